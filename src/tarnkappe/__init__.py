@@ -1,0 +1,1 @@
+"""Tarnkappe: use personal tabular data without exposing the person."""

@@ -1,0 +1,5 @@
+"""The command line: `tarn`."""
+
+from tarnkappe.cli.main import main
+
+__all__ = ["main"]

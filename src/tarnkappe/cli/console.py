@@ -1,0 +1,44 @@
+"""Where the command line writes: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from tarnkappe.table.encoding import Progress as Report
+
+output = Console()
+errors = Console(stderr=True)
+
+
+def print_json(result: Any) -> None:
+    """Print one JSON object, and nothing else, on stdout."""
+    json.dump(result, sys.stdout, ensure_ascii=False, indent=2, default=str)
+    sys.stdout.write("\n")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Report]:
+    """Show the progress of long work on stderr; what is shown disappears when the work is done."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
+        TimeElapsedColumn(),
+        console=errors,
+        transient=True,
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report

@@ -1,0 +1,50 @@
+"""Every error a user can meet, in one hierarchy.
+
+An error names the offending thing (the file, the column, the row, the value) and what to do next.
+Its class decides the exit code of the command line: 2 for wrong usage or input, 1 when the data do
+not meet a guarantee or no solution exists.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TarnkappeError(Exception):
+    """The root of all errors that Tarnkappe raises on purpose."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class InputError(TarnkappeError):
+    """A source cannot be read: missing, empty, wrongly encoded, malformed or changed while read."""
+
+
+class ColumnError(TarnkappeError):
+    """A column is missing, duplicated, or has the wrong role or type for what is asked of it."""
+
+
+class HierarchyError(TarnkappeError):
+    """A hierarchy misses a value, is not monotone, has several roots or cannot be built."""
+
+
+class ParameterError(TarnkappeError):
+    """A parameter is unknown, impossible or out of range."""
+
+
+class JobError(TarnkappeError):
+    """A job file cannot be understood."""
+
+
+class GuaranteeError(TarnkappeError):
+    """The data do not meet a guarantee that was asked for."""
+
+    exit_code = 1
+
+
+class NoSolutionError(GuaranteeError):
+    """No transformation meets the guarantees within the suppression limit."""
+
+
+class VerificationError(GuaranteeError):
+    """A release was checked again by an independent path and did not pass; it was not handed over."""

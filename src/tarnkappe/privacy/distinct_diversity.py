@@ -1,0 +1,66 @@
+"""Distinct l-diversity: every class has at least l different sensitive values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.privacy.k_anonymity import KAnonymity
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel, require_whole
+from tarnkappe.table import Distribution, Tuples
+from tarnkappe.table.classes import Mask
+
+
+def distinct_values(distribution: Distribution) -> Measure:
+    """How many different values each class has."""
+    return np.diff(distribution.offsets).astype(np.float64)
+
+
+@dataclasses.dataclass(frozen=True)
+class DistinctDiversity(SensitiveModel):
+    """At least l distinct values of the sensitive column in every class (Machanavajjhala et al. 2006).
+
+    It stops the homogeneity attack, but one value may still dominate a class.
+    """
+
+    name = "distinct-diversity"
+    direction = Direction.AT_LEAST
+
+    l: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole(self.name, "l", self.l)
+
+    @classmethod
+    def examples(cls) -> tuple[DistinctDiversity, ...]:
+        return (cls("disease", 2), cls("disease", 3), cls("disease", 2, given=("treatment",)))
+
+    @property
+    def promise(self) -> str:
+        return f"For everybody in the release at least {self.l} values of '{self.column}' remain possible."
+
+    @property
+    def bound(self) -> float:
+        return self.l
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        reason = "Merging classes never loses a value, so the number of distinct values never falls."
+        if self.given:
+            reason += " A division of a class can however be spoiled by a class that was suppressed."
+        return Monotonicity(True, not self.given, reason)
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return (DistinctDiversity(self.column, self.l), KAnonymity(self.l))
+
+    def measure_values(self, distribution: Distribution) -> Measure:
+        return distinct_values(distribution)
+
+    def values_hold(self, distribution: Distribution) -> Mask:
+        return distinct_values(distribution) >= self.l
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        return f"SELECT class, count(*) AS value, count(*) >= {self.l} AS holds FROM counts GROUP BY class"

@@ -1,0 +1,107 @@
+"""Entropy l-diversity: the sensitive values of every class are as uncertain as l equally frequent ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from tarnkappe.privacy.distinct_diversity import DistinctDiversity
+from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel, require_number
+from tarnkappe.table import Distribution, Tuples
+from tarnkappe.table.classes import Mask
+
+EXACT_ROWS = 20_000
+"""Up to this class size ties are settled by integers; beyond, their powers grow to megabytes."""
+
+
+def effective_values(distribution: Distribution) -> Measure:
+    """The number of equally frequent values that would be as uncertain: e to the entropy of each class."""
+    counts = distribution.counts.astype(np.float64)
+    sizes = distribution.sizes.astype(np.float64)
+    terms = counts * np.log(counts)
+    sums = np.bincount(distribution.class_of_entry, weights=terms, minlength=distribution.num_classes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(sizes > 0, np.exp(np.log(sizes) - sums / sizes), 0.0)
+
+
+@lru_cache(maxsize=65536)
+def entropy_reaches(counts: tuple[int, ...], l: Fraction) -> bool:
+    """Whether the entropy of the counts is at least ln l, exactly.
+
+    The entropy reaches ln l if and only if N^N / (n1^n1 ... nd^nd) >= l^N, which integers decide.
+    """
+    total = sum(counts)
+    if total > EXACT_ROWS:  # equal counts are the ties that occur; their entropy is exactly ln d
+        if len(set(counts)) == 1:
+            return len(counts) >= l
+        return math.log(total) - sum(n * math.log(n) for n in counts) / total >= math.log(l)
+    denominator = math.prod(n**n for n in counts)
+    return bool(total**total * l.denominator**total >= l.numerator**total * denominator)
+
+
+@dataclasses.dataclass(frozen=True)
+class EntropyDiversity(SensitiveModel):
+    """The entropy of the sensitive column in every class is at least ln l (Machanavajjhala et al. 2006).
+
+    `l` may be fractional. A class whose entropy is exactly ln l passes.
+    """
+
+    name = "entropy-diversity"
+    direction = Direction.AT_LEAST
+
+    l: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number(self.name, "l", self.l, 1)
+
+    @classmethod
+    def examples(cls) -> tuple[EntropyDiversity, ...]:
+        return (cls("disease", 2), cls("disease", 1.8), cls("disease", 2, given=("treatment",)))
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"For everybody in the release '{self.column}' is at least as uncertain as "
+            f"a draw from {self.l:g} equally likely values."
+        )
+
+    @property
+    def bound(self) -> float:
+        return self.l
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            False,
+            "Entropy is concave, so a merged class is at least as uncertain as the worse of its parts; "
+            "but a class that was suppressed can spoil the one it is merged with.",
+        )
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return DistinctDiversity(self.column, math.ceil(decimal(self.l))).sub_criteria(tuples)
+
+    def measure_values(self, distribution: Distribution) -> Measure:
+        return effective_values(distribution)
+
+    def values_hold(self, distribution: Distribution) -> Mask:
+        l, offsets, counts = decimal(self.l), distribution.offsets, distribution.counts
+
+        def exactly(index: int) -> bool:
+            present = counts[offsets[index] : offsets[index + 1]]
+            return entropy_reaches(tuple(sorted(present.tolist())), l)
+
+        return at_least(effective_values(distribution), self.l, exactly)
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        return f"""
+            WITH shares AS (SELECT class, n / sum(n) OVER (PARTITION BY class) AS p FROM counts)
+            SELECT class, exp(-sum(p * ln(p))) AS value, value >= {self.l!r} - {TOLERANCE} AS holds
+            FROM shares GROUP BY class"""

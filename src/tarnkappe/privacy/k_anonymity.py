@@ -1,0 +1,69 @@
+"""k-anonymity: nobody can be told apart from fewer than k - 1 others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require_whole
+from tarnkappe.table import Classes, Tuples
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class KAnonymity(Model):
+    """Every class has at least k rows (Samarati and Sweeney 1998).
+
+    >>> KAnonymity(5).promise
+    'Everybody in the release looks the same as at least 4 others.'
+    """
+
+    name = "k-anonymity"
+    direction = Direction.AT_LEAST
+
+    k: int
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "k", self.k)
+
+    @classmethod
+    def examples(cls) -> tuple[KAnonymity, ...]:
+        return (cls(2), cls(3))
+
+    @property
+    def promise(self) -> str:
+        return f"Everybody in the release looks the same as at least {self.k - 1} others."
+
+    @property
+    def bound(self) -> float:
+        return self.k
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            True,
+            "Generalization only merges classes, so sizes never fall and never more rows are in small ones.",
+        )
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return (self,)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        if self.k > tuples.num_rows:
+            raise ParameterError(
+                f"k = {self.k} is larger than the table, which has {tuples.num_rows} rows: choose a smaller k"
+            )
+
+    def measure(self, classes: Classes) -> Measure:
+        return classes.sizes.astype(np.float64)
+
+    def holds(self, classes: Classes) -> Mask:
+        return classes.sizes >= self.k
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        return f"SELECT class, size AS value, size >= {self.k} AS holds FROM classes"

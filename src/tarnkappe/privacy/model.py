@@ -1,0 +1,270 @@
+"""What a privacy model is: the contract that every file in this folder fulfils.
+
+A model looks at the equivalence classes of a table (`Classes`) and says, for each, what it measures
+and whether the class may be released. It states what it promises, whether the promise survives
+further generalization with and without suppression (searches prune only where it does), which
+simpler criteria it implies, and how to verify it in SQL from the released values alone.
+
+The common tests in `tests/privacy/test_battery.py` check every statement of every model in the
+registry: the measurement against SQL, the monotonicity and the implied criteria by exhaustive search
+over small lattices.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.table import Classes, Distribution, Tuples
+from tarnkappe.table.classes import Mask
+from tarnkappe.table.grouping import group_codes, sort_pairs_by_group
+
+Measure = npt.NDArray[np.float64]
+
+
+class Direction(StrEnum):
+    """How a measured value must compare with the bound of a model."""
+
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+    LESS_THAN = "less than"
+
+    def worst(self, values: Measure) -> float:
+        """The value that is nearest to breaking the promise (or breaks it most)."""
+        if len(values) == 0:
+            return float("nan")
+        return float(values.min() if self is Direction.AT_LEAST else values.max())
+
+
+@dataclasses.dataclass(frozen=True)
+class Monotonicity:
+    """Whether every generalization of a satisfying state satisfies the model too, and why.
+
+    Attributes:
+        without_suppression: when no row may be suppressed.
+        with_suppression: when some rows may be suppressed.
+        reason: the argument, for the reader of a report.
+    """
+
+    without_suppression: bool
+    with_suppression: bool
+    reason: str
+
+    def holds(self, suppression: bool) -> bool:
+        """Whether the model is monotone in this setting."""
+        return self.with_suppression if suppression else self.without_suppression
+
+
+@dataclasses.dataclass(frozen=True)
+class Model(ABC):
+    """A privacy model with its parameters."""
+
+    name: ClassVar[str]
+    direction: ClassVar[Direction]
+
+    # ------------------------------------------------------------------ what it says of itself
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Model, ...]:
+        """Instances for the common tests.
+
+        They are tried on tables with the sensitive columns 'disease' and 'treatment' (text, 'disease'
+        with a hierarchy of two levels), 'income' (whole numbers) and a population.
+        """
+
+    @property
+    @abstractmethod
+    def promise(self) -> str:
+        """What the model promises, in a sentence for a lay reader."""
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """The value with which the measured one is compared."""
+
+    @property
+    @abstractmethod
+    def monotonicity(self) -> Monotonicity:
+        """When further generalization keeps the promise."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, as a job file would give them."""
+        return {
+            f.name: value
+            for f in dataclasses.fields(self)
+            if (value := getattr(self, f.name)) is not None and value != ()
+        }
+
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        """The models whose conjunction this one is; most are their only part."""
+        return (self,)
+
+    @property
+    def distributions(self) -> tuple[tuple[str, ...], ...]:
+        """The columns, or combinations of columns, whose values the model counts in each class."""
+        return ()
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        """Models that every satisfying class satisfies too and that are monotone even with suppression."""
+        return ()
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        """Refuse what cannot work on this table (a missing column, k larger than the table)."""
+        del quasi_identifiers
+        for names in self.distributions:
+            for name in names:
+                if name not in tuples.columns:
+                    raise ColumnError(f"{self}: the table has no column '{name}'")
+
+    # ------------------------------------------------------------------ what it measures
+
+    @abstractmethod
+    def measure(self, classes: Classes) -> Measure:
+        """The measured value of every class."""
+
+    @abstractmethod
+    def holds(self, classes: Classes) -> Mask:
+        """Which classes meet the model. Ties with the bound are decided exactly."""
+
+    def keep(self, classes: Classes, kept: Mask) -> Mask:
+        """Of the classes kept so far, those that may be released."""
+        return kept & self.holds(classes)
+
+    def irreparable(self, classes: Classes) -> bool:
+        """Whether the state breaks the promise in a way that no suppression can repair."""
+        return False
+
+    def value(self, classes: Classes, kept: Mask) -> float:
+        """The measured value of the whole release: the worst over the classes kept."""
+        return self.direction.worst(self.measure(classes)[kept])
+
+    @abstractmethod
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        """A query that verifies the model from released values: rows (class, value, holds).
+
+        It may use these relations:
+
+        - `classes(class, size)`: the classes of the release; a model with `given` columns sees the
+          classes divided by them;
+        - `counts(class, value, n)`: the values of the model's column in each class, as text, without
+          suppressed cells; a missing value is the text '(missing)';
+        - `totals(value, n, rank, number)`: the values of that column in the whole input, with their
+          position in ascending order (from 1) and, for numbers, the number;
+        - `levels(value, level, label)`: the generalization of that column, levels 1 to its height;
+        - `population(class, n)`: the classes of the population with their rows;
+        - `release`: the released table with its own column names.
+        """
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.parameters.items())})"
+
+
+@dataclasses.dataclass(frozen=True)
+class SensitiveModel(Model):
+    """A model on the values of one sensitive column within each class.
+
+    With `given`, the other sensitive columns named there are taken as known to the attacker: each
+    class is divided by their values and every division must meet the model.
+    """
+
+    column: str
+    given: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "given", tuple(self.given))
+        if self.column in self.given:
+            raise ParameterError(f"{self.name}: the column '{self.column}' cannot be given to itself")
+
+    @property
+    def distributions(self) -> tuple[tuple[str, ...], ...]:
+        """The sensitive column, together with the given ones."""
+        return ((self.column, *self.given),)
+
+    @abstractmethod
+    def measure_values(self, distribution: Distribution) -> Measure:
+        """The measured value of each class, from the counts of its sensitive values."""
+
+    @abstractmethod
+    def values_hold(self, distribution: Distribution) -> Mask:
+        """Which classes meet the model, from the counts of their sensitive values."""
+
+    def measure(self, classes: Classes) -> Measure:
+        """The measured value of every class; of a divided class, the worst of its divisions."""
+        distribution, parents = self._divided(classes)
+        measured = self.measure_values(distribution)
+        if parents is None:
+            return measured
+        at_least = self.direction is Direction.AT_LEAST
+        worst = np.full(classes.num_classes, np.inf if at_least else -np.inf)
+        (np.minimum if at_least else np.maximum).at(worst, parents, measured)
+        return worst
+
+    def holds(self, classes: Classes) -> Mask:
+        """Which classes meet the model in all their divisions."""
+        distribution, parents = self._divided(classes)
+        good = self.values_hold(distribution)
+        if parents is None:
+            return good
+        all_good = np.ones(classes.num_classes, dtype=bool)
+        np.logical_and.at(all_good, parents, good)
+        return all_good
+
+    def _divided(self, classes: Classes) -> tuple[Distribution, npt.NDArray[np.int32] | None]:
+        distribution = classes.distributions[self.column, *self.given]
+        return divide(distribution) if self.given else (distribution, None)
+
+
+def divide(joint: Distribution) -> tuple[Distribution, npt.NDArray[np.int32]]:
+    """Divide classes by the given columns of a joint distribution.
+
+    Returns the distribution of the first column in each division, and the class of each division.
+    """
+    (column, value_codes), *given = joint.column.parts
+    entry_class = joint.class_of_entry
+    keys = [entry_class, *(codes[joint.codes] for _, codes in given)]
+    divisions = group_codes(keys, [joint.num_classes, *(c.cardinality for c, _ in given)])
+    order, offsets = sort_pairs_by_group(divisions.ids, divisions.num_groups)
+    totals = np.zeros(column.cardinality, dtype=np.int64)
+    np.add.at(totals, value_codes, joint.totals)
+    distribution = Distribution(
+        column=column,
+        totals=totals,
+        offsets=offsets,
+        codes=value_codes[joint.codes][order],
+        counts=joint.counts[order],
+    )
+    return distribution, entry_class[divisions.representatives]
+
+
+def require(condition: bool, message: str) -> None:
+    """Refuse a parameter."""
+    if not condition:
+        raise ParameterError(message)
+
+
+def require_whole(model: str, parameter: str, number: object, least: int = 1) -> None:
+    """Refuse anything but a whole number of at least `least`."""
+    good = isinstance(number, int) and not isinstance(number, bool) and number >= least
+    require(good, f"{model} needs a whole number {parameter} of at least {least}, not {number!r}")
+
+
+def require_share(model: str, parameter: str, number: object) -> None:
+    """Refuse anything but a number from 0 to 1."""
+    good = isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= 1
+    require(good, f"{model} needs a {parameter} from 0 to 1, not {number!r}")
+
+
+def require_number(model: str, parameter: str, number: object, least: float) -> None:
+    """Refuse anything but a finite number of at least `least`."""
+    good = isinstance(number, int | float) and not isinstance(number, bool) and least <= number < float("inf")
+    require(good, f"{model} needs a {parameter} of at least {least:g}, not {number!r}")

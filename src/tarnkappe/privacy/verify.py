@@ -1,0 +1,124 @@
+"""Independent verification: the models asked again, in SQL, of the released values.
+
+Nothing here uses the encoded table, the kernels or the lattice. A release and what it must be compared
+with (the input's sensitive columns, the generalized population) are relations of a DuckDB connection;
+each model brings its own query (`Model.sql`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from tarnkappe.privacy.model import Model
+from tarnkappe.table import MISSING, SUPPRESSED, Column
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """What the independent path found for one model."""
+
+    model: Model
+    value: float | None
+    holds: bool
+    violating_classes: int
+
+
+def quote(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(name: str) -> str:
+    """A column as text, the missing value included, in SQL."""
+    return f"coalesce(CAST({quote(name)} AS VARCHAR), '{MISSING}')"
+
+
+def verify(
+    connection: duckdb.DuckDBPyConnection,
+    models: Sequence[Model],
+    quasi_identifiers: Sequence[str],
+    *,
+    release: str = "release",
+    input_table: str = "input",
+    population: str | None = None,
+    sensitive: Mapping[str, Column] | None = None,
+) -> list[Verification]:
+    """Verify models on a release.
+
+    Args:
+        connection: where the relations are.
+        models: what was promised.
+        quasi_identifiers: the columns that define the classes.
+        release: the relation with the released rows.
+        input_table: the relation with all input rows; only sensitive columns are looked at.
+        population: the relation with the generalized population, if there is one.
+        sensitive: the sensitive columns with the hierarchies that models measure distances by.
+    """
+    return [
+        _verify_part(connection, part, quasi_identifiers, release, input_table, population, sensitive or {})
+        for model in models
+        for part in model.parts
+    ]
+
+
+def _verify_part(
+    connection: duckdb.DuckDBPyConnection,
+    model: Model,
+    quasi_identifiers: Sequence[str],
+    release: str,
+    input_table: str,
+    population: str | None,
+    sensitive: Mapping[str, Column],
+) -> Verification:
+    columns = model.distributions[0] if model.distributions else ()
+    key = [*quasi_identifiers, *columns[1:]]
+    parts = [
+        f"classes AS (SELECT {_class(key)} AS class, count(*) AS size FROM {quote(release)} GROUP BY ALL)"
+    ]
+    if release != "release":
+        parts.append(f"release AS (SELECT * FROM {quote(release)})")
+    if columns:
+        value = text(columns[0])
+        parts.append(
+            f"counts AS (SELECT {_class(key)} AS class, {value} AS value, count(*) AS n FROM {quote(release)}"
+            f" WHERE {value} <> '{SUPPRESSED}' GROUP BY ALL)"
+        )
+        parts.append(
+            f"totals AS (SELECT {value} AS value, count(*) AS n,"
+            f" row_number() OVER (ORDER BY {quote(columns[0])} NULLS LAST) AS rank,"
+            f" TRY_CAST({quote(columns[0])} AS DOUBLE) AS number FROM {quote(input_table)}"
+            f" WHERE {value} <> '{SUPPRESSED}' GROUP BY {quote(columns[0])})"
+        )
+        connection.register("levels", _levels(sensitive.get(columns[0])))
+    if population:
+        parts.append(
+            f"population AS (SELECT {_class(quasi_identifiers)} AS class, count(*) AS n"
+            f" FROM {quote(population)} GROUP BY ALL)"
+        )
+    query = f"WITH {', '.join(parts)}, verified AS ({model.sql(quasi_identifiers)}) "
+    worst = "min" if model.direction == "at least" else "max"
+    value, violating = connection.execute(
+        query + f"SELECT {worst}(value), count(*) FILTER (WHERE NOT coalesce(holds, false)) FROM verified"
+    ).fetchall()[0]
+    return Verification(model, None if value is None else float(value), violating == 0, int(violating))
+
+
+def _class(names: Sequence[str]) -> str:
+    return f"row({', '.join(text(name) for name in names)})" if names else "row('')"
+
+
+def _levels(column: Column | None) -> pa.Table:
+    rows: dict[str, list[object]] = {"value": [], "level": [], "label": []}
+    if column is not None and column.levels is not None:
+        for level in range(1, column.levels.height + 1):
+            for code, value in enumerate(column.labels):
+                rows["value"].append(value)
+                rows["level"].append(level)
+                rows["label"].append(column.levels.labels[level][column.levels.maps[level][code]])
+    return pa.table(
+        rows, schema=pa.schema([("value", pa.string()), ("level", pa.int32()), ("label", pa.string())])
+    )

@@ -1,0 +1,143 @@
+"""Grouping of rows by integer codes: the kernel under every check.
+
+Codes are packed into one 64-bit key per row. Few possible keys are counted in an array, many in a
+hash table. When even 64 bits are too few, the columns packed so far are first replaced by their
+group numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tarnkappe.native import compiled
+
+Codes = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
+
+MAX_KEYS = 2**63
+ARRAY_KEYS_PER_ROW = 4
+ARRAY_KEYS = 2**16
+
+
+class Grouping(NamedTuple):
+    """Which group each row is in, and one row of each group. Groups are numbered as they first occur."""
+
+    ids: Codes
+    representatives: Counts
+
+    @property
+    def num_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.representatives)
+
+
+def group_codes(columns: Sequence[Codes], cardinalities: Sequence[int]) -> Grouping:
+    """Group rows that agree in all columns.
+
+    >>> grouping = group_codes([np.array([0, 1, 0], np.int32), np.array([2, 2, 2], np.int32)], [2, 3])
+    >>> grouping.ids.tolist(), grouping.representatives.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    num_rows = len(columns[0]) if columns else 0
+    keys = np.zeros(num_rows, dtype=np.uint64)
+    num_keys = 1
+    for codes, cardinality in zip(columns, cardinalities, strict=True):
+        if num_keys * max(cardinality, 1) >= MAX_KEYS:
+            compact = group_keys(keys, num_keys)
+            keys, num_keys = compact.ids.astype(np.uint64), compact.num_groups
+        append_codes(keys, codes, cardinality)
+        num_keys *= max(cardinality, 1)
+    return group_keys(keys, num_keys)
+
+
+def group_keys(keys: Keys, num_keys: int) -> Grouping:
+    """Group equal keys, all of them below `num_keys`."""
+    if num_keys <= max(ARRAY_KEYS, ARRAY_KEYS_PER_ROW * len(keys)):
+        ids, representatives = _group_by_array(keys, num_keys)
+    else:
+        ids, representatives = _group_by_hash(keys)
+    return Grouping(ids, representatives)
+
+
+@compiled
+def append_codes(keys: Keys, codes: Codes, cardinality: int) -> None:
+    """Append one column to packed keys."""
+    factor = np.uint64(cardinality)
+    for row in range(len(keys)):
+        keys[row] = keys[row] * factor + np.uint64(codes[row])
+
+
+@compiled
+def _group_by_array(keys: Keys, num_keys: int) -> tuple[Codes, Counts]:
+    group_of_key = np.full(num_keys, -1, np.int32)
+    ids = np.empty(len(keys), np.int32)
+    first = np.empty(min(len(keys), num_keys), np.int64)
+    groups = 0
+    for row in range(len(keys)):
+        group = group_of_key[keys[row]]
+        if group < 0:
+            group = groups
+            group_of_key[keys[row]] = group
+            first[group] = row
+            groups += 1
+        ids[row] = group
+    return ids, first[:groups].copy()
+
+
+@compiled
+def _group_by_hash(keys: Keys) -> tuple[Codes, Counts]:
+    capacity = 16
+    while capacity < 2 * len(keys):
+        capacity *= 2
+    mask = np.uint64(capacity - 1)
+    slots = np.full(capacity, -1, np.int32)
+    ids = np.empty(len(keys), np.int32)
+    first = np.empty(len(keys), np.int64)
+    groups = 0
+    for row in range(len(keys)):
+        key = keys[row]
+        mixed = (key ^ (key >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+        slot = (mixed ^ (mixed >> np.uint64(29))) & mask
+        while True:
+            group = slots[slot]
+            if group < 0:
+                group = groups
+                slots[slot] = group
+                first[group] = row
+                groups += 1
+                break
+            if keys[first[group]] == key:
+                break
+            slot = (slot + np.uint64(1)) & mask
+        ids[row] = group
+    return ids, first[:groups].copy()
+
+
+@compiled
+def sum_by_group(ids: Codes, weights: Counts, num_groups: int) -> Counts:
+    """The sum of the weights of each group."""
+    sums = np.zeros(num_groups, np.int64)
+    for row in range(len(ids)):
+        sums[ids[row]] += weights[row]
+    return sums
+
+
+@compiled
+def sort_pairs_by_group(groups: Codes, num_groups: int) -> tuple[Counts, Counts]:
+    """A stable order of entries by group, and where each group starts in it."""
+    offsets = np.zeros(num_groups + 1, np.int64)
+    for entry in range(len(groups)):
+        offsets[groups[entry] + 1] += 1
+    for group in range(num_groups):
+        offsets[group + 1] += offsets[group]
+    place = offsets[:-1].copy()
+    order = np.empty(len(groups), np.int64)
+    for entry in range(len(groups)):
+        order[place[groups[entry]]] = entry
+        place[groups[entry]] += 1
+    return order, offsets

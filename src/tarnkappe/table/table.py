@@ -1,0 +1,137 @@
+"""The table: Arrow data with a role for every column."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.errors import ColumnError, ParameterError
+
+MISSING = "(missing)"
+"""How a missing value is shown. It is a value like any other: it can be grouped and generalized."""
+
+SUPPRESSED = "*"
+"""How a suppressed cell is shown. It is no value: it adds nothing to the diversity of a class."""
+
+
+class Role(StrEnum):
+    """What a column is to an attacker."""
+
+    IDENTIFIER = "identifier"
+    """Names one person by itself (name, insurance number). Never released."""
+    QUASI_IDENTIFIER = "quasi-identifier"
+    """Known to an attacker and identifying in combination (age, sex, postcode). Generalized."""
+    SENSITIVE = "sensitive"
+    """What an attacker wants to learn (diagnosis). Released in protected groups."""
+    INSENSITIVE = "insensitive"
+    """Neither known to an attacker nor of interest to him. Released as it is."""
+
+    @classmethod
+    def parse(cls, text: str) -> Role:
+        """The role with this name."""
+        try:
+            return cls(text)
+        except ValueError:
+            raise ParameterError(f"unknown role '{text}': use one of {', '.join(cls)}") from None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Table:
+    """Arrow data and the role of each column; columns without a stated role are insensitive.
+
+    >>> import pyarrow as pa
+    >>> table = Table(pa.table({"age": [34, 45], "diagnosis": ["flu", None]}))
+    >>> table = table.with_roles(quasi_identifiers=["age"], sensitive=["diagnosis"])
+    >>> table.quasi_identifiers, table.sensitive, table.num_rows
+    (('age',), ('diagnosis',), 2)
+    """
+
+    data: pa.Table
+    roles: Mapping[str, Role] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = self.data.column_names
+        twice = (
+            sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        )
+        if twice:
+            raise ColumnError(
+                f"the column name{'s' if len(twice) > 1 else ''} {', '.join(map(repr, twice))} "
+                "occur more than once: rename the columns so that every name is unique"
+            )
+        for name in self.roles:
+            self.require(name)
+        full = {name: self.roles.get(name, Role.INSENSITIVE) for name in names}
+        object.__setattr__(self, "roles", MappingProxyType(full))
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows the table has."""
+        return int(self.data.num_rows)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of all columns, in their order."""
+        return tuple(self.data.column_names)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns that name a person by themselves."""
+        return self.columns_with(Role.IDENTIFIER)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that identify in combination."""
+        return self.columns_with(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns that an attacker wants to learn."""
+        return self.columns_with(Role.SENSITIVE)
+
+    def columns_with(self, role: Role) -> tuple[str, ...]:
+        """The columns that have this role, in table order."""
+        return tuple(name for name in self.data.column_names if self.roles[name] is role)
+
+    def require(self, name: str) -> str:
+        """Return the name if the table has such a column, else refuse it with the nearest one."""
+        if name not in self.data.column_names:
+            near = difflib.get_close_matches(name, self.data.column_names, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(self.data.column_names)}"
+            raise ColumnError(f"the table has no column '{name}': {hint}")
+        return name
+
+    def with_roles(
+        self,
+        roles: Mapping[str, Role | str] | None = None,
+        *,
+        identifiers: Iterable[str] = (),
+        quasi_identifiers: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+    ) -> Table:
+        """The same data with other roles; all columns not named are insensitive."""
+        chosen: dict[str, Role] = {}
+        named = [
+            *((name, Role.parse(role)) for name, role in (roles or {}).items()),
+            *((name, Role.IDENTIFIER) for name in identifiers),
+            *((name, Role.QUASI_IDENTIFIER) for name in quasi_identifiers),
+            *((name, Role.SENSITIVE) for name in sensitive),
+        ]
+        for name, role in named:
+            if chosen.setdefault(self.require(name), role) is not role:
+                raise ColumnError(f"the column '{name}' is given two roles: {chosen[name]} and {role}")
+        return Table(self.data, chosen)
+
+    def to_pandas(self) -> Any:
+        """The data as a pandas data frame."""
+        return self.data.to_pandas()
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name} ({self.roles[name]})" for name in self.column_names)
+        return f"Table({self.num_rows} rows: {columns})"

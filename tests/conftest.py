@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
+
+settings.register_profile(
+    "default", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=3000)
+settings.load_profile(os.environ.get("TARN_TESTS", "default"))
+
+_reference = {"ran": 0, "left out": 0}
+
+
+def reference_folder() -> Path:
+    return Path(os.environ.get("TARN_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture
+def adult() -> Path:
+    """The folder of the reference data set Adult; tests that need it are left out where it is absent."""
+    folder = reference_folder() / "adult"
+    if not (folder / "adult.csv").is_file():
+        pytest.skip("the reference data are not here (TARN_REFERENCE_DATA)")
+    return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "adult" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.reference)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if item.get_closest_marker("reference"):
+        report.user_properties.append(("reference", True))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    ran = left_out = 0
+    for kind in ("passed", "failed", "skipped"):
+        for report in terminalreporter.stats.get(kind, ()):
+            if ("reference", True) in getattr(report, "user_properties", ()) and (
+                report.when == "call" or kind == "skipped"
+            ):
+                ran, left_out = ran + (kind != "skipped"), left_out + (kind == "skipped")
+    terminalreporter.write_line(f"reference tests: {ran} ran, {left_out} left out for want of the data")
