@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, cast
 
-import click
 import typer
 
 from tarnkappe.cli.console import errors
 from tarnkappe.errors import TarnkappeError
+
+UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
+"""What Typer raises for wrong usage; Typer exports only this subclass of it."""
 
 app = typer.Typer(
     name="tarn",
@@ -17,7 +20,6 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
 )
 
 
@@ -26,25 +28,37 @@ def root(
     debug: Annotated[bool, typer.Option("--debug", help="Show the full traceback of an error.")] = False,
 ) -> None:
     """Options that come before the command."""
-    del debug  # read from the arguments in `main`, so that it also covers errors while parsing
+    del debug  # read from the arguments in `main`, so that it covers every error
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every error becomes one line on stderr and an exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in given
     try:
-        code = app(given, standalone_mode=False)
+        code = app([word for word in given if word != "--debug"], standalone_mode=False)
     except TarnkappeError as error:
-        if "--debug" in given:
+        if debug:
             raise
-        errors.print(f"error: {error}", style="bold red", markup=False, highlight=False, soft_wrap=True)
+        _say(f"error: {error}")
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
+    except UsageError as error:
+        _say(f"error: {getattr(error, 'format_message', error.__str__)()} (tarn --help shows what there is)")
         sys.exit(2)
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        errors.print("stopped", style="bold red")
+    except (typer.Abort, KeyboardInterrupt):
+        _say("stopped")
         sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as in `tarn ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if debug:
+            raise
+        # The text of an unexpected error may quote data, so only its kind is shown.
+        _say(f"error: unexpected {type(error).__name__}: please report it; --debug shows the details")
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(line: str) -> None:
+    errors.print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)

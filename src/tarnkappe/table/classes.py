@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.table.encoding import Codes, Column, Counts, join_columns
+from tarnkappe.table.encoding import Codes, Column, Counts, Levels, join_columns
 from tarnkappe.table.grouping import group_codes, group_keys, sort_pairs_by_group, sum_by_group
 from tarnkappe.table.table import SUPPRESSED
 
@@ -52,6 +52,11 @@ class Tuples:
     def num_rows(self) -> int:
         """How many rows of the table the tuples stand for."""
         return int(self.counts.sum())
+
+    def with_levels(self, levels: Mapping[str, Levels]) -> Tuples:
+        """The same tuples, with generalizations for some of the columns."""
+        columns = {n: c.with_levels(levels[n]) if n in levels else c for n, c in self.columns.items()}
+        return dataclasses.replace(self, columns=columns)
 
     def distinct(self) -> Tuples:
         """The same table with equal tuples merged."""
@@ -93,6 +98,7 @@ class Tuples:
             levels=at,
             sizes=sum_by_group(ids, self.counts, num_groups),
             population=None if population is None else sum_by_group(ids, population, num_groups),
+            ids=ids,
             representatives=grouping.representatives,
             distributions={
                 names: self._distribution(names, ids, num_groups) for names in dict.fromkeys(distributions)
@@ -197,6 +203,7 @@ class Classes:
         levels: the generalization level of each of them.
         sizes: rows to be released in each class (0 for a class that occurs in the population only).
         population: rows of the population in each class, if a population is given.
+        ids: the class of each tuple.
         representatives: one tuple of each class.
         distributions: counts of sensitive values, by the columns they are of.
     """
@@ -206,6 +213,7 @@ class Classes:
     levels: tuple[int, ...]
     sizes: Counts
     population: Counts | None
+    ids: Codes
     representatives: Counts
     distributions: Mapping[tuple[str, ...], Distribution]
 

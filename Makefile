@@ -1,0 +1,65 @@
+# make demo       install the core into .venv and anonymize built-in data
+# make test       lint, types and tests, in under 15 minutes on 2 cores
+# make test-all   the same with the slow tests and thousands of random cases for every property
+# make bench      what is measured, against what; tables on the screen
+# make lock       pin the newest versions that the project allows
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+WORKERS ?= auto
+
+.PHONY: demo test test-all bench bench-check lint docs lock clean
+
+demo: .venv/core.done
+	@$(BIN)/tarn demo
+
+test: .venv/test.done lint
+	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+
+test-all: .venv/test.done lint
+	TARN_TESTS=thorough $(BIN)/pytest -n $(WORKERS)
+
+lint: .venv/test.done
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/mypy
+
+bench: .venv/test.done
+	$(BIN)/python -m benchmarks
+
+bench-check: .venv/test.done
+	$(BIN)/python -m benchmarks --check
+
+docs: .venv/test.done
+	$(BIN)/python docs/reference/generate.py
+
+# The environment is made once and made anew when the pinned versions change.
+
+.venv/python.done:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Tarnkappe needs Python 3.11 or newer; say which with: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing (on Debian: apt install python3-venv)"; exit 1; }
+	@touch $@
+
+.venv/core.done: .venv/python.done requirements/core.txt pyproject.toml
+	@echo "Installing the core into .venv (a minute or two) ..."
+	@$(PIP) install --quiet --require-hashes -r requirements/core.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/test.done: .venv/core.done requirements/test.txt
+	@echo "Installing what the tests need ..."
+	@$(PIP) install --quiet --require-hashes -r requirements/test.txt
+	@touch $@
+
+lock:
+	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet uv
+	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+		--output-file requirements/core.txt pyproject.toml requirements/build.in
+	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
+		--extra dev --extra postgres --constraint requirements/core.txt \
+		--output-file requirements/test.txt pyproject.toml requirements/build.in
+
+clean:
+	rm -rf .venv tarnkappe-demo

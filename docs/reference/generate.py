@@ -1,0 +1,106 @@
+"""Writes the reference pages of all families from their registries: `make docs`."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.hierarchy import BUILDERS
+from tarnkappe.lattice import SEARCHES
+from tarnkappe.loss import LOSSES
+from tarnkappe.privacy import MODELS, Model
+from tarnkappe.risk import ATTACKS
+
+FOLDER = Path(__file__).parent
+
+
+def pages() -> dict[str, str]:
+    """The text of every generated page."""
+    return {
+        "models.md": _page("Privacy models", MODELS_INTRODUCTION, [_model(kind) for kind in MODELS]),
+        "losses.md": _page("Information losses", LOSSES_INTRODUCTION, [_loss(kind) for kind in LOSSES]),
+        "searches.md": _page("Searches", SEARCHES_INTRODUCTION, [_plain(kind) for kind in SEARCHES]),
+        "builders.md": _page(
+            "Hierarchy builders", BUILDERS_INTRODUCTION, [_plain(kind) for kind in BUILDERS]
+        ),
+        "attacks.md": _page("Attacks", ATTACKS_INTRODUCTION, [_plain(kind) for kind in ATTACKS]),
+    }
+
+
+MODELS_INTRODUCTION = """\
+A model is named in a job file by `[[privacy]]` with `model = "NAME"` and its parameters, on the command
+line by `--model NAME:parameter=value,...`. A class of the release must meet every model or is suppressed
+as a whole. *Monotone* says whether every further generalization of a satisfying release satisfies the
+model too, without and with suppression; searches skip work only where this is proven. Models on one
+sensitive column also take `given = [...]`: other sensitive columns that the attacker may know."""
+
+LOSSES_INTRODUCTION = """\
+A loss is named in a job file by `loss = "NAME"` in `[search]`, or `loss = {name = "NAME", parameter =
+value}`. Lower is better. *Monotone* says when no further generalization can have a smaller loss."""
+
+SEARCHES_INTRODUCTION = 'A search is named in a job file by `algorithm = "NAME"` in `[search]`.'
+
+BUILDERS_INTRODUCTION = """\
+A builder makes the hierarchy of a column from its values. In a job file: `hierarchy = {builder = "NAME",
+...}`; on the command line: `tarn hierarchy build DATA --column COLUMN --builder NAME --option
+parameter=value`."""
+
+ATTACKS_INTRODUCTION = "Every release is attacked before it is handed over; the report says what came of it."
+
+
+def _page(title: str, introduction: str, sections: list[str]) -> str:
+    return f"# {title}\n\nThis page is written by `make docs`.\n\n{introduction}\n\n" + "\n".join(sections)
+
+
+def _plain(kind: type[Any]) -> str:
+    return f"## `{kind.name}`\n\n{_description(kind)}\n{_parameters(kind)}"
+
+
+def _model(kind: type[Model]) -> str:
+    example = kind.examples()[0]
+    monotone = example.monotonicity
+    return (
+        f"{_plain(kind)}\n- promise, for example: {example.promise}\n"
+        f"- monotone: {_yes(monotone.without_suppression)} without suppression, "
+        f"{_yes(monotone.with_suppression)} with. {monotone.reason}\n"
+    )
+
+
+def _loss(kind: type[Any]) -> str:
+    example = kind.examples()[0]
+    plain = example.monotone(criterion_monotone=True, suppression=False)
+    suppression = example.monotone(criterion_monotone=True, suppression=True)
+    return (
+        f"{_plain(kind)}\n- monotone: {_yes(plain)} without suppression, {_yes(suppression)} with\n"
+        f"- charges for suppressed rows: {_yes(kind.considers_suppression)}\n"
+        f"- known from the levels alone: {_yes(kind.data_independent)}\n"
+    )
+
+
+def _description(kind: type[Any]) -> str:
+    text = inspect.getdoc(kind) or ""
+    return text.split("\n>>> ")[0].rstrip() + "\n"
+
+
+def _parameters(kind: type[Any]) -> str:
+    lines = []
+    for field in dataclasses.fields(kind):
+        if not field.init:
+            continue
+        optional = (
+            field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        )
+        kind_of = str(field.type).replace("|", "or")
+        lines.append(f"- `{field.name}` ({kind_of}{', optional' if optional else ''})")
+    return "\n".join(lines)
+
+
+def _yes(claim: bool) -> str:
+    return "yes" if claim else "no"
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

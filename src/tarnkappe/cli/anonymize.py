@@ -1,0 +1,81 @@
+"""`tarn anonymize`: the main job, from a job file or from flags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tarnkappe.cli.arguments import parse_column, parse_parameters
+from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.errors import JobError
+from tarnkappe.job import Job, read_job_file, run
+from tarnkappe.table import Role
+
+Words = list[str]
+
+
+def anonymize(
+    job: Annotated[Path | None, typer.Argument(help="The job file (TOML); flags add to it.")] = None,
+    source: Annotated[str | None, typer.Option("--input", help="A file or a database URL.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
+    query: Annotated[str | None, typer.Option(help="The query to a database.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Of the input; detected when absent.")] = None,
+    population: Annotated[str | None, typer.Option(help="Everybody who could be in the input.")] = None,
+    identifier: Annotated[Words | None, typer.Option(help="A column that names a person.")] = None,
+    qi: Annotated[Words | None, typer.Option(help="A quasi-identifier: COLUMN[=HIERARCHY.csv].")] = None,
+    sensitive: Annotated[Words | None, typer.Option(help="A sensitive column, as --qi.")] = None,
+    model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
+    loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="The search.")] = None,
+    suppression_limit: Annotated[float | None, typer.Option(help="Share of rows to leave out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the release.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Where to write the HTML report.")] = None,
+    shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Publish a table with the promised guarantees and the least loss."""
+    content = read_job_file(job) if job is not None else {}
+    if source is not None:
+        content["input"] = {"database": source} if "://" in source else {"path": _absolute(source)}
+    _put(content, "input", table=table, query=query, delimiter=delimiter)
+    if population is not None:
+        content["population"] = {"path": _absolute(population)}
+    roles = ((Role.IDENTIFIER, identifier), (Role.QUASI_IDENTIFIER, qi), (Role.SENSITIVE, sensitive))
+    for role, columns in roles:
+        for column in columns or ():
+            name, hierarchy = parse_column(column)
+            plan = content.setdefault("columns", {}).setdefault(name, {})
+            plan.update({"role": str(role)} | ({"hierarchy": _absolute(hierarchy)} if hierarchy else {}))
+    for text in [*([f"k-anonymity:k={k}"] if k is not None else []), *(model or ())]:
+        name, parameters = parse_parameters(text)
+        content.setdefault("privacy", []).append({"model": name, **parameters})
+    if loss is not None:
+        name, parameters = parse_parameters(loss)
+        _put(content, "search", loss={"name": name, **parameters})
+    _put(content, "search", algorithm=algorithm, suppression_limit=suppression_limit)
+    _put(content, "output", path=_absolute(out), report=_absolute(report), shuffle=shuffle)
+    if "input" not in content:
+        raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
+    plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)
+    with progress_bar() as progress:
+        result = run(plan_of_work, progress=progress)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        output.print(str(result), highlight=False)
+        if result.output:
+            output.print(f"written to {result.output}", highlight=False)
+
+
+def _put(content: dict[str, Any], section: str, **values: Any) -> None:
+    for key, value in values.items():
+        if value is not None:
+            content.setdefault(section, {})[key] = value
+
+
+def _absolute(path: str | Path | None) -> str | None:
+    # Paths in a job file start at the job file, paths in flags at the working folder.
+    return None if path is None else str(Path(path).absolute())

@@ -1,0 +1,73 @@
+"""Anonymizing a table in memory: the same way as a job, without files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.job.job import ColumnPlan, create_loss, create_model, create_search
+from tarnkappe.job.pipeline import protect_table
+from tarnkappe.job.result import Result
+from tarnkappe.lattice import Search
+from tarnkappe.loss import Loss
+from tarnkappe.privacy import Model
+from tarnkappe.table import Role, Table
+from tarnkappe.table.encoding import Progress
+
+
+def anonymize(
+    table: Table,
+    *,
+    privacy: Sequence[Model | Mapping[str, Any]],
+    hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]] | None = None,
+    loss: Loss | str | Mapping[str, Any] = "entropy",
+    suppression_limit: float = 0.0,
+    algorithm: Search | str = "auto",
+    population: Table | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Find the least-loss release of a table that keeps all promises, and verify it.
+
+    Args:
+        table: the input, with roles; identifiers are removed, quasi-identifiers generalized.
+        privacy: the models that every class of the release must meet, as objects or as in a job file.
+        hierarchies: how columns generalize: hierarchies, files or builders; a quasi-identifier without
+            one gets a proposal.
+        loss: what to minimize.
+        suppression_limit: the share of rows that may be left out.
+        algorithm: the search.
+        population: everybody who could be in the table, for models about membership.
+        shuffle: whether to release the rows in a random order.
+        seed: for tests: makes the order reproducible. Without it, randomness comes from the system.
+        progress: told about the progress of long work.
+
+    Raises:
+        NoSolutionError: if no combination of levels keeps the promises within the limit.
+
+    >>> import pyarrow as pa
+    >>> people = Table(pa.table({"age": [30, 31, 38, 39], "illness": ["flu", "cold", "flu", "flu"]}))
+    >>> people = people.with_roles(quasi_identifiers=["age"], sensitive=["illness"])
+    >>> result = anonymize(people, privacy=[{"model": "k-anonymity", "k": 2}], seed=1)
+    >>> result.levels, result.verified[0].value
+    ({'age': 2}, 2.0)
+    """
+    plans = {
+        name: ColumnPlan(table.roles.get(name, Role.INSENSITIVE), hierarchy)
+        for name, hierarchy in (hierarchies or {}).items()
+        if table.require(name)
+    }
+    return protect_table(
+        table,
+        plans,
+        [model if isinstance(model, Model) else create_model(model) for model in privacy],
+        loss if isinstance(loss, Loss) else create_loss(loss),
+        algorithm if isinstance(algorithm, Search) else create_search(algorithm),
+        suppression_limit=suppression_limit,
+        population=population,
+        shuffle=shuffle,
+        seed=seed,
+        progress=progress,
+    )

@@ -1,0 +1,165 @@
+"""The one way of the data: read, encode, protect, verify, release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from tarnkappe.errors import ColumnError, NoSolutionError
+from tarnkappe.hierarchy import Hierarchy, propose
+from tarnkappe.job.job import ColumnPlan, Job
+from tarnkappe.job.manifest import write_manifest
+from tarnkappe.job.release import random_order, release_table
+from tarnkappe.job.report import write_report
+from tarnkappe.job.result import Result
+from tarnkappe.job.verification import publish, verify_release
+from tarnkappe.lattice import Problem, Search
+from tarnkappe.loss import Loss
+from tarnkappe.privacy import Model, needed_distributions, protect
+from tarnkappe.risk import attack_all
+from tarnkappe.table import Column, Role, Table, Tuples
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.row_tuples import row_tuples
+
+
+class Stopwatch:
+    """How long each stage took."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time one stage; a stage that runs twice adds up."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) -> Result:
+    """Run a job: read, protect, verify from the written values, and only then release.
+
+    The release appears under its name after it has passed verification, never before and never in
+    part. A seed makes the order of the rows reproducible in tests.
+    """
+    watch = Stopwatch()
+    with watch.stage("read"):
+        table = job.input.read()
+        population = job.population.read() if job.population else None
+    for name in job.columns:
+        table.require(name)
+    table = table.with_roles({name: plan.role for name, plan in job.columns.items()})
+    result = protect_table(
+        table,
+        job.columns,
+        job.privacy,
+        job.loss,
+        job.search,
+        suppression_limit=job.suppression_limit,
+        population=population,
+        shuffle=job.output.shuffle,
+        seed=seed,
+        watch=watch,
+        progress=progress,
+    )
+    if job.output.path:
+        with watch.stage("write"):
+            result = publish(result, Path(job.output.path), job.output.delimiter)
+            write_manifest(result, job, Path(job.output.manifest or job.output.path + ".manifest.json"))
+    if job.output.report:
+        with watch.stage("report"):
+            write_report(result, Path(job.output.report))
+    return result
+
+
+def protect_table(
+    table: Table,
+    plans: Mapping[str, ColumnPlan],
+    models: Sequence[Model],
+    loss: Loss,
+    search: Search,
+    *,
+    suppression_limit: float = 0.0,
+    population: Table | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    watch: Stopwatch | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Find the best node, apply it to every row and verify the outcome in SQL."""
+    watch = watch or Stopwatch()
+    if not table.quasi_identifiers:
+        raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
+    with watch.stage("encode"):
+        looked_at = [*needed_distributions(models), *loss.distributions]
+        needed = dict.fromkeys(table.require(name) for names in looked_at for name in names)
+        others = [name for name in needed if name not in table.quasi_identifiers]
+        rows = row_tuples(table, table.quasi_identifiers, others, population=population, progress=progress)
+        hierarchies = _hierarchies(rows, plans, table)
+        rows = rows.with_levels({name: h.encode(rows.columns[name]) for name, h in hierarchies.items()})
+        problem = Problem(rows.distinct(), table.quasi_identifiers, tuple(models), loss, suppression_limit)
+    with watch.stage("search"):
+        solution = search.run(problem, progress)
+    if solution.best is None:
+        raise NoSolutionError(_no_solution(problem))
+    with watch.stage("transform"):
+        state = protect(rows.classes(table.quasi_identifiers, solution.levels, problem.distributions), models)
+        kept = state.kept[state.classes.ids[: table.num_rows]]
+        levels = dict(zip(table.quasi_identifiers, solution.best.node, strict=True))
+        own = {name: _first_rows(rows.columns[name], table.num_rows) for name in table.quasi_identifiers}
+        order = random_order(int(kept.sum()), seed) if shuffle else None
+        release = release_table(table, own, levels, kept, order=order)
+        everyone = None
+        if population is not None:
+            theirs = {n: _last_rows(rows.columns[n], population.num_rows) for n in table.quasi_identifiers}
+            whole = population.with_roles(dict.fromkeys(table.quasi_identifiers, Role.QUASI_IDENTIFIER))
+            everyone = release_table(whole, theirs, levels, np.ones(population.num_rows, bool), order=None)
+    result = Result(
+        input=table,
+        release=release,
+        problem=problem,
+        solution=solution,
+        state=protect(problem.classes(solution.best.node), models),
+        hierarchies=hierarchies,
+        population=everyone,
+        seconds=watch.seconds,
+    )
+    with watch.stage("verify"):
+        return verify_release(result, release.data).with_attacks(attack_all(result.state))
+
+
+def _hierarchies(rows: Tuples, plans: Mapping[str, ColumnPlan], table: Table) -> dict[str, Hierarchy]:
+    """The hierarchy of every quasi-identifier (proposed where none is given) and of other columns."""
+    found: dict[str, Hierarchy] = {}
+    for name, column in rows.columns.items():
+        plan = plans.get(name, ColumnPlan())
+        hierarchy = plan.hierarchy_for(column)
+        if hierarchy is None and name in table.quasi_identifiers:
+            hierarchy = propose(column).hierarchy
+        if hierarchy is not None:
+            found[name] = hierarchy
+    return found
+
+
+def _first_rows(column: Column, num_rows: int) -> Column:
+    return column.take(np.arange(num_rows))
+
+
+def _last_rows(column: Column, num_rows: int) -> Column:
+    return column.take(np.arange(len(column.codes) - num_rows, len(column.codes)))
+
+
+def _no_solution(problem: Problem) -> str:
+    top = problem.evaluate(problem.lattice.top)
+    promised = ", ".join(map(str, problem.models))
+    return (
+        f"no combination of levels meets {promised} with at most {problem.limit} of "
+        f"{problem.tuples.num_rows} rows suppressed; even fully generalized, {top.suppressed} rows would have "
+        "to be suppressed: raise the suppression limit or ask for less"
+    )

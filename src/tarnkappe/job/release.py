@@ -1,0 +1,56 @@
+"""Applying a node: from the input table to the rows that may leave the house."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tarnkappe.table import Column, Role, Table
+from tarnkappe.table.classes import Mask
+
+Rows = npt.NDArray[np.int64]
+
+
+def generalized(column: Column, level: int) -> pa.Array:
+    """A column at a level: its own values at level 0, labels above."""
+    codes = pa.array(column.codes, pa.int32())
+    if level == 0 or column.levels is None:
+        return column.values.take(codes)
+    labels = pa.array(column.levels.labels[level], pa.string())
+    return labels.take(pa.array(column.levels.maps[level][column.codes], pa.int32()))
+
+
+def release_table(
+    table: Table, columns: Mapping[str, Column], levels: Mapping[str, int], kept: Mask, *, order: Rows | None
+) -> Table:
+    """The rows to be released: generalized, without identifiers, without suppressed rows, in a new order.
+
+    Args:
+        table: the input.
+        columns: its quasi-identifiers, encoded row by row.
+        levels: the level of each of them.
+        kept: which rows are released.
+        order: the order of the released rows, or None to leave it.
+    """
+    rows = np.flatnonzero(kept)
+    chosen = pa.array(rows if order is None else rows[order])
+    names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
+    data = {
+        name: generalized(columns[name], levels[name]).take(chosen)
+        if name in levels
+        else table.data.column(name).take(chosen)
+        for name in names
+    }
+    return Table(pa.table(data), {name: table.roles[name] for name in names})
+
+
+def random_order(num_rows: int, seed: int | None = None) -> Rows:
+    """A random permutation: from the operating system's randomness, or from a seed for tests."""
+    if seed is not None:
+        return np.random.default_rng(seed).permutation(num_rows)
+    keys = np.frombuffer(os.urandom(8 * num_rows), dtype=np.uint64)
+    return np.argsort(keys, kind="stable").astype(np.int64)

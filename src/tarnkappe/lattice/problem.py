@@ -1,0 +1,150 @@
+"""One anonymization problem: a compact table, what is promised, and how loss is measured."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.lattice.lattice import Lattice, Node
+from tarnkappe.loss import Loss
+from tarnkappe.privacy import Model, needed_distributions, protect, satisfied
+from tarnkappe.privacy.exact import share_of
+from tarnkappe.table import Classes, Column, State, Tuples
+
+TIE = 1e-9
+"""Losses that differ relatively by less than this are equal: sums of logarithms differ in the last digits."""
+
+Order = tuple[int, Fraction, Fraction, Node]
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """What one node does to the table."""
+
+    node: Node
+    satisfied: bool
+    loss: float
+    suppressed: int
+    classes: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be solved.
+
+    Attributes:
+        tuples: the table as distinct tuples; the quasi-identifiers have levels.
+        quasi_identifiers: the columns to generalize.
+        models: the privacy models; a class must meet all of them.
+        loss: what to minimize.
+        suppression_limit: the share of rows that may be suppressed.
+    """
+
+    tuples: Tuples
+    quasi_identifiers: tuple[str, ...]
+    models: tuple[Model, ...]
+    loss: Loss
+    suppression_limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ParameterError("no privacy model is given: say what the release must promise")
+        if not 0 <= self.suppression_limit <= 1:
+            raise ParameterError(
+                f"the suppression limit is a share of the rows from 0 to 1, not {self.suppression_limit}"
+            )
+        if not self.quasi_identifiers:
+            raise ColumnError("no quasi-identifier is given: name the columns that an attacker may know")
+        for name in self.quasi_identifiers:
+            if name not in self.tuples.columns:
+                raise ColumnError(f"the table has no column '{name}'")
+            if self.tuples.columns[name].levels is None:
+                raise ColumnError(f"the quasi-identifier '{name}' has no hierarchy")
+        for model in self.models:
+            model.check(self.tuples, self.quasi_identifiers)
+
+    @cached_property
+    def limit(self) -> int:
+        """How many rows may be suppressed."""
+        return share_of(self.suppression_limit, self.tuples.num_rows)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The quasi-identifiers."""
+        return tuple(self.tuples.columns[name] for name in self.quasi_identifiers)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """All combinations of levels."""
+        return Lattice(tuple(column.levels.height for column in self.columns if column.levels is not None))
+
+    @cached_property
+    def distributions(self) -> tuple[tuple[str, ...], ...]:
+        """The distributions that the models and the loss look at."""
+        return tuple(dict.fromkeys([*needed_distributions(self.models), *self.loss.distributions]))
+
+    def classes(self, node: Sequence[int]) -> Classes:
+        """The equivalence classes at a node."""
+        return self.tuples.classes(self.quasi_identifiers, node, self.distributions)
+
+    def state(self, node: Sequence[int]) -> State:
+        """The classes at a node and which of them may be released."""
+        return protect(self.classes(node), self.models)
+
+    def evaluate(self, node: Node) -> Evaluation:
+        """Test one node: generalize, group, suppress what no model allows, measure the loss."""
+        state = self.state(node)
+        return Evaluation(
+            node,
+            satisfied(state, self.models, self.limit),
+            self.loss(state),
+            state.suppressed_rows,
+            state.num_kept,
+        )
+
+    def order(self, node: Node) -> Order:
+        """The total order that breaks ties: less general first, whatever the order of the columns.
+
+        Compared are the sum of the levels, the mean share of each hierarchy's height, the mean share of
+        distinct values lost, and at last the levels in the alphabetical order of the columns.
+        """
+        share, lost = Fraction(0), Fraction(0)
+        for column, level in zip(self.columns, node, strict=True):
+            if column.levels is not None and column.levels.height:
+                share += Fraction(level, column.levels.height)
+            if column.levels is not None:
+                lost += 1 - Fraction(column.levels.distinct(level), column.levels.distinct(0))
+        by_name = tuple(level for _, level in sorted(zip(self.quasi_identifiers, node, strict=True)))
+        return sum(node), share, lost, by_name
+
+
+class Best:
+    """The best nodes seen so far; equally good ones are told apart by the total order."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._candidates: list[Evaluation] = []
+        self.loss = float("inf")
+
+    def offer(self, evaluation: Evaluation) -> None:
+        """Consider one more node."""
+        if not evaluation.satisfied or evaluation.loss > self._ceiling():
+            return
+        self._candidates.append(evaluation)
+        if evaluation.loss < self.loss:
+            self.loss = evaluation.loss
+            ceiling = self._ceiling()
+            self._candidates = [e for e in self._candidates if e.loss <= ceiling]
+
+    def _ceiling(self) -> float:
+        return self.loss + TIE * max(1.0, abs(self.loss))
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """The best of all that were offered, or None."""
+        if not self._candidates:
+            return None
+        return min(self._candidates, key=lambda e: self._problem.order(e.node))

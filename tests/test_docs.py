@@ -1,0 +1,74 @@
+"""Every example in the documentation runs.
+
+Python examples are doctests. Shell examples are `console` blocks: each line that starts with `$ ` is run
+in a fresh folder and must print what follows it (`...` stands for anything). A block that names a file
+after its language (```toml job.toml) is written to that folder first.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MAKE = re.compile(r"^make ")
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """The commands of a console block with what they should print."""
+    found: list[tuple[str, str]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+        elif found:
+            found[-1] = (found[-1][0], found[-1][1] + line + "\n")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_shell_examples_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+    }
+    for language, file, block in FENCE.findall(page.read_text(encoding="utf-8")):
+        if file:
+            (tmp_path / file).write_text(block, encoding="utf-8")
+        if language != "console":
+            continue
+        for command, expected in commands(block):
+            if MAKE.match(command) or command.startswith(("git ", "cd ")):
+                continue  # how to get here; the tests are already here
+            run = subprocess.run(
+                command,
+                shell=True,
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+            printed = run.stdout + run.stderr
+            assert run.returncode in ({1, 2} if "error:" in expected else {0}), printed
+            flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            assert doctest.OutputChecker().check_output(expected or "...", printed or "...", flags), (
+                f"{command}\n--- expected\n{expected}\n--- printed\n{printed}"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
