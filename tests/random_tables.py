@@ -141,6 +141,7 @@ def hierarchies(draw: st.DrawFn, values: list[Any]) -> list[dict[Any, str]]:
 def examples(
     draw: st.DrawFn,
     *,
+    min_rows: int = 1,
     max_rows: int = 14,
     max_columns: int = 3,
     with_population: bool = False,
@@ -159,7 +160,7 @@ def examples(
             "income": st.integers(0, 5).map(lambda n: n * 100),
         }
     )
-    rows = draw(st.lists(row, min_size=1, max_size=max_rows))
+    rows = draw(st.lists(row, min_size=min_rows, max_size=max_rows))
     population = None
     if with_population:
         others = draw(st.lists(row, max_size=max_rows))
