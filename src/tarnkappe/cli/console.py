@@ -33,6 +33,7 @@ def progress_bar() -> Iterator[Report]:
         TimeElapsedColumn(),
         console=errors,
         transient=True,
+        disable=not errors.is_terminal,
     ) as bars:
         tasks: dict[str, TaskID] = {}
 

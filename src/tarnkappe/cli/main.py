@@ -8,7 +8,9 @@ from typing import Annotated, cast
 
 import typer
 
+from tarnkappe.cli.check import ColumnLists, check
 from tarnkappe.cli.console import errors
+from tarnkappe.cli.hierarchy import app as hierarchy
 from tarnkappe.errors import TarnkappeError
 
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
@@ -29,6 +31,10 @@ def root(
 ) -> None:
     """Options that come before the command."""
     del debug  # read from the arguments in `main`, so that it covers every error
+
+
+app.command("check", cls=ColumnLists)(check)
+app.add_typer(hierarchy)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tarnkappe.job.job import Job
 from tarnkappe.job.result import Result
-from tarnkappe.table.write import replace_atomically
+from tarnkappe.table.files import replace_atomically
 
 
 def manifest(result: Result, job: Job) -> dict[str, Any]:

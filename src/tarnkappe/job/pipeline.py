@@ -99,39 +99,42 @@ def protect_table(
     with watch.stage("encode"):
         looked_at = [*needed_distributions(models), *loss.distributions]
         needed = dict.fromkeys(table.require(name) for names in looked_at for name in names)
-        others = [name for name in needed if name not in table.quasi_identifiers]
+        others = [n for n in dict.fromkeys([*needed, *table.sensitive]) if n not in table.quasi_identifiers]
         rows = row_tuples(table, table.quasi_identifiers, others, population=population, progress=progress)
         hierarchies = _hierarchies(rows, plans, table)
         rows = rows.with_levels({name: h.encode(rows.columns[name]) for name, h in hierarchies.items()})
-        problem = Problem(rows.distinct(), table.quasi_identifiers, tuple(models), loss, suppression_limit)
+        tuples = rows.select(dict.fromkeys([*table.quasi_identifiers, *needed])).distinct()
+        problem = Problem(tuples, table.quasi_identifiers, tuple(models), loss, suppression_limit)
     with watch.stage("search"):
         solution = search.run(problem, progress)
     if solution.best is None:
         raise NoSolutionError(_no_solution(problem))
     with watch.stage("transform"):
-        state = protect(rows.classes(table.quasi_identifiers, solution.levels, problem.distributions), models)
-        kept = state.kept[state.classes.ids[: table.num_rows]]
+        # Searches work on merged tuples; here the node is applied anew to every row.
+        counted = dict.fromkeys([*problem.distributions, *((name,) for name in table.sensitive)])
+        state = protect(rows.classes(table.quasi_identifiers, solution.levels, counted), models)
         levels = dict(zip(table.quasi_identifiers, solution.best.node, strict=True))
-        own = {name: _first_rows(rows.columns[name], table.num_rows) for name in table.quasi_identifiers}
+        kept = state.kept[state.classes.ids[: table.num_rows]]
         order = random_order(int(kept.sum()), seed) if shuffle else None
-        release = release_table(table, own, levels, kept, order=order)
+        release = release_table(table, _some_rows(rows, 0, table.num_rows), levels, kept, order=order)
         everyone = None
         if population is not None:
-            theirs = {n: _last_rows(rows.columns[n], population.num_rows) for n in table.quasi_identifiers}
             whole = population.with_roles(dict.fromkeys(table.quasi_identifiers, Role.QUASI_IDENTIFIER))
-            everyone = release_table(whole, theirs, levels, np.ones(population.num_rows, bool), order=None)
+            theirs = _some_rows(rows, table.num_rows, rows.num_tuples)
+            everyone = release_table(whole, theirs, levels, np.ones(whole.num_rows, bool), order=None)
     result = Result(
         input=table,
         release=release,
         problem=problem,
         solution=solution,
-        state=protect(problem.classes(solution.best.node), models),
+        state=state,
         hierarchies=hierarchies,
         population=everyone,
         seconds=watch.seconds,
+        attacks=tuple(attack_all(state)),
     )
     with watch.stage("verify"):
-        return verify_release(result, release.data).with_attacks(attack_all(result.state))
+        return verify_release(result, release.data)
 
 
 def _hierarchies(rows: Tuples, plans: Mapping[str, ColumnPlan], table: Table) -> dict[str, Hierarchy]:
@@ -147,12 +150,9 @@ def _hierarchies(rows: Tuples, plans: Mapping[str, ColumnPlan], table: Table) ->
     return found
 
 
-def _first_rows(column: Column, num_rows: int) -> Column:
-    return column.take(np.arange(num_rows))
-
-
-def _last_rows(column: Column, num_rows: int) -> Column:
-    return column.take(np.arange(len(column.codes) - num_rows, len(column.codes)))
+def _some_rows(rows: Tuples, start: int, stop: int) -> dict[str, Column]:
+    chosen = np.arange(start, stop)
+    return {name: column.take(chosen) for name, column in rows.columns.items()}
 
 
 def _no_solution(problem: Problem) -> str:

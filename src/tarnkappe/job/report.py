@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tarnkappe.job.result import Result
 from tarnkappe.loss.entropy import entropy_of_column
 from tarnkappe.table import Column
-from tarnkappe.table.write import replace_atomically
+from tarnkappe.table.files import replace_atomically
 
 RARE = 10
 """Values that fewer people have are not named in a report."""

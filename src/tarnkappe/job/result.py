@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
@@ -60,10 +60,6 @@ class Result:
         """How many rows were suppressed."""
         return self.state.suppressed_rows
 
-    def with_attacks(self, attacks: Sequence[AttackResult]) -> Result:
-        """The same result with what attackers got."""
-        return dataclasses.replace(self, attacks=tuple(attacks))
-
     def to_dict(self) -> dict[str, Any]:
         """The figures, for JSON."""
         return {
@@ -88,7 +84,10 @@ class Result:
                 }
                 for v in self.verified
             ],
-            "attacks": [attack.to_dict() for attack in self.attacks],
+            "attacks": [
+                {"attack": a.attack, **a.parameters, "victims": a.victims, "share": a.share}
+                for a in self.attacks
+            ],
             "algorithm": self.solution.algorithm,
             "optimal": self.solution.optimal,
             "output": self.output,

@@ -58,6 +58,10 @@ class Tuples:
         columns = {n: c.with_levels(levels[n]) if n in levels else c for n, c in self.columns.items()}
         return dataclasses.replace(self, columns=columns)
 
+    def select(self, names: Iterable[str]) -> Tuples:
+        """The same tuples with some of the columns only."""
+        return dataclasses.replace(self, columns={name: self.columns[name] for name in names})
+
     def distinct(self) -> Tuples:
         """The same table with equal tuples merged."""
         columns = list(self.columns.values())
