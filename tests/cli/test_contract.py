@@ -85,9 +85,21 @@ def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path, comma
 @every_command
 def test_invalid_utf8_is_refused_with_its_place(tmp_path: Path, command) -> None:
     (tmp_path / "latin.csv").write_bytes(GOOD.replace("Bonn", "Köln").encode("latin-1"))
-    run = tarn(*command(tmp_path / "latin.csv"))
+    words = ["town" if word == "age" else word for word in command(tmp_path / "latin.csv")]
+    run = tarn(*words)
     refused(run, "latin.csv", "UTF-8", "encoding")
     assert "ln;" not in run.stderr
+
+
+def test_the_input_of_a_job_is_checked_against_its_promises(good: Path, tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(
+        '[input]\npath = "good.csv"\n[columns.age]\nrole = "quasi-identifier"\n'
+        '[columns.illness]\nrole = "sensitive"\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n',
+        encoding="utf-8",
+    )
+    run = tarn("check", tmp_path / "job.toml", "--json")
+    assert run.returncode == 1, run.stderr
+    assert json.loads(run.stdout)["rows"] == 4
 
 
 def test_one_row_is_a_table(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_a_release_that_was_tampered_with_is_not_handed_over(result: tarnkappe.R
     )
     with pytest.raises(VerificationError, match="no label of level"):
         verify_release(result, foreign)
-    with pytest.raises(VerificationError, match="still has identifiers"):
+    with pytest.raises(VerificationError, match="still has the identifier name"):
         verify_release(result, release.append_column("name", pa.array(["x"] * release.num_rows)))
 
 

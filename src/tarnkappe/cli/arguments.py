@@ -1,11 +1,41 @@
-"""The small languages of the command line: `NAME:parameter=value,...` and `COLUMN=FILE`."""
+"""The small languages of the command line: `NAME:parameter=value,...`, `COLUMN=FILE`, lists of columns."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
+from typer.core import TyperCommand
+
 from tarnkappe.errors import ParameterError
+
+COLUMN_LISTS = ("--qi", "--sensitive", "--identifier")
+
+
+class ColumnLists(TyperCommand):
+    """A command that takes several columns after one option: `--qi age sex` means `--qi age --qi sex`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat an option that takes columns before each further column."""
+        return super().parse_args(ctx, repeat_options(args))
+
+
+def repeat_options(words: Sequence[str]) -> list[str]:
+    """Write out lists of columns as Typer reads them.
+
+    >>> repeat_options(["data.csv", "--qi", "age", "sex", "--k", "5"])
+    ['data.csv', '--qi', 'age', '--qi', 'sex', '--k', '5']
+    """
+    written: list[str] = []
+    option = ""
+    for word in words:
+        if word.startswith("-"):
+            option = word if word in COLUMN_LISTS else ""
+        elif option and written[-1] != option:
+            written.append(option)
+        written.append(word)
+    return written
 
 
 def parse_column(text: str) -> tuple[str, str | None]:

@@ -11,46 +11,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from tarnkappe.cli.arguments import parse_column, parse_parameters
 from tarnkappe.cli.check_text import render
 from tarnkappe.cli.console import output, print_json, progress_bar
-from tarnkappe.errors import ColumnError, HierarchyError, JobError, ParameterError, TarnkappeError
+from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
+from tarnkappe.job import Job
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.risk import check as check_table
-from tarnkappe.table import Table
-from tarnkappe.table.read import read
+from tarnkappe.table import Table, encode, read
+from tarnkappe.table.encoding import Progress
 
 Words = list[str]
-
-COLUMN_LISTS = ("--qi", "--sensitive")
-
-
-class ColumnLists(TyperCommand):
-    """A command that takes several columns after one option: `--qi age sex` means `--qi age --qi sex`."""
-
-    def parse_args(self, ctx: Any, args: Words) -> Words:
-        """Repeat an option that takes columns before each further column."""
-        return super().parse_args(ctx, repeat_options(args))
-
-
-def repeat_options(words: Sequence[str]) -> Words:
-    """Write out lists of columns as Typer reads them.
-
-    >>> repeat_options(["data.csv", "--qi", "age", "sex", "--k", "5"])
-    ['data.csv', '--qi', 'age', '--qi', 'sex', '--k', '5']
-    """
-    written: Words = []
-    option = ""
-    for word in words:
-        if word.startswith("-"):
-            option = word if word in COLUMN_LISTS else ""
-        elif option and written[-1] != option:
-            written.append(option)
-        written.append(word)
-    return written
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +63,7 @@ def check(
     files = _hierarchy_files(hierarchy or ())
     with progress_bar() as progress:
         if data.lower().endswith(".toml"):
-            question = ask_job(data)
+            question = ask_job(data, progress)
         else:
             promised = _models(k, model or (), sensitive or ())
             reading = partial(read, delimiter=delimiter, encoding=encoding, progress=progress)
@@ -114,9 +87,18 @@ def check(
         raise typer.Exit(1)
 
 
-def ask_job(path: str) -> Question:
-    """The question that a job file asks: the table it reads, with the models it promises."""
-    raise JobError(f"{path}: checking the table of a job is not there yet: name the table and its columns")
+def ask_job(path: str, progress: Progress) -> Question:
+    """The question that a job file asks: does its input, untouched, meet the models that it promises?"""
+    job = Job.load(path)
+    table = job.read_input(progress)
+    columns = encode(table, table.sensitive)
+    hierarchies = {name: job.columns[name].hierarchy_for(column) for name, column in columns.items()}
+    return Question(
+        table,
+        None if job.population is None else job.population.read(progress),
+        {name: hierarchy for name, hierarchy in hierarchies.items() if hierarchy is not None},
+        job.privacy,
+    )
 
 
 def _ask(

@@ -34,17 +34,17 @@ def demo(
         raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
     say(f"[bold]1[/] Making {rows:,} patients of a hospital that does not exist.")
     example = hospital(rows=rows, seed=1)
-    write(example.table, folder / "hospital.csv")
+    roles = dict(example.table.roles) | {"birth_date": Role.IDENTIFIER}  # the age says enough
+    patients = example.table.with_roles(roles)
+    write(patients, folder / "hospital.csv")
     for name, levels in example.hierarchies.items():
         write_hierarchy(Hierarchy.from_rows(levels), folder / "hierarchies" / f"{name}.csv")
-    (folder / "job.toml").write_text(
-        _job_file(example.table.roles, set(example.hierarchies)), encoding="utf-8"
-    )
+    (folder / "job.toml").write_text(_job_file(patients.roles, set(example.hierarchies)), encoding="utf-8")
 
-    before = check(example.table)
+    before = check(patients)
     say(
-        f"[bold]2[/] Checking it as it is: {before.uniques:,} of {before.rows:,} patients are the only ones "
-        f"with their {', '.join(example.table.quasi_identifiers)}: who knows these learns the diagnosis."
+        f"[bold]2[/] Checking it: {before.sizes.uniques:,} of {before.rows:,} patients are the only ones "
+        f"with their {', '.join(patients.quasi_identifiers)}: who knows these learns the diagnosis."
     )
     say("[bold]3[/] Searching for the least loss that protects them (the first run compiles the kernels).")
     with progress_bar() as progress:
@@ -57,7 +57,7 @@ def demo(
     output.print(
         f"\nThe report: [bold]{folder / 'report.html'}[/]\n"
         f"The release: {folder / 'release.csv'}, the job: {folder / 'job.toml'}\n"
-        f"Try: tarn check {folder / 'release.csv'} --qi {' --qi '.join(example.table.quasi_identifiers)}",
+        f"Try: tarn check {folder / 'release.csv'} --qi {' --qi '.join(patients.quasi_identifiers)}",
         highlight=False,
     )
 
@@ -85,7 +85,7 @@ column = "diagnosis"
 l = 3.0
 
 [search]
-loss = "entropy"
+loss = "loss"
 suppression_limit = 0.05
 
 [output]

@@ -42,6 +42,7 @@ MOST_DEPTH = 3
 
 DataColumn = Annotated[str, typer.Option("--column", help="The column to generalize.")]
 Delimiter = Annotated[str | None, typer.Option(help="Of a CSV table; found out if not given.")]
+Encoding = Annotated[str | None, typer.Option(help="Of a CSV table; UTF-8 if not given.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 File = Annotated[Path, typer.Argument(help="A hierarchy file: one line a value, value;label;...;*")]
 
@@ -58,11 +59,12 @@ def build(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The file to write; else it is printed.")] = None,
     delimiter: Delimiter = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Build the hierarchy of a column; without a builder, propose one and say why."""
     parameters = _parameters(builder, option or [])
-    values = _read_column(data, column, delimiter)
+    values = _read_column(data, column, delimiter, encoding)
     built = _build(values, builder, parameters)
     if built.reason:
         _say(f"{column}: {built.reason}; proposed is {built.builder}", errors)
@@ -104,6 +106,7 @@ def check(
     data: Annotated[str | None, typer.Option(help="A table whose column it must cover.")] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of the table.")] = None,
     delimiter: Delimiter = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that a hierarchy file is monotone, has one root and covers the values of a column.
@@ -114,7 +117,9 @@ def check(
         raise ParameterError("give both --data and --column, or neither")
     try:
         hierarchy = read_hierarchy(file)
-        covered = _cover(file, hierarchy, data, column, delimiter) if data and column else None
+        covered = None
+        if data and column:
+            covered = _cover(file, hierarchy, _read_column(data, column, delimiter, encoding))
     except TarnkappeError as error:
         if as_json:
             print_json({"file": str(file), "valid": False, "error": str(error)})
@@ -157,9 +162,9 @@ def _parameters(builder: str | None, options: list[str]) -> dict[str, Any]:
     return parameters
 
 
-def _read_column(data: str, column: str, delimiter: str | None) -> Column:
+def _read_column(data: str, column: str, delimiter: str | None, encoding: str | None) -> Column:
     with progress_bar() as progress:
-        table = read(data, columns=[column], delimiter=delimiter, progress=progress)
+        table = read(data, columns=[column], delimiter=delimiter, encoding=encoding, progress=progress)
     return encode_column(column, table.data.column(column))
 
 
@@ -170,11 +175,10 @@ def _build(values: Column, name: str | None, parameters: dict[str, Any]) -> Prop
     return Proposal(builder.build_column(values), builder, reason="")
 
 
-def _cover(file: Path, hierarchy: Hierarchy, data: str, column: str, delimiter: str | None) -> list[int]:
-    """How many labels of each level occur in the data."""
-    values = _read_column(data, column, delimiter)
+def _cover(file: Path, hierarchy: Hierarchy, column: Column) -> list[int]:
+    """How many labels of each level occur in a column that the hierarchy must cover."""
     try:
-        levels = hierarchy.encode(values)
+        levels = hierarchy.encode(column)
     except HierarchyError as error:
         raise HierarchyError(f"{file}: {error}") from None
     return [levels.distinct(level) for level in range(levels.height + 1)]

@@ -8,8 +8,11 @@ from typing import Annotated, cast
 
 import typer
 
-from tarnkappe.cli.check import ColumnLists, check
+from tarnkappe.cli.anonymize import anonymize
+from tarnkappe.cli.arguments import ColumnLists
+from tarnkappe.cli.check import check
 from tarnkappe.cli.console import errors
+from tarnkappe.cli.demo import demo
 from tarnkappe.cli.hierarchy import app as hierarchy
 from tarnkappe.errors import TarnkappeError
 
@@ -33,6 +36,8 @@ def root(
     del debug  # read from the arguments in `main`, so that it covers every error
 
 
+app.command("demo")(demo)
+app.command("anonymize", cls=ColumnLists)(anonymize)
 app.command("check", cls=ColumnLists)(check)
 app.add_typer(hierarchy)
 
@@ -49,7 +54,10 @@ def main(arguments: list[str] | None = None) -> None:
         _say(f"error: {error}")
         sys.exit(error.exit_code)
     except UsageError as error:
-        _say(f"error: {getattr(error, 'format_message', error.__str__)()} (tarn --help shows what there is)")
+        message = getattr(error, "format_message", error.__str__)()
+        if not message:  # a bare `tarn` has shown its help
+            sys.exit(0)
+        _say(f"error: {message} (tarn --help shows what there is)")
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         _say("stopped")

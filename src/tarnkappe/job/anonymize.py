@@ -26,6 +26,7 @@ def anonymize(
     algorithm: Search | str = "auto",
     population: Table | None = None,
     shuffle: bool = True,
+    several_rows_per_person: bool = False,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -41,6 +42,8 @@ def anonymize(
         algorithm: the search.
         population: everybody who could be in the table, for models about membership.
         shuffle: whether to release the rows in a random order.
+        several_rows_per_person: whether rows with the same identifiers are allowed. Promises count rows;
+            where a person has several, `multi-relational-k-anonymity` counts persons.
         seed: for tests: makes the order reproducible. Without it, randomness comes from the system.
         progress: told about the progress of long work.
 
@@ -68,6 +71,7 @@ def anonymize(
         suppression_limit=suppression_limit,
         population=population,
         shuffle=shuffle,
+        several_rows_per_person=several_rows_per_person,
         seed=seed,
         progress=progress,
     )

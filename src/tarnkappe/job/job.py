@@ -19,6 +19,7 @@ from tarnkappe.lattice import SEARCHES, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table import Column, Role, Table, read
+from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,12 +40,13 @@ class Source:
         if self.database is not None and (self.table is None) == (self.query is None):
             raise JobError("with 'database', name either a 'table' or a 'query'")
 
-    def read(self) -> Table:
+    def read(self, progress: Progress | None = None) -> Table:
         """Read the rows."""
         if self.database is not None:
-            return read(self.database, table=self.table, query=self.query)
+            return read(self.database, table=self.table, query=self.query, progress=progress)
         assert self.path is not None
-        return read(self.path, delimiter=self.delimiter, encoding=self.encoding, sheet=self.sheet)
+        options = {"delimiter": self.delimiter, "encoding": self.encoding, "sheet": self.sheet}
+        return read(self.path, progress=progress, **options)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +64,7 @@ class ColumnPlan:
         if isinstance(plan, str):
             return read_hierarchy(plan)
         options = dict(plan)
-        return BUILDERS.create(options.pop("builder", "auto"), options).build(column.values)
+        return BUILDERS.create(options.pop("builder", "auto"), options).build_column(column)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Job:
     search: Search
     suppression_limit: float = 0.0
     population: Source | None = None
+    several_rows_per_person: bool = False
     output: Output = dataclasses.field(default_factory=Output)
 
     @classmethod
@@ -109,8 +112,10 @@ class Job:
             raise JobError("the section [input] is missing: say what to anonymize")
         search = dict(_section(content, "search"))
         _refuse_unknown(search, ("algorithm", "loss", "suppression_limit"), "key of [search]")
+        reading = dict(_section(content, "input"))
+        several_rows = reading.pop("several_rows_per_person", False)
         return cls(
-            input=_source(content, "input", folder),
+            input=_source({"input": reading}, "input", folder),
             population=_source(content, "population", folder) if "population" in content else None,
             columns={
                 name: _column(name, plan, folder) for name, plan in _section(content, "columns").items()
@@ -119,8 +124,13 @@ class Job:
             loss=create_loss(search.get("loss", "entropy")),
             search=create_search(search.get("algorithm", "auto")),
             suppression_limit=search.get("suppression_limit", 0.0),
+            several_rows_per_person=several_rows,
             output=_output(content, folder),
         )
+
+    def read_input(self, progress: Progress | None = None) -> Table:
+        """The rows to anonymize, with the roles of their columns."""
+        return self.input.read(progress).with_roles({n: plan.role for n, plan in self.columns.items()})
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from tarnkappe.errors import ColumnError, NoSolutionError
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.job import ColumnPlan, Job
 from tarnkappe.job.manifest import write_manifest
+from tarnkappe.job.people import refuse_repeated_people
 from tarnkappe.job.release import random_order, release_table
 from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
@@ -50,11 +51,8 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
     """
     watch = Stopwatch()
     with watch.stage("read"):
-        table = job.input.read()
-        population = job.population.read() if job.population else None
-    for name in job.columns:
-        table.require(name)
-    table = table.with_roles({name: plan.role for name, plan in job.columns.items()})
+        table = job.read_input(progress)
+        population = job.population.read(progress) if job.population else None
     result = protect_table(
         table,
         job.columns,
@@ -64,6 +62,7 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
         suppression_limit=job.suppression_limit,
         population=population,
         shuffle=job.output.shuffle,
+        several_rows_per_person=job.several_rows_per_person,
         seed=seed,
         watch=watch,
         progress=progress,
@@ -88,6 +87,7 @@ def protect_table(
     suppression_limit: float = 0.0,
     population: Table | None = None,
     shuffle: bool = True,
+    several_rows_per_person: bool = False,
     seed: int | None = None,
     watch: Stopwatch | None = None,
     progress: Progress | None = None,
@@ -96,6 +96,8 @@ def protect_table(
     watch = watch or Stopwatch()
     if not table.quasi_identifiers:
         raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
+    if not several_rows_per_person:
+        refuse_repeated_people(table)
     with watch.stage("encode"):
         looked_at = [*needed_distributions(models), *loss.distributions]
         needed = dict.fromkeys(table.require(name) for names in looked_at for name in names)
@@ -160,6 +162,6 @@ def _no_solution(problem: Problem) -> str:
     promised = ", ".join(map(str, problem.models))
     return (
         f"no combination of levels meets {promised} with at most {problem.limit} of "
-        f"{problem.tuples.num_rows} rows suppressed; even fully generalized, {top.suppressed} rows would have "
-        "to be suppressed: raise the suppression limit or ask for less"
+        f"{problem.tuples.num_rows} rows suppressed; even fully generalized, {top.suppressed} rows would "
+        "have to be suppressed: raise the suppression limit or ask for less"
     )

@@ -42,10 +42,15 @@ def release_table(
     data = {
         name: generalized(columns[name], levels[name]).take(chosen)
         if name in levels
-        else table.data.column(name).take(chosen)
+        else plain(table.data.column(name)).take(chosen)
         for name in names
     }
     return Table(pa.table(data), {name: table.roles[name] for name in names})
+
+
+def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without its dictionary: a dictionary would tell values of rows that are not released."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def random_order(num_rows: int, seed: int | None = None) -> Rows:

@@ -7,11 +7,9 @@ value of the original data that fewer than `RARE` people have.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import jinja2
 import numpy as np
@@ -19,6 +17,7 @@ import numpy.typing as npt
 
 from tarnkappe.job.result import Result
 from tarnkappe.loss.entropy import entropy_of_column
+from tarnkappe.risk import class_sizes
 from tarnkappe.table import Column
 from tarnkappe.table.files import replace_atomically
 
@@ -70,7 +69,7 @@ def render(result: Result) -> str:
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=version("tarnkappe"),
         stories=[_story(result, index) for index in range(len(result.problem.columns))],
-        sizes=_class_sizes(result),
+        sizes=class_sizes(result.state.classes.sizes[result.state.kept]).histogram,
         rare=RARE,
     )
 
@@ -130,23 +129,6 @@ def _spread(
     fine_labels_under = np.bincount(pairs[0], minlength=len(released))
     share = released[pairs[0]] / fine_labels_under[pairs[0]]
     return np.bincount(pairs[1], share, num_fine).astype(np.float64)
-
-
-def _class_sizes(result: Result) -> list[dict[str, Any]]:
-    """How many people are in classes of which size."""
-    sizes = result.state.classes.sizes[result.state.kept]
-    if not len(sizes):
-        return []
-    edges = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, int(sizes.max()) + 1]
-    edges = [edge for edge in edges if edge <= int(sizes.max())] + [int(sizes.max()) + 1]
-    bins = []
-    for low, high in itertools.pairwise(edges):
-        inside = sizes[(sizes >= low) & (sizes < high)]
-        name = str(low) if high == low + 1 else f"{low:,}–{high - 1:,}"
-        bins.append({"name": name, "classes": len(inside), "rows": int(inside.sum())})
-    while bins and not bins[0]["classes"]:
-        bins.pop(0)
-    return bins
 
 
 def _number(value: float | None) -> str:

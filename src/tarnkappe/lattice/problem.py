@@ -65,6 +65,7 @@ class Problem:
                 raise ColumnError(f"the quasi-identifier '{name}' has no hierarchy")
         for model in self.models:
             model.check(self.tuples, self.quasi_identifiers)
+        self.loss.check(self.tuples, self.quasi_identifiers)
 
     @cached_property
     def limit(self) -> int:

@@ -56,6 +56,10 @@ class DistinctDiversity(SensitiveModel):
     def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
         return (DistinctDiversity(self.column, self.l), KAnonymity(self.l))
 
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        self.require_values(tuples, self.l)
+
     def measure_values(self, distribution: Distribution) -> Measure:
         return distinct_values(distribution)
 

@@ -11,13 +11,10 @@ from functools import lru_cache
 import numpy as np
 
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
-from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal
+from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal, sign_of_logarithms
 from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel, require_number
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
-
-EXACT_ROWS = 20_000
-"""Up to this class size ties are settled by integers; beyond, their powers grow to megabytes."""
 
 
 def effective_values(distribution: Distribution) -> Measure:
@@ -34,15 +31,11 @@ def effective_values(distribution: Distribution) -> Measure:
 def entropy_reaches(counts: tuple[int, ...], l: Fraction) -> bool:
     """Whether the entropy of the counts is at least ln l, exactly.
 
-    The entropy reaches ln l if and only if N^N / (n1^n1 ... nd^nd) >= l^N, which integers decide.
+    With N rows it is so just if N ln N - (n1 ln n1 + ... + nd ln nd) - N ln l is not negative.
     """
     total = sum(counts)
-    if total > EXACT_ROWS:  # equal counts are the ties that occur; their entropy is exactly ln d
-        if len(set(counts)) == 1:
-            return len(counts) >= l
-        return math.log(total) - sum(n * math.log(n) for n in counts) / total >= math.log(l)
-    denominator = math.prod(n**n for n in counts)
-    return bool(total**total * l.denominator**total >= l.numerator**total * denominator)
+    terms = [(total, total), *((-n, n) for n in counts), (-total, l.numerator), (total, l.denominator)]
+    return sign_of_logarithms(terms) >= 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +80,10 @@ class EntropyDiversity(SensitiveModel):
 
     def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
         return DistinctDiversity(self.column, math.ceil(decimal(self.l))).sub_criteria(tuples)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        self.require_values(tuples, math.ceil(decimal(self.l)))
 
     def measure_values(self, distribution: Distribution) -> Measure:
         return effective_values(distribution)

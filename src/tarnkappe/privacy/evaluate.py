@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tarnkappe.privacy.model import Model
+import numpy as np
+
+from tarnkappe.privacy.model import Model, Scope
 from tarnkappe.table import Classes, State
+from tarnkappe.table.classes import Mask
 
 
 def needed_distributions(models: Iterable[Model]) -> tuple[tuple[str, ...], ...]:
@@ -16,17 +19,28 @@ def needed_distributions(models: Iterable[Model]) -> tuple[tuple[str, ...], ...]
 def protect(classes: Classes, models: Sequence[Model]) -> State:
     """Suppress every class that some model forbids.
 
-    A class must meet all models or is suppressed as a whole. Models on the table as a whole look at
-    what the others left, so the pass is repeated until nothing changes.
+    A class must meet all models or is suppressed as a whole. Models on classes are asked once. Models on
+    groups look at what is left, until nothing changes; models on the table look at what all others left, and
+    if they suppress something, the groups are looked at again. Models of one kind are asked together, so
+    that their order does not matter.
     """
     parts = [part for model in models for part in model.parts]
-    kept = classes.released.copy()
-    while True:
-        before = int(kept.sum())
-        for part in parts:
-            kept = part.keep(classes, kept)
-        if int(kept.sum()) == before:
-            return State(classes, kept)
+    kept = _keep(classes, classes.released, [part for part in parts if part.scope is Scope.CLASS])
+    later = [[part for part in parts if part.scope is scope] for scope in (Scope.GROUP, Scope.TABLE)]
+    stage = 0
+    while stage < len(later):
+        left = _keep(classes, kept, later[stage])
+        stage = stage + 1 if np.array_equal(left, kept) else 0
+        kept = left
+    return State(classes, kept)
+
+
+def _keep(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
+    """What all of the models keep."""
+    left = kept.copy()
+    for part in parts:
+        left &= part.keep(classes, kept)
+    return left
 
 
 def satisfied(state: State, models: Iterable[Model], limit: int) -> bool:
@@ -34,3 +48,21 @@ def satisfied(state: State, models: Iterable[Model], limit: int) -> bool:
     return state.suppressed_rows <= limit and not any(
         part.irreparable(state.classes) for model in models for part in model.parts
     )
+
+
+def monotone(models: Iterable[Model], *, suppression: bool) -> bool:
+    """Whether every generalization of a state that satisfies all models satisfies them too.
+
+    Without suppression it is so if each model is monotone. With suppression, let S be the rows kept at some
+    levels, and at higher levels take all classes that contain a row of S. They meet every model that is
+    monotone with suppression: their groups contain groups of S, and their risk as a whole is not higher.
+
+    Models on classes and groups never suppress any of them, since more rows do not hurt. A model on the
+    table, asked last, suppresses the smallest classes and keeps at least as many rows as these; models on
+    classes do not mind. But groups may miss the rows, so models on groups and on the table together are not
+    monotone.
+    """
+    parts = [part for model in models for part in model.parts]
+    if not all(part.monotonicity.holds(suppression) for part in parts):
+        return False
+    return not suppression or not {Scope.GROUP, Scope.TABLE} <= {part.scope for part in parts}

@@ -13,8 +13,9 @@ over small lattices.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -33,14 +34,31 @@ class Direction(StrEnum):
     """How a measured value must compare with the bound of a model."""
 
     AT_LEAST = "at least"
+    MORE_THAN = "more than"
     AT_MOST = "at most"
     LESS_THAN = "less than"
+
+    @property
+    def high_is_good(self) -> bool:
+        """Whether larger values keep the promise."""
+        return self in (Direction.AT_LEAST, Direction.MORE_THAN)
 
     def worst(self, values: Measure) -> float:
         """The value that is nearest to breaking the promise (or breaks it most)."""
         if len(values) == 0:
             return float("nan")
-        return float(values.min() if self is Direction.AT_LEAST else values.max())
+        return float(values.min() if self.high_is_good else values.max())
+
+
+class Scope(StrEnum):
+    """What it depends on whether a class may be released."""
+
+    CLASS = "class"
+    """On the class alone."""
+    GROUP = "group"
+    """On the released classes that agree with it in some of the quasi-identifiers."""
+    TABLE = "table"
+    """On all released classes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +86,7 @@ class Model(ABC):
 
     name: ClassVar[str]
     direction: ClassVar[Direction]
+    scope: ClassVar[Scope] = Scope.CLASS
 
     # ------------------------------------------------------------------ what it says of itself
 
@@ -161,9 +180,20 @@ class Model(ABC):
         - `totals(value, n, rank, number)`: the values of that column in the whole input, with their
           position in ascending order (from 1) and, for numbers, the number;
         - `levels(value, level, label)`: the generalization of that column, levels 1 to its height;
+        - `leaves(name, label, n, domain)`: for each quasi-identifier and each of its labels, how many
+          values of its hierarchy lie under the label and how many the whole hierarchy has;
         - `population(class, n)`: the classes of the population with their rows;
+        - `input_size(n)`: how many rows the input has;
         - `release`: the released table with its own column names.
         """
+
+    @property
+    def functions(self) -> Mapping[str, Callable[[list[int], int], float]]:
+        """Functions that the query may call where SQL has no words for a computation, by name.
+
+        Each takes the sizes of the released classes and the number of rows of the input.
+        """
+        return {}
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.parameters.items())})"
@@ -181,7 +211,7 @@ class SensitiveModel(Model):
     given: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "given", tuple(self.given))
+        object.__setattr__(self, "given", as_names(self.given))
         if self.column in self.given:
             raise ParameterError(f"{self.name}: the column '{self.column}' cannot be given to itself")
 
@@ -189,6 +219,34 @@ class SensitiveModel(Model):
     def distributions(self) -> tuple[tuple[str, ...], ...]:
         """The sensitive column, together with the given ones."""
         return ((self.column, *self.given),)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        """Refuse also a sensitive column without a single value."""
+        super().check(tuples, quasi_identifiers)
+        self.require_values(tuples, 1)
+
+    def whole(self, tuples: Tuples) -> Distribution:
+        """The distribution of the sensitive column in the whole table, as one class."""
+        return tuples.classes((), distributions=[(self.column,)]).distributions[self.column,]
+
+    def require_values(self, tuples: Tuples, least: int) -> None:
+        """Refuse a demand for more different values than the column has."""
+        there = int(np.count_nonzero(self.whole(tuples).totals))
+        require(
+            there >= least,
+            f"{self} needs classes with at least {least} different values of '{self.column}', "
+            f"but the whole table has only {there}: ask for less",
+        )
+
+    def require_known(self, tuples: Tuples, values: Iterable[str]) -> None:
+        """Refuse values that do not occur in the column."""
+        whole = self.whole(tuples)
+        known = [label for label, n in zip(whole.column.labels, whole.totals, strict=True) if n]
+        for value in values:
+            if value not in known:
+                near = difflib.get_close_matches(value, known, n=1)
+                hint = f": did you mean '{near[0]}'?" if near else ""
+                raise ParameterError(f"{self}: the column '{self.column}' has no value '{value}'{hint}")
 
     @abstractmethod
     def measure_values(self, distribution: Distribution) -> Measure:
@@ -204,20 +262,20 @@ class SensitiveModel(Model):
         measured = self.measure_values(distribution)
         if parents is None:
             return measured
-        at_least = self.direction is Direction.AT_LEAST
-        worst = np.full(classes.num_classes, np.inf if at_least else -np.inf)
-        (np.minimum if at_least else np.maximum).at(worst, parents, measured)
+        high_is_good = self.direction.high_is_good
+        worst = np.full(classes.num_classes, np.inf if high_is_good else -np.inf)
+        (np.minimum if high_is_good else np.maximum).at(worst, parents, measured)
         return worst
 
     def holds(self, classes: Classes) -> Mask:
-        """Which classes meet the model in all their divisions."""
+        """Which classes meet the model in all their divisions; one without any visible value fails."""
         distribution, parents = self._divided(classes)
         good = self.values_hold(distribution)
+        visible = classes.distributions[self.column, *self.given].sizes > 0
         if parents is None:
-            return good
-        all_good = np.ones(classes.num_classes, dtype=bool)
-        np.logical_and.at(all_good, parents, good)
-        return all_good
+            return good & visible
+        np.logical_and.at(visible, parents, good)
+        return visible
 
     def _divided(self, classes: Classes) -> tuple[Distribution, npt.NDArray[np.int32] | None]:
         distribution = classes.distributions[self.column, *self.given]
@@ -246,6 +304,24 @@ def divide(joint: Distribution) -> tuple[Distribution, npt.NDArray[np.int32]]:
     return distribution, entry_class[divisions.representatives]
 
 
+def entries_of(distribution: Distribution, index: int) -> tuple[tuple[int, int], ...]:
+    """The codes of one class with their counts, as whole numbers of any size."""
+    entries = slice(distribution.offsets[index], distribution.offsets[index + 1])
+    return tuple(
+        zip(distribution.codes[entries].tolist(), distribution.counts[entries].tolist(), strict=True)
+    )
+
+
+def as_names(names: str | Iterable[object]) -> tuple[str, ...]:
+    """One name or several (of columns or values) as a tuple of text."""
+    return (names,) if isinstance(names, str) else tuple(map(str, names))
+
+
+def literal(text: str) -> str:
+    """A text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def require(condition: bool, message: str) -> None:
     """Refuse a parameter."""
     if not condition:
@@ -268,3 +344,9 @@ def require_number(model: str, parameter: str, number: object, least: float) -> 
     """Refuse anything but a finite number of at least `least`."""
     good = isinstance(number, int | float) and not isinstance(number, bool) and least <= number < float("inf")
     require(good, f"{model} needs a {parameter} of at least {least:g}, not {number!r}")
+
+
+def require_positive(model: str, parameter: str, number: object) -> None:
+    """Refuse anything but a finite number above 0."""
+    good = isinstance(number, int | float) and not isinstance(number, bool) and 0 < number < float("inf")
+    require(good, f"{model} needs a {parameter} above 0, not {number!r}")

@@ -77,37 +77,50 @@ def _verify_part(
     columns = model.distributions[0] if model.distributions else ()
     key = [*quasi_identifiers, *columns[1:]]
     parts = [
-        f"classes AS (SELECT {_class(key)} AS class, count(*) AS size FROM {quote(release)} GROUP BY ALL)"
+        f"classes AS (SELECT {class_of(key)} AS class, count(*) AS size FROM {quote(release)} GROUP BY ALL)"
     ]
     if release != "release":
         parts.append(f"release AS (SELECT * FROM {quote(release)})")
     if columns:
         value = text(columns[0])
         parts.append(
-            f"counts AS (SELECT {_class(key)} AS class, {value} AS value, count(*) AS n FROM {quote(release)}"
-            f" WHERE {value} <> '{SUPPRESSED}' GROUP BY ALL)"
+            f"counts AS (SELECT {class_of(key)} AS class, {value} AS value, count(*) AS n"
+            f" FROM {quote(release)} WHERE {value} <> '{SUPPRESSED}' GROUP BY ALL)"
         )
         parts.append(
             f"totals AS (SELECT {value} AS value, count(*) AS n,"
             f" row_number() OVER (ORDER BY {quote(columns[0])} NULLS LAST) AS rank,"
-            f" TRY_CAST({quote(columns[0])} AS DOUBLE) AS number FROM {quote(input_table)}"
+            f" {_number(columns[0])} AS number FROM {quote(input_table)}"
             f" WHERE {value} <> '{SUPPRESSED}' GROUP BY {quote(columns[0])})"
         )
         connection.register("levels", _levels(sensitive.get(columns[0])))
     if population:
         parts.append(
-            f"population AS (SELECT {_class(quasi_identifiers)} AS class, count(*) AS n"
+            f"population AS (SELECT {class_of(quasi_identifiers)} AS class, count(*) AS n"
             f" FROM {quote(population)} GROUP BY ALL)"
         )
+    parts.append(f"input_size AS (SELECT count(*) AS n FROM {quote(input_table)})")
+    connection.register("leaves", _leaves([sensitive[n] for n in quasi_identifiers if n in sensitive]))
     query = f"WITH {', '.join(parts)}, verified AS ({model.sql(quasi_identifiers)}) "
-    worst = "min" if model.direction == "at least" else "max"
+    worst = "min" if model.direction.high_is_good else "max"
+    for name, function in model.functions.items():
+        connection.create_function(name, function, ["BIGINT[]", "BIGINT"], "DOUBLE")
     value, violating = connection.execute(
         query + f"SELECT {worst}(value), count(*) FILTER (WHERE NOT coalesce(holds, false)) FROM verified"
     ).fetchall()[0]
+    for name in model.functions:
+        connection.remove_function(name)
     return Verification(model, None if value is None else float(value), violating == 0, int(violating))
 
 
-def _class(names: Sequence[str]) -> str:
+def _number(name: str) -> str:
+    """A column as numbers, dates as days and times as seconds, in SQL."""
+    unit = f"CASE typeof({quote(name)}) WHEN 'DATE' THEN 86400 ELSE 1 END"
+    return f"coalesce(TRY_CAST({quote(name)} AS DOUBLE), epoch(TRY_CAST({text(name)} AS TIMESTAMP)) / {unit})"
+
+
+def class_of(names: Sequence[str]) -> str:
+    """The class of a row of the release, in SQL: its values in some columns."""
     return f"row({', '.join(text(name) for name in names)})" if names else "row('')"
 
 
@@ -121,4 +134,25 @@ def _levels(column: Column | None) -> pa.Table:
                 rows["label"].append(column.levels.labels[level][column.levels.maps[level][code]])
     return pa.table(
         rows, schema=pa.schema([("value", pa.string()), ("level", pa.int32()), ("label", pa.string())])
+    )
+
+
+def _leaves(columns: Sequence[Column]) -> pa.Table:
+    """A label that stands on several levels counts as the most general of them."""
+    most: dict[tuple[str, str], int] = {}
+    domains: dict[str, int] = {}
+    for column in columns:
+        levels = column.levels
+        domains[column.name] = column.cardinality if levels is None else levels.domain_size
+        most.update({(column.name, label): 1 for label in column.labels})
+        for labels, leaves in () if levels is None else zip(levels.labels, levels.leaves, strict=True):
+            for label, n in zip(labels, leaves.tolist(), strict=True):
+                most[column.name, label] = max(n, most.get((column.name, label), 1))
+    return pa.table(
+        {
+            "name": pa.array([name for name, _ in most], pa.string()),
+            "label": pa.array([label for _, label in most], pa.string()),
+            "n": pa.array(most.values(), pa.int64()),
+            "domain": pa.array([domains[name] for name, _ in most], pa.int64()),
+        }
     )

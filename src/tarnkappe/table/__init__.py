@@ -2,7 +2,9 @@
 
 from tarnkappe.table.classes import Classes, Distribution, State, Tuples
 from tarnkappe.table.encoding import Column, Levels, encode
+from tarnkappe.table.read import read
 from tarnkappe.table.table import MISSING, SUPPRESSED, Role, Table
+from tarnkappe.table.write import write
 
 __all__ = [
     "MISSING",
@@ -16,4 +18,6 @@ __all__ = [
     "Table",
     "Tuples",
     "encode",
+    "read",
+    "write",
 ]

@@ -265,12 +265,12 @@ class State:
     @cached_property
     def suppressed_rows(self) -> int:
         """How many rows are suppressed."""
-        return int(self.classes.sizes[~self.kept].sum())
+        return self.classes.num_rows - int(self.classes.sizes @ self.kept)
 
     @cached_property
     def num_kept(self) -> int:
         """How many classes are released."""
-        return int(self.kept.sum())
+        return int(np.count_nonzero(self.kept))
 
 
 def release_everything(classes: Classes) -> State:

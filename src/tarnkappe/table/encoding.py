@@ -13,12 +13,17 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import ColumnError
 from tarnkappe.table.grouping import group_codes
+from tarnkappe.table.parallel import in_order
 from tarnkappe.table.table import MISSING, Table
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done and how many there are."""
+
+SPREAD_PER_ROW = 8
+LEAST_SPREAD = 2**16
+"""Whole numbers that spread no further than this are encoded by marking them in an array."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,12 +120,12 @@ def as_numbers(values: pa.Array) -> npt.NDArray[np.float64] | None:
     """Numbers, dates (as days) and times (as seconds) as floating point, else None."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        number = pc.cast(values, pa.float64())
+        number = pc.cast(values, pa.float64(), safe=False)  # the nearest number will do
     elif pa.types.is_date(kind):
         number = pc.cast(pc.cast(pc.cast(values, pa.date32()), pa.int32()), pa.float64())
     elif pa.types.is_timestamp(kind):
         micro = pc.cast(pc.cast(values, pa.timestamp("us", kind.tz)), pa.int64())
-        number = pc.divide(pc.cast(micro, pa.float64()), 1e6)
+        number = pc.divide(pc.cast(micro, pa.float64(), safe=False), 1e6)
     else:
         return None
     return np.asarray(number.to_numpy(zero_copy_only=False), dtype=np.float64)
@@ -135,29 +140,120 @@ def encode_column(name: str, data: pa.ChunkedArray) -> Column:
     """
     if pa.types.is_nested(data.type) or pa.types.is_binary(data.type):
         raise ColumnError(f"the column '{name}' holds {data.type} values: only plain values can be protected")
-    if pa.types.is_null(data.type):
-        data = data.cast(pa.string())
-    if pa.types.is_large_string(data.type) or str(data.type) == "string_view":
-        data = data.cast(pa.string())
-    if not pa.types.is_dictionary(data.type):
-        data = data.dictionary_encode()
-    whole = data.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):  # no chunks at all, or more rows than one array can hold
-        whole = whole.chunk(0) if whole.num_chunks else pa.array([], type=data.type)
-    dictionary = whole.dictionary
-    if pa.types.is_large_string(dictionary.type):
-        dictionary = dictionary.cast(pa.string())
-    order = pc.sort_indices(dictionary)
-    rank = np.empty(len(dictionary) + 1, dtype=np.int32)
-    rank[order.to_numpy()] = np.arange(len(dictionary), dtype=np.int32)
-    rank[-1] = len(dictionary)
-    indices = whole.indices
-    raw = indices.fill_null(len(dictionary)) if indices.null_count else indices
-    codes = rank[raw.to_numpy(zero_copy_only=False)]
-    values = dictionary.take(order)
-    if indices.null_count:
+    if pa.types.is_dictionary(data.type):
+        codes, values = _encode_dictionary(name, data)
+    elif _is_whole_number(data.type):
+        codes, values = _encode_whole_numbers(data)
+    else:
+        codes, values = _encode_values(name, data)
+    if codes.max(initial=-1) == len(values):
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
     return drop_unused(Column(name, codes, values))
+
+
+def _is_whole_number(kind: pa.DataType) -> bool:
+    """Whether values are kept as whole numbers of at most 64 bits with a sign."""
+    temporal = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+    return bool(pa.types.is_signed_integer(kind) or temporal)
+
+
+def _encode_whole_numbers(data: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
+    storage = pa.int32() if pa.types.is_temporal(data.type) and data.type.bit_width == 32 else pa.int64()
+    whole = data.cast(storage).cast(pa.int64())
+    if not whole.null_count:
+        distinct, codes = _rank(whole.to_numpy())
+    else:
+        missing = pc.is_null(whole).to_numpy()
+        distinct, some = _rank(whole.drop_null().to_numpy())
+        codes = np.full(len(whole), len(distinct), dtype=np.int32)
+        codes[~missing] = some
+    return codes, pa.array(distinct, pa.int64()).cast(storage).cast(data.type)
+
+
+def _rank(numbers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Codes]:
+    """The distinct numbers, ascending, and the place of each number among them.
+
+    Numbers that lie close together are marked in an array, others are sorted; hashing is slower.
+    """
+    least = int(numbers.min(initial=0))
+    spread = int(numbers.max(initial=0)) - least + 1
+    if spread > SPREAD_PER_ROW * len(numbers) + LEAST_SPREAD:
+        distinct, codes = np.unique(numbers, return_inverse=True)
+        return distinct, codes.astype(np.int32)
+    shifted = numbers - least
+    occurs = np.zeros(spread, dtype=bool)
+    occurs[shifted] = True
+    rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(occurs) + least, rank[shifted]
+
+
+def _encode_values(name: str, data: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
+    if (
+        pa.types.is_null(data.type)
+        or pa.types.is_large_string(data.type)
+        or pa.types.is_string_view(data.type)
+    ):
+        data = data.cast(pa.string())
+    # Chunk by chunk, since a chunked array would come back with the whole dictionary in every chunk.
+    encoded = [chunk.dictionary_encode() for chunk in data.chunks]
+    return _encode_dictionary(name, pa.chunked_array(encoded, pa.dictionary(pa.int32(), data.type)))
+
+
+def _encode_dictionary(name: str, data: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
+    whole = with_one_dictionary(data)
+    if whole.num_chunks != 1:
+        raise ColumnError(f"the column '{name}' has more than 2 GB of distinct text: it cannot be protected")
+    dictionary, indices = whole.chunk(0).dictionary, whole.chunk(0).indices
+    if pa.types.is_large_string(dictionary.type) or pa.types.is_string_view(dictionary.type):
+        dictionary = dictionary.cast(pa.string())
+    order = pc.sort_indices(dictionary)
+    values = dictionary.take(order)
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))  # makes 0 of -0, which equals it
+    first = _first_of_equals(values)
+    rank = np.empty(len(dictionary) + 1, dtype=np.int32)
+    rank[order.to_numpy()] = np.cumsum(first, dtype=np.int32) - np.int32(1)
+    rank[-1] = int(first.sum())
+    raw = indices.cast(pa.int32()).fill_null(len(dictionary))
+    return rank[raw.to_numpy(zero_copy_only=False)], values if first.all() else values.filter(pa.array(first))
+
+
+def _first_of_equals(ascending: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values differ from the one before; a dictionary from elsewhere may hold a value twice."""
+    first = np.ones(len(ascending), dtype=bool)
+    if len(ascending) > 1:
+        before = ascending.slice(0, len(ascending) - 1)
+        first[1:] = pc.not_equal(ascending.slice(1), before).to_numpy(zero_copy_only=False)
+    return first
+
+
+def with_one_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same dictionary-encoded column in one piece, without missing values in its dictionary.
+
+    A column with more than 2 GB of distinct text cannot be brought into one piece: it stays as it is.
+    """
+    chunks = column.chunks
+    if any(chunk.dictionary.null_count for chunk in chunks):
+        chunks = [chunk.dictionary_decode().dictionary_encode() for chunk in chunks]
+    if not all(_same_dictionary(chunk, chunks[0]) for chunk in chunks):
+        try:
+            chunks = pa.chunked_array(chunks).unify_dictionaries().chunks
+        except pa.ArrowCapacityError:
+            return column
+    if not chunks:
+        return pa.chunked_array([pa.array([], column.type)])
+    indices = pa.concat_arrays([chunk.indices for chunk in chunks]) if len(chunks) > 1 else chunks[0].indices
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, chunks[0].dictionary)])
+
+
+def _same_dictionary(one: pa.DictionaryArray, other: pa.DictionaryArray) -> bool:
+    """Whether two chunks look up their values in the same place of memory."""
+    ours, theirs = one.dictionary, other.dictionary
+    return (len(ours), ours.offset, [b and b.address for b in ours.buffers()]) == (
+        len(theirs),
+        theirs.offset,
+        [b and b.address for b in theirs.buffers()],
+    )
 
 
 def drop_unused(column: Column) -> Column:
@@ -171,14 +267,15 @@ def drop_unused(column: Column) -> Column:
 
 
 def encode(table: Table, columns: Sequence[str], progress: Progress | None = None) -> dict[str, Column]:
-    """Encode some columns of a table."""
+    """Encode some columns of a table, on all cores."""
+    names = [table.require(name) for name in columns]
     encoded: dict[str, Column] = {}
-    for done, name in enumerate(columns):
-        if progress:
-            progress("encoding", done, len(columns))
-        encoded[name] = encode_column(table.require(name), table.data.column(name))
     if progress:
-        progress("encoding", len(columns), len(columns))
+        progress("encoding", 0, len(names))
+    for column in in_order(lambda name: encode_column(name, table.data.column(name)), names):
+        encoded[column.name] = column
+        if progress:
+            progress("encoding", len(encoded), len(names))
     return encoded
 
 

@@ -1,0 +1,45 @@
+"""Generalization hierarchies: importing, building, checking; `BUILDERS` lists all builders."""
+
+from tarnkappe.hierarchy.builder import Builder
+from tarnkappe.hierarchy.dates import Dates
+from tarnkappe.hierarchy.files import format_hierarchy, read_hierarchy, write_hierarchy
+from tarnkappe.hierarchy.frequent import Frequent
+from tarnkappe.hierarchy.groups import Groups
+from tarnkappe.hierarchy.hierarchy import Hierarchy
+from tarnkappe.hierarchy.intervals import Intervals
+from tarnkappe.hierarchy.masking import Masking
+from tarnkappe.hierarchy.ordered import Ordered
+from tarnkappe.hierarchy.proposal import Auto, Proposal, propose
+from tarnkappe.hierarchy.root import RootOnly
+from tarnkappe.registry import Registry
+
+BUILDERS: Registry[Builder] = Registry(
+    "hierarchy builder",
+    Auto,
+    Intervals,
+    Masking,
+    Dates,
+    Groups,
+    Ordered,
+    Frequent,
+    RootOnly,
+)
+
+__all__ = [
+    "BUILDERS",
+    "Auto",
+    "Builder",
+    "Dates",
+    "Frequent",
+    "Groups",
+    "Hierarchy",
+    "Intervals",
+    "Masking",
+    "Ordered",
+    "Proposal",
+    "RootOnly",
+    "format_hierarchy",
+    "propose",
+    "read_hierarchy",
+    "write_hierarchy",
+]

@@ -1,0 +1,225 @@
+"""Intervals of numbers: of fixed widths, with equally many rows, or cut by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels, as_tuples, per_level, require_whole
+from tarnkappe.hierarchy.numbers import (
+    EXACT,
+    exact_parameter,
+    floor_quotient,
+    is_whole,
+    number_text,
+    parse_number,
+)
+from tarnkappe.hierarchy.partition import (
+    Cuts,
+    Grid,
+    Partition,
+    interval_label,
+    label_ascending,
+    quantile_cuts,
+)
+from tarnkappe.table.encoding import Counts
+
+Number = int | float
+Sample = tuple[list[Decimal], Counts]
+"""Distinct numbers in ascending order and in how many rows each occurs."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Intervals(Builder):
+    """Numbers become intervals that contain their lower and not their upper end.
+
+    Whole numbers read `20-29`, others `[20, 30)`, open ends `<20` and `>=90`. One of `width`,
+    `quantiles` and `cuts` says where intervals end. What is no finite number (`nan`, `inf`) keeps its own
+    label below the root.
+
+    Attributes:
+        width: the width on each level, each a multiple of the one before; or the width on level 1.
+        factor: with a single width, how many intervals of a level make one of the next.
+        levels: with a single width, how many levels of intervals there are below the root.
+        origin: a number at which intervals of fixed width begin.
+        bottom: with widths, smaller values get one label (bottom coding).
+        top: with widths, this and greater values get one label (top coding).
+        quantiles: on each level, how many intervals with about equally many rows; each number divides
+            the one before.
+        cuts: the lower ends of the intervals, or a list of them for each level; a level may only drop
+            cuts of the level before.
+
+    >>> import pyarrow as pa
+    >>> ages = Intervals(width=[5, 10], bottom=20, top=90).build(pa.array([17, 34, 38, 93]))
+    >>> for row in ages.rows(): print(*row, sep=";")
+    17;<20;<20;*
+    34;30-34;30-39;*
+    38;35-39;30-39;*
+    93;>=90;>=90;*
+    """
+
+    name = "intervals"
+    kinds = frozenset({Kind.NUMBERS})
+
+    width: Number | Sequence[Number] | None = None
+    factor: int = 2
+    levels: int = 1
+    origin: Number = 0
+    bottom: Number | None = None
+    top: Number | None = None
+    quantiles: int | Sequence[int] | None = None
+    cuts: Sequence[Number] | Sequence[Sequence[Number]] | None = None
+
+    def __post_init__(self) -> None:
+        if sum(way is not None for way in (self.width, self.quantiles, self.cuts)) != 1:
+            raise ParameterError("intervals needs exactly one of width, quantiles and cuts")
+        for parameter in ("width", "quantiles", "cuts"):
+            object.__setattr__(self, parameter, as_tuples(getattr(self, parameter)))
+        if self.width is None:
+            self._refuse("together with width", "factor", "levels", "origin", "bottom", "top")
+        elif isinstance(self.width, tuple):
+            self._refuse("with a single width", "factor", "levels")
+        self._partitions(None)
+
+    @classmethod
+    def examples(cls) -> tuple[Intervals, ...]:
+        """Instances for the common tests."""
+        return (
+            cls(width=5),
+            cls(width=0.1, factor=10, levels=3, origin=-0.05),
+            cls(width=(5, 10, 20), bottom=-7, top=92),
+            cls(quantiles=(8, 4, 2)),
+            cls(quantiles=3),
+            cls(cuts=((-10, 0, 1, 18, 65), (0, 18), (0,))),
+            cls(cuts=(0.5, 20)),
+        )
+
+    @property
+    def height(self) -> int:
+        """One level for each width, number of quantiles or list of cuts, and the root."""
+        return len(self._partitions(None)) + 1
+
+    def generalize(self, domain: Domain) -> list[Labels]:
+        """The interval of each value on each level."""
+        numbers = _numbers(domain)
+        rows: dict[Decimal, int] = {}
+        for number, count in zip(numbers, domain.counts.tolist(), strict=True):
+            if number is not None:
+                rows[number] = rows.get(number, 0) + count
+        ascending = sorted(rows)
+        counts = np.array([rows[number] for number in ascending], dtype=np.int64)
+        levels = []
+        for partition in self._partitions((ascending, counts)):
+            label = dict(zip(ascending, label_ascending(partition, ascending), strict=True))
+            levels.append(
+                [text if n is None else label[n] for text, n in zip(domain.texts, numbers, strict=True)]
+            )
+        return levels
+
+    def _refuse(self, condition: str, *parameters: str) -> None:
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        for parameter in parameters:
+            if getattr(self, parameter) != defaults[parameter]:
+                raise ParameterError(f"intervals takes {parameter} only {condition}")
+
+    def _partitions(self, sample: Sample | None) -> Sequence[Partition]:
+        """The intervals of each level; without a sample, quantiles have no cuts yet."""
+        if self.width is not None:
+            return self._grids(self.width)
+        if self.cuts is not None:
+            return _nested_cuts(self.cuts)
+        parts = per_level(self.quantiles or ())
+        _check_quantiles(parts)
+        return [quantile_cuts(*sample, number) if sample else Cuts(()) for number in parts]
+
+    def _grids(self, given: Number | Sequence[Number]) -> list[Grid]:
+        if isinstance(given, tuple):
+            widths = [exact_parameter("intervals", "width", width) for width in given]
+        else:
+            require_whole("intervals", "factor", self.factor, 2)
+            require_whole("intervals", "levels", self.levels, 1)
+            first = exact_parameter("intervals", "width", given)
+            widths = [EXACT.multiply(first, Decimal(self.factor**level)) for level in range(self.levels)]
+        if not widths or min(widths) <= 0:
+            raise ParameterError(f"intervals needs a width above 0, not {given!r}")
+        origin = exact_parameter("intervals", "origin", self.origin)
+        for level in range(2, len(widths) + 1):
+            _check_widths(level, origin, widths[level - 2], widths[level - 1])
+        bottom = None if self.bottom is None else exact_parameter("intervals", "bottom", self.bottom)
+        top = None if self.top is None else exact_parameter("intervals", "top", self.top)
+        if bottom is not None and top is not None and bottom >= top:
+            raise ParameterError(f"intervals needs a bottom below the top, not {self.bottom} and {self.top}")
+        return [Grid(origin, width, bottom, top) for width in widths]
+
+
+def _numbers(domain: Domain) -> list[Decimal | None]:
+    """The values as numbers; None for what a column of numbers holds besides finite ones."""
+    numbers = [parse_number(text) for text in domain.texts]
+    if None in numbers and not pa.types.is_floating(domain.values.type):
+        text = domain.texts[numbers.index(None)]
+        raise HierarchyError(
+            f"intervals needs numbers, but {domain.owner} has the value '{text}': correct it or use another "
+            "builder, such as groups or masking"
+        )
+    return numbers
+
+
+def _nested_cuts(given: Sequence[Number] | Sequence[Sequence[Number]]) -> list[Cuts]:
+    one_level = not any(isinstance(part, tuple) for part in given)
+    partitions: list[Cuts] = []
+    for level, cuts in enumerate([given] if one_level else given, start=1):
+        if not isinstance(cuts, tuple) or not cuts:
+            raise ParameterError(f"intervals needs at least one cut on level {level}, not {cuts!r}")
+        exact = tuple(exact_parameter("intervals", "cuts", cut) for cut in cuts)
+        if list(exact) != sorted(set(exact)):
+            raise ParameterError(
+                f"intervals needs cuts in ascending order, not {list(cuts)} on level {level}"
+            )
+        added = set(exact).difference(partitions[-1].cuts) if partitions else set()
+        if added:
+            cut = number_text(min(added))
+            raise HierarchyError(
+                f"intervals would not nest: level {level} cuts at {cut}, which level {level - 1} does not; "
+                f"add the cut {cut} to level {level - 1} or drop it on level {level}"
+            )
+        partitions.append(Cuts(exact))
+    return partitions
+
+
+def _check_quantiles(parts: Sequence[int]) -> None:
+    if not parts:
+        raise ParameterError("intervals needs at least one number of quantiles")
+    for level, number in enumerate(parts, start=1):
+        require_whole("intervals", "quantiles", number, 2)
+        below = parts[level - 2] if level > 1 else 0
+        if below % number or below == number:
+            raise HierarchyError(
+                f"intervals would not nest: {number} quantiles of level {level} do not divide the {below} "
+                f"of level {level - 1}"
+            )
+
+
+def _check_widths(level: int, origin: Decimal, below: Decimal, width: Decimal) -> None:
+    """Refuse widths that do not nest, with an interval that the level above would cut."""
+    if width <= below:
+        raise HierarchyError(
+            f"intervals would not nest: the width {number_text(width)} of level {level} is not greater than "
+            f"the width {number_text(below)} of level {level - 1}; list the widths in ascending order"
+        )
+    if not EXACT.remainder(width, below):
+        return
+    whole = all(map(is_whole, (origin, below, width)))
+    cut = EXACT.add(origin, width)
+    start = EXACT.add(origin, EXACT.multiply(Decimal(floor_quotient(width, below)), below))
+    torn = interval_label(start, EXACT.add(start, below), whole)
+    left, right = interval_label(origin, cut, whole), interval_label(cut, EXACT.add(cut, width), whole)
+    raise HierarchyError(
+        f"intervals would not nest: '{torn}' of level {level - 1} (width {number_text(below)}) lies partly "
+        f"in '{left}' and partly in '{right}' of level {level} (width {number_text(width)}); make every "
+        "width a multiple of the one before"
+    )

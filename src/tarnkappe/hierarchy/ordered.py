@@ -1,0 +1,122 @@
+"""Ordered values: neighbours become groups, and neighbouring groups become larger groups."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.hierarchy.builder import (
+    Builder,
+    Domain,
+    Labels,
+    as_tuples,
+    distinct_names,
+    per_level,
+    require_whole,
+)
+from tarnkappe.hierarchy.groups import member_text
+from tarnkappe.hierarchy.numbers import parse_numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Ordered(Builder):
+    """Groups of consecutive values, then groups of consecutive groups, by a given or the natural order.
+
+    Numbers are ordered by size, dates by time, texts by letters with the numbers in them read as
+    numbers (`9th` before `10th`). A group is named by its first and last value.
+
+    Attributes:
+        size: how many values make a group of level 1, then how many groups make one of the next level.
+        order: all values in their order; without it, their natural order.
+
+    >>> import pyarrow as pa
+    >>> grades = Ordered(size=[2, 2], order=["mild", "moderate", "severe", "critical", "fatal"])
+    >>> for row in grades.build(pa.array(["mild", "fatal"])).rows(): print(*row, sep=";")
+    critical;severe to critical;mild to critical;*
+    fatal;fatal;fatal;*
+    mild;mild to moderate;mild to critical;*
+    moderate;mild to moderate;mild to critical;*
+    severe;severe to critical;mild to critical;*
+    """
+
+    name = "ordered"
+
+    size: int | Sequence[int]
+    order: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", as_tuples(self.size))
+        if not self._sizes:
+            raise ParameterError("ordered needs at least one size")
+        for size in self._sizes:
+            require_whole("ordered", "size", size, 2)
+        if self.order is not None:
+            order = tuple(member_text("ordered", value) for value in self.order)
+            object.__setattr__(self, "order", order)
+            repeated = next((value for value in order if order.count(value) > 1), None)
+            if repeated is not None:
+                raise ParameterError(f"ordered lists the value '{repeated}' twice in its order")
+
+    @classmethod
+    def examples(cls) -> tuple[Ordered, ...]:
+        """Instances for the common tests."""
+        return (cls(size=2), cls(size=(3, 2, 2)))
+
+    @property
+    def height(self) -> int:
+        """One level for each size, and the root."""
+        return len(self._sizes) + 1
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The values of the given order."""
+        return tuple(self.order or ())
+
+    def generalize(self, domain: Domain) -> list[Labels]:
+        """The group of each value on each level."""
+        order = _natural_order(domain) if self.order is None else self._given_order(domain)
+        group = {index: position for position, index in enumerate(order)}
+        levels = []
+        for size in self._sizes:
+            group = {index: number // size for index, number in group.items()}
+            members: dict[int, list[str]] = {}
+            for index in order:
+                members.setdefault(group[index], []).append(domain.texts[index])
+            names = distinct_names(
+                texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]}" for texts in members.values()
+            )
+            levels.append([names[group[index]] for index in range(len(domain))])
+        return levels
+
+    def _given_order(self, domain: Domain) -> list[int]:
+        rank = {value: position for position, value in enumerate(self.listed)}
+        for text in domain.texts:
+            if text not in rank:
+                raise HierarchyError(
+                    f"ordered lacks the value '{text}' of {domain.owner}: add it to the order"
+                )
+        return sorted(range(len(domain)), key=lambda i: rank[domain.texts[i]])
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return per_level(self.size)
+
+
+def _natural_order(domain: Domain) -> list[int]:
+    positions = range(len(domain))
+    if not pa.types.is_string(domain.values.type):
+        return list(positions)
+    numbers = parse_numbers(domain.texts)
+    if numbers is not None:
+        return sorted(positions, key=lambda i: (numbers[i], domain.texts[i]))
+    return sorted(positions, key=lambda i: (_natural_key(domain.texts[i]), domain.texts[i]))
+
+
+def _natural_key(text: str) -> list[tuple[bool, int, str]]:
+    """Numbers and the texts between them; numbers sort by size and before any text."""
+    parts = re.findall(r"0*([0-9]+)|([^0-9]+)", text)
+    return [(bool(other), len(digits), digits or other) for digits, other in parts]

@@ -1,0 +1,34 @@
+"""One row, one person: every promise about people counts rows, so a person must not have two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tarnkappe.errors import InputError
+from tarnkappe.table import MISSING, Table, encode
+from tarnkappe.table.grouping import group_codes
+
+
+def refuse_repeated_people(table: Table) -> None:
+    """Refuse a table in which two rows agree in all identifiers: they are the same person.
+
+    Rows without any identifier are taken for different people. The error names the rows, never the
+    identifier.
+    """
+    if not table.identifiers:
+        return
+    columns = list(encode(table, table.identifiers).values())
+    grouping = group_codes([c.codes for c in columns], [c.cardinality for c in columns])
+    named = np.zeros(table.num_rows, dtype=bool)
+    for column in columns:
+        named |= np.array([label != MISSING for label in column.labels])[column.codes]
+    first = grouping.representatives[grouping.ids]
+    repeated = np.flatnonzero(named & (first != np.arange(table.num_rows)))
+    if len(repeated):
+        row, names = int(repeated[0]), " and ".join(table.identifiers)
+        raise InputError(
+            f"{len(repeated)} rows repeat the {names} of an earlier row (row {row + 1} "
+            f"that of row {int(first[row]) + 1}), but every promise counts a row as a person: merge the rows "
+            "of a person, or allow it with several_rows_per_person and count persons with the model "
+            "multi-relational-k-anonymity"
+        )

@@ -1,0 +1,65 @@
+"""Ambiguity: for how many different original records a released record may stand."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.loss.leaves import Bits, bits_of_classes, bits_of_domain, mean_bits
+from tarnkappe.loss.measure import Loss
+from tarnkappe.native import compiled
+from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table.classes import Mask
+from tarnkappe.table.grouping import Counts
+
+
+@dataclasses.dataclass(frozen=True)
+class Ambiguity(Loss):
+    """The mean over all rows of the number of combinations of original values that the row may stand for
+    (Goldberger and Tassa 2010).
+
+    A kept row stands for the product over the columns of the leaves under its labels, a suppressed row
+    for the whole domain, which is the product of the leaves of all hierarchies. The mean is 1 for
+    untouched data and the size of the domain when nothing is left.
+
+    Monotone only without suppression: a label has no fewer leaves than those under it, but with
+    suppression a generalization may save rows that stood for the whole domain.
+
+    Lower bound: the mean while every row is kept. A suppressed row stands for no fewer combinations, and
+    a generalization leaves none for which a row stood before. From the levels alone: a mean is no less
+    than the geometric mean, and that of a product is the product over the columns.
+    """
+
+    name = "ambiguity"
+    considers_suppression = True
+
+    def __call__(self, state: State) -> float:
+        classes = state.classes
+        combinations = _combinations(classes.sizes, bits_of_classes(classes), state.kept)
+        if state.suppressed_rows:
+            domain = np.exp2(bits_of_domain(classes.tuples, classes.quasi_identifiers))
+            combinations += state.suppressed_rows * float(domain)
+        return combinations / classes.num_rows
+
+    def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
+        return not suppression
+
+    def lower_bound(self, state: State) -> float:
+        classes = state.classes
+        return _combinations(classes.sizes, bits_of_classes(classes), classes.released) / classes.num_rows
+
+    def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
+        bits = (mean_bits(tuples, c.name, level) for c, level in zip(columns, levels, strict=True))
+        return float(np.exp2(math.fsum(bits)))
+
+
+@compiled
+def _combinations(sizes: Counts, bits: Bits, kept: Mask) -> float:
+    total = 0.0
+    for index in range(len(sizes)):
+        if kept[index]:
+            total += sizes[index] * np.exp2(bits[index])
+    return total

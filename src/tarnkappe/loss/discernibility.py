@@ -1,0 +1,42 @@
+"""Discernibility: from how many rows each row cannot be told apart, suppressed rows from none at all."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from tarnkappe.loss.discernibility_star import least_sum_of_squares, sum_of_squares
+from tarnkappe.loss.discernibility_star_released import sum_of_kept_squares
+from tarnkappe.loss.measure import Loss
+from tarnkappe.table import Column, State, Tuples
+
+
+@dataclasses.dataclass(frozen=True)
+class Discernibility(Loss):
+    """DM = the sum of |E|² over the kept classes + m u (Bayardo and Agrawal 2005).
+
+    Each kept row is charged the size of its class, each suppressed row the size of the table. It is m
+    for untouched data without duplicates and m² when all rows look the same or are suppressed.
+
+    Monotone only without suppression, where it is `discernibility-star`: with it, a suppressed class may
+    merge into a kept one, which is charged less.
+
+    Lower bound: `discernibility-star` of the state. Since |E| <= m, a suppressed class is charged at
+    least |E|², and the sum of |E|² over all classes never falls under generalization.
+    """
+
+    name = "discernibility"
+    considers_suppression = True
+
+    def __call__(self, state: State) -> float:
+        charged = sum_of_kept_squares(state.classes.sizes, state.kept)
+        return float(charged + state.suppressed_rows * state.classes.num_rows)
+
+    def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
+        return not suppression
+
+    def lower_bound(self, state: State) -> float:
+        return float(sum_of_squares(state.classes.sizes))
+
+    def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
+        return least_sum_of_squares(tuples, columns, levels)

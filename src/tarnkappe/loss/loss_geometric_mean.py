@@ -1,0 +1,20 @@
+"""Loss with the geometric mean over the columns."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tarnkappe.loss.leaf_loss import LeafLoss
+from tarnkappe.loss.measure import Aggregate
+
+
+@dataclasses.dataclass(frozen=True)
+class LossGeometricMean(LeafLoss):
+    """The loss of each column as in `loss`, then the geometric mean of 1 + loss, minus 1.
+
+    It prefers little loss in many columns to all the loss in a few less than the arithmetic mean does.
+    Monotonicity and bound are those of `loss`, since the geometric mean grows with every column.
+    """
+
+    name = "loss-geometric-mean"
+    default_aggregate = Aggregate.GEOMETRIC_MEAN

@@ -1,0 +1,114 @@
+"""Confidence bounding: chosen sensitive values can be inferred with a bounded confidence only."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tarnkappe.errors import ColumnError
+from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.group_model import GroupModel
+from tarnkappe.privacy.model import Direction, Measure, Monotonicity, as_names, literal, require
+from tarnkappe.privacy.shares import counts_of, quotients, ratios_at_most, require_share
+from tarnkappe.table import Distribution, Tuples
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfidenceBounding(GroupModel):
+    """The share of each template's value in every group is at most the template's bound (Wang et al. 2005).
+
+    `templates` tells the bound of each value that needs one; a bound may be a fraction such as '1/3'. The
+    groups are the classes, or, with `quasi_identifiers`, what an attacker sees who knows only those.
+    Measured is by how much the worst template is exceeded, so that 0 is the limit.
+
+    Why it survives merging: the share of a value in a union lies between its shares in the parts.
+    """
+
+    name = "confidence-bounding"
+    direction = Direction.AT_MOST
+
+    column: str
+    templates: Mapping[str, Exact] = dataclasses.field(hash=False)
+    quasi_identifiers: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quasi_identifiers", as_names(self.quasi_identifiers))
+        object.__setattr__(self, "templates", dict(self.templates))
+        require(bool(self.templates), f"{self.name} needs the bound of at least one value")
+        for value, bound in self.templates.items():
+            require_share(self.name, f"bound of '{value}'", bound)
+
+    @classmethod
+    def examples(cls) -> tuple[ConfidenceBounding, ...]:
+        return (
+            cls("disease", {"flu": "1/3", "ulcer": 0.5}),
+            cls("disease", {"flu": 0.5}, quasi_identifiers=("a",)),
+        )
+
+    @property
+    def promise(self) -> str:
+        limits = ", ".join(f"above {decimal(b)} for '{value}'" for value, b in self.templates.items())
+        return f"Nobody's value of '{self.column}' can be inferred with a probability {limits}."
+
+    @property
+    def bound(self) -> float:
+        return 0.0
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            False,
+            "The share of a value in a merged group lies between its shares in the parts; "
+            "but a class that was suppressed can spoil the group it is merged with.",
+        )
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        return self.quasi_identifiers
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        require_values(str(self), tuples, self.column, self.templates)
+
+    def measure_groups(self, distribution: Distribution) -> Measure:
+        excess = [
+            quotients(counts_of(distribution, value), distribution.sizes) - float(decimal(bound))
+            for value, bound in self.templates.items()
+        ]
+        return np.asarray(np.max(excess, axis=0))
+
+    def groups_hold(self, distribution: Distribution) -> Mask:
+        good = np.ones(distribution.num_classes, dtype=bool)
+        for value, bound in self.templates.items():
+            good &= ratios_at_most(counts_of(distribution, value), distribution.sizes, bound)
+        return good
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        bounds = ", ".join(
+            f"({literal(value)}, {', '.join(sql_ratio(bound))})" for value, bound in self.templates.items()
+        )
+        return f"""
+            WITH {self.sql_counts(quasi_identifiers)},
+            templates(value, numerator, denominator) AS (VALUES {bounds}),
+            sizes AS (SELECT class, sum(n) AS size FROM counts GROUP BY class),
+            found AS (
+                SELECT sizes.class, size, coalesce(n, 0) AS n, numerator, denominator
+                FROM sizes CROSS JOIN templates
+                LEFT JOIN counts ON counts.class = sizes.class AND counts.value = row(templates.value))
+            SELECT class, max(n / size - numerator / denominator) AS value,
+                bool_and(n * denominator <= size * numerator) AS holds FROM found GROUP BY class"""
+
+
+def require_values(model: str, tuples: Tuples, column: str, values: Mapping[str, object]) -> None:
+    """Refuse values that the column does not have: a misspelt one would go unprotected."""
+    absent = [value for value in values if value not in tuples.columns[column].labels]
+    if absent:
+        raise ColumnError(f"{model}: no row has the value {absent[0]!r} in the column '{column}'")

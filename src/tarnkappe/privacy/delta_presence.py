@@ -1,0 +1,114 @@
+"""delta-presence: whether somebody is in the table at all can be told only within bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.privacy.exact import at_least, at_most, decimal, sql_ratio
+from tarnkappe.privacy.k_map import KMap, missing_population, population_of
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require, require_share
+from tarnkappe.privacy.population_coverage import SQL_ABSENT, PopulationCoverage
+from tarnkappe.table import Classes, Tuples
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class DeltaPresence(Model):
+    """In every class the share of the population that is in the table lies between the two bounds.
+
+    Nergiz, Atzori and Clifton 2007: the recipient knows the population and generalizes it as the release
+    is. The share of a class is the chance that one of its members is in the table. Shares of exactly the
+    minimum or the maximum, as written, pass.
+
+    A class whose share is out of bounds may be suppressed. A class of the population without any row of
+    the table has the share 0: with a minimum above 0 it breaks the promise, and as there is nothing in it
+    to suppress, the state is beyond repair, whatever other models suppress.
+
+    Why it survives merging: the share of a union lies between the shares of its parts. Why it implies
+    k-map: a released class has at least one row in the table, so with the share at most the maximum it
+    has at least 1 / maximum rows in the population.
+    """
+
+    name = "delta-presence"
+    direction = Direction.AT_MOST
+
+    minimum: float
+    maximum: float
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "minimum", self.minimum)
+        require_share(self.name, "maximum", self.maximum)
+        require(
+            self.minimum <= self.maximum and self.maximum > 0,
+            f"{self.name} needs a maximum above 0 and not below the minimum, "
+            f"not {self.minimum} to {self.maximum}",
+        )
+
+    @classmethod
+    def examples(cls) -> tuple[DeltaPresence, ...]:
+        return (cls(0, 0.5), cls(0, 0.7), cls(0.4, 0.8))
+
+    @property
+    def promise(self) -> str:
+        most = f"at most {100 * self.maximum:g} percent"
+        if self.minimum == 0:
+            return f"For everybody in the population the chance of being in the table stays {most}."
+        return (
+            f"For everybody whose group is released the chance of being in the table is at least "
+            f"{100 * self.minimum:g} and {most}, and nobody in the population can be told to be absent."
+        )
+
+    @property
+    def bound(self) -> float:
+        return self.maximum
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            False,
+            "The share of a merged class lies between the shares of its parts; but a class that was "
+            "suppressed can pull the one it is merged with out of bounds.",
+        )
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        in_population = KMap(math.ceil(1 / decimal(self.maximum)))
+        return (in_population,) if self.minimum == 0 else (in_population, PopulationCoverage())
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        if tuples.population is None:
+            raise ParameterError(missing_population(self))
+
+    def measure(self, classes: Classes) -> Measure:
+        return classes.sizes / np.maximum(population_of(self, classes), 1)
+
+    def holds(self, classes: Classes) -> Mask:
+        share, population = self.measure(classes), population_of(self, classes)
+        least, most = decimal(self.minimum), decimal(self.maximum)
+
+        def reaches(index: int) -> bool:
+            return int(classes.sizes[index]) >= least * int(population[index])
+
+        def stays_below(index: int) -> bool:
+            return int(classes.sizes[index]) <= most * int(population[index])
+
+        return at_least(share, self.minimum, reaches) & at_most(share, self.maximum, stays_below)
+
+    def irreparable(self, classes: Classes) -> bool:
+        return self.minimum > 0 and PopulationCoverage().irreparable(classes)
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        least, least_of = sql_ratio(self.minimum)
+        most, most_of = sql_ratio(self.maximum)
+        return f"""
+            WITH absent AS ({SQL_ABSENT})
+            SELECT class, size / n AS value,
+                size * {least_of} >= {least} * n AND size * {most_of} <= {most} * n AS holds
+            FROM classes LEFT JOIN population USING (class)
+            UNION ALL SELECT class, 0, excused OR {self.minimum!r} = 0 FROM absent"""

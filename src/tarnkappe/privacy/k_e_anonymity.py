@@ -1,0 +1,44 @@
+"""(k,e)-anonymity: at least k different numbers in every class, over a range of at least e."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tarnkappe.privacy.composite import CompositeModel
+from tarnkappe.privacy.distinct_diversity import DistinctDiversity
+from tarnkappe.privacy.model import Model, require_number, require_whole
+from tarnkappe.privacy.value_range import ValueRange
+
+
+@dataclasses.dataclass(frozen=True)
+class KEAnonymity(CompositeModel):
+    """At least k numbers in every class, the largest and the smallest at least e apart (Zhang et al. 2007).
+
+    It ignores how the numbers are spread within the range: nearly all of them may be close together.
+    Against that, use `epsilon-m-anonymity`.
+    """
+
+    name = "k-e-anonymity"
+
+    k: int
+    e: float
+    column: str
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "k", self.k)
+        require_number(self.name, "e", self.e, 0)
+
+    @classmethod
+    def examples(cls) -> tuple[KEAnonymity, ...]:
+        return (cls(3, 300, "income"),)
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"For everybody in the release at least {self.k} values of '{self.column}' remain possible, "
+            f"over a range of at least {self.e:g}."
+        )
+
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        return (DistinctDiversity(self.column, self.k), ValueRange(self.column, self.e))

@@ -1,0 +1,141 @@
+"""k-map: nobody in the release can be told apart from fewer than k - 1 others in the population."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.privacy.exact import decimal, sql_ratio
+from tarnkappe.privacy.k_anonymity import KAnonymity
+from tarnkappe.privacy.model import (
+    Direction,
+    Measure,
+    Model,
+    Monotonicity,
+    require,
+    require_positive,
+    require_whole,
+)
+from tarnkappe.table import Classes, Tuples
+from tarnkappe.table.classes import Mask
+from tarnkappe.table.grouping import Counts
+
+
+def population_of(model: Model, classes: Classes) -> Counts:
+    """The population rows of each class; a table without a population is refused."""
+    if classes.population is None:
+        raise ParameterError(missing_population(model))
+    return classes.population
+
+
+def missing_population(model: Model) -> str:
+    """What to say where a population is needed."""
+    return f"{model} compares the release with a population, and none is given: name one"
+
+
+@dataclasses.dataclass(frozen=True)
+class KMap(Model):
+    """Every released class has at least k rows in the population (Sweeney 2001).
+
+    It is for an attacker who does not know whether his victim is in the table.
+
+    Where no population is at hand, but the share of it that the table holds is known, `sampling_fraction`
+    asks for the expected size instead. Assumed is the Poisson model: a class of the population has a
+    Poisson number of members with mean m, and each is in the table with probability f, independently of
+    the others. Then the n members in the table and those outside are independent Poisson numbers with
+    means f m and (1 - f) m. The most likely m is n / f, which makes n + (1 - f) n / f = n / f members
+    expected in the population. Demanded is n / f >= k. That is an expectation: with n = 1 and f = 0.1 ten
+    members are expected, yet the class may well have fewer.
+
+    Merging adds up rows of the table and of the population, so a class that meets the model meets it
+    merged with anything.
+
+    >>> KMap(5).promise
+    'Everybody in the release looks the same as at least 4 others in the population.'
+    """
+
+    name = "k-map"
+    direction = Direction.AT_LEAST
+
+    k: int
+    sampling_fraction: float | None = None
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "k", self.k)
+        if self.sampling_fraction is not None:
+            require_positive(self.name, "sampling_fraction", self.sampling_fraction)
+            require(
+                self.sampling_fraction <= 1,
+                f"{self.name} needs a sampling_fraction of at most 1, not {self.sampling_fraction}",
+            )
+
+    @classmethod
+    def examples(cls) -> tuple[KMap, ...]:
+        return (cls(3), cls(5, sampling_fraction=0.3))
+
+    @property
+    def promise(self) -> str:
+        if self.sampling_fraction is None:
+            return (
+                f"Everybody in the release looks the same as at least {self.k - 1} others in the population."
+            )
+        return (
+            f"Everybody in the release is expected to look the same as at least {self.k - 1} others in the "
+            f"population, if the table is a random {100 * self.sampling_fraction:g} percent of it."
+        )
+
+    @property
+    def bound(self) -> float:
+        return self.k
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            True,
+            "Generalization only merges classes, so their rows in the population never get fewer.",
+        )
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return (self,) if self.sampling_fraction is None else (KAnonymity(self._least_rows()),)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        if self.sampling_fraction is not None:
+            KAnonymity(self._least_rows()).check(tuples, quasi_identifiers)
+        elif tuples.population is None:
+            raise ParameterError(f"{missing_population(self)}, or state the sampling_fraction")
+        elif self.k > tuples.population.sum():
+            raise ParameterError(
+                f"k = {self.k} is larger than the population, which has {tuples.population.sum()} rows: "
+                "choose a smaller k"
+            )
+
+    def measure(self, classes: Classes) -> Measure:
+        if self.sampling_fraction is None:
+            return population_of(self, classes).astype(np.float64)
+        return classes.sizes / self.sampling_fraction
+
+    def holds(self, classes: Classes) -> Mask:
+        if self.sampling_fraction is None:
+            return population_of(self, classes) >= self.k
+        return classes.sizes >= self._least_rows()
+
+    def _least_rows(self) -> int:
+        """The rows of the table that make k rows of the population expected, without rounding."""
+        return math.ceil(self.k * decimal(self.sampling_fraction or 1))
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        if self.sampling_fraction is None:
+            return f"""
+                SELECT class, coalesce(n, 0) AS value, value >= {self.k} AS holds
+                FROM classes LEFT JOIN population USING (class)"""
+        numerator, denominator = sql_ratio(self.sampling_fraction)
+        return f"""
+            SELECT class, size / {self.sampling_fraction!r} AS value,
+                size * {denominator} >= {self.k} * {numerator} AS holds
+            FROM classes"""

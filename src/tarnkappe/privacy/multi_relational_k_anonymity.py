@@ -1,0 +1,43 @@
+"""Multi-relational k-anonymity: at least k persons in every class, however many rows each of them has."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tarnkappe.privacy.composite import CompositeModel
+from tarnkappe.privacy.model import Model
+from tarnkappe.privacy.x_y_anonymity import XYAnonymity
+
+
+@dataclasses.dataclass(frozen=True)
+class MultiRelationalKAnonymity(CompositeModel):
+    """At least k different persons share every combination of quasi-identifiers (Nergiz et al. 2007).
+
+    For tables in which a person has several rows, such as the join of a person table with her visits:
+    k-anonymity counts rows, and k rows may all be hers. It is (X,Y)-anonymity with the quasi-identifiers
+    as X and the person's number as Y. `person` is a column with one value per person, for instance a
+    pseudonym.
+    """
+
+    name = "multi-relational-k-anonymity"
+
+    person: str
+    k: int
+
+    def __post_init__(self) -> None:
+        _ = self.parts  # the part refuses what it cannot work with
+
+    @classmethod
+    def examples(cls) -> tuple[MultiRelationalKAnonymity, ...]:
+        return (cls("income", 2),)
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"Everybody in the release looks the same as at least {self.k - 1} other persons, "
+            "however many rows each of them has."
+        )
+
+    @property
+    def parts(self) -> tuple[Model, ...]:
+        return (XYAnonymity((self.person,), self.k),)

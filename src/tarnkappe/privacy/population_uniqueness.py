@@ -1,0 +1,112 @@
+"""Population uniqueness: few people of the population are unique, as far as the table tells."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.model import Direction, Monotonicity, require, require_whole
+from tarnkappe.privacy.population_estimators import Estimator, population_uniques
+from tarnkappe.privacy.shares import require_share
+from tarnkappe.privacy.table_model import TableModel
+from tarnkappe.table import Tuples
+from tarnkappe.table.grouping import Counts
+
+
+@dataclasses.dataclass(frozen=True)
+class PopulationUniqueness(TableModel):
+    """The estimated share of the population that is unique in it is at most the threshold.
+
+    The table is a sample of a population of which either the size or the sampled fraction is known. The
+    estimators are those of `population_estimators`. Rows that are suppressed leave the sample; the population
+    stays.
+
+    It is an estimate, so it is compared in floating point, and it is not monotone: if two classes of
+    several rows are merged, unique rows become more conspicuous, and the estimates may rise. Suppressing
+    unique rows need not lower an estimate step by step either; without unique rows it is 0.
+    """
+
+    name = "population-uniqueness"
+    direction = Direction.AT_MOST
+
+    threshold: Exact
+    estimator: Estimator = Estimator.DANKAR
+    population_size: int | None = dataclasses.field(default=None, kw_only=True)
+    sampling_fraction: Exact | None = dataclasses.field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "threshold", self.threshold)
+        if self.estimator not in list(Estimator):
+            known = ", ".join(Estimator)
+            raise ParameterError(f"{self.name}: unknown estimator '{self.estimator}': use {known}")
+        object.__setattr__(self, "estimator", Estimator(self.estimator))
+        require(
+            (self.population_size is None) != (self.sampling_fraction is None),
+            f"{self.name} needs either the population_size or the sampling_fraction",
+        )
+        if self.population_size is not None:
+            require_whole(self.name, "population_size", self.population_size)
+        if self.sampling_fraction is not None:
+            require_share(self.name, "sampling_fraction", self.sampling_fraction, above_zero=True)
+
+    @classmethod
+    def examples(cls) -> tuple[PopulationUniqueness, ...]:
+        return (
+            cls(0.05, Estimator.ZAYATZ, sampling_fraction=0.2),
+            cls(0.1, Estimator.DANKAR, sampling_fraction=0.5),
+        )
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"By {self.estimator.title()}'s estimate, at most a share of {decimal(self.threshold)} of the "
+            "population is unique in the population."
+        )
+
+    @property
+    def bound(self) -> float:
+        return float(decimal(self.threshold))
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            False,
+            False,
+            "If classes of several rows are merged, unique rows stand out more and the estimate may rise.",
+        )
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        if self.population_size is not None:
+            require(
+                self.population_size >= tuples.num_rows,
+                f"{self}: the table has {tuples.num_rows} rows, more than the population",
+            )
+
+    def size_of_population(self, num_rows: int) -> int:
+        """How many people the population has, given the rows of the whole input."""
+        if self.population_size is not None:
+            return self.population_size
+        assert self.sampling_fraction is not None
+        return round(num_rows / decimal(self.sampling_fraction))
+
+    def measure_sizes(self, sizes: Counts, num_rows: int) -> float:
+        return population_uniques(sizes, self.size_of_population(num_rows), self.estimator).share
+
+    def sizes_hold(self, sizes: Counts, num_rows: int) -> bool:
+        return self.measure_sizes(sizes, num_rows) <= self.bound
+
+    @property
+    def functions(self) -> Mapping[str, Callable[[list[int], int], float]]:
+        return {"estimated_uniqueness": lambda sizes, num_rows: self.measure_sizes(np.array(sizes), num_rows)}
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        return f"""
+            WITH estimated AS (
+                SELECT estimated_uniqueness(list(size), any_value(n)) AS value
+                FROM classes CROSS JOIN input_size HAVING count(*) > 0)
+            SELECT NULL AS class, value, value <= {self.bound!r} AS holds FROM estimated"""

@@ -1,0 +1,149 @@
+"""Subset confidence: bounded inference for attackers who know at most l of the quasi-identifiers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.privacy.column_subsets import column_subsets, subset_groups
+from tarnkappe.privacy.confidence_bounding import require_values
+from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.group_model import merge_classes
+from tarnkappe.privacy.model import (
+    Direction,
+    Measure,
+    Model,
+    Monotonicity,
+    Scope,
+    as_names,
+    literal,
+    require_whole,
+)
+from tarnkappe.privacy.shares import codes_of, every_share_at_most, largest_share, require_share
+from tarnkappe.privacy.subset_anonymity import SubsetAnonymity
+from tarnkappe.privacy.verify import class_of, text
+from tarnkappe.table import SUPPRESSED, Classes, Tuples
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class SubsetConfidence(Model):
+    """For every combination of at most l quasi-identifiers, no sensitive value has a share above c.
+
+    This is the C of LKC-privacy (Mohammed et al. 2009). `values` are the values that are sensitive; without
+    them all are.
+
+    Suppression may raise the share of a value in other groups, so all violating groups are suppressed at
+    once, again and again until there is none. There need not be a largest set of classes that meets the
+    model; this one depends neither on the order of the columns nor of the classes.
+
+    Why it is monotone without suppression: the groups of merged classes are unions of groups, and the share
+    of a value in a union lies between its shares in the parts. With suppression, a class that was
+    suppressed can spoil a group. If all values are sensitive, each group has at least 1/c of them, and rows.
+    """
+
+    name = "subset-confidence"
+    direction = Direction.AT_MOST
+    scope = Scope.GROUP
+
+    l: int
+    c: Exact
+    column: str
+    values: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", as_names(self.values))
+        require_whole(self.name, "l", self.l)
+        require_share(self.name, "c", self.c, above_zero=not self.values)
+
+    @classmethod
+    def examples(cls) -> tuple[SubsetConfidence, ...]:
+        return (cls(1, "2/3", "disease"), cls(2, 0.5, "disease", values=("flu", "ulcer")))
+
+    @property
+    def promise(self) -> str:
+        inferred = (
+            f"that somebody's '{self.column}' is {' or '.join(map(repr, self.values))}"
+            if self.values
+            else f"anybody's value of '{self.column}'"
+        )
+        return (
+            f"Whoever knows at most {self.l} quasi-identifiers cannot infer {inferred} "
+            f"with a probability above {decimal(self.c)}."
+        )
+
+    @property
+    def bound(self) -> float:
+        return float(decimal(self.c))
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            False,
+            "The share of a value in a merged group lies between its shares in the parts; "
+            "but a class that was suppressed can spoil the group it is merged with.",
+        )
+
+    @property
+    def distributions(self) -> tuple[tuple[str, ...], ...]:
+        return ((self.column,),)
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return () if self.values else (SubsetAnonymity(self.l, math.ceil(1 / decimal(self.c))),)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        require_values(str(self), tuples, self.column, dict.fromkeys(self.values))
+
+    def measure(self, classes: Classes) -> Measure:
+        return self._largest(classes, classes.released)
+
+    def holds(self, classes: Classes) -> Mask:
+        return self._hold(classes, classes.released)
+
+    def keep(self, classes: Classes, kept: Mask) -> Mask:
+        while True:
+            left = kept & self._hold(classes, kept)
+            if np.array_equal(left, kept):
+                return kept
+            kept = left
+
+    def value(self, classes: Classes, kept: Mask) -> float:
+        return self.direction.worst(self._largest(classes, kept)[kept])
+
+    def _largest(self, classes: Classes, kept: Mask) -> Measure:
+        """The largest share of a sensitive value in any group of each class, counting what is kept."""
+        distribution = classes.distributions[self.column,]
+        sensitive = codes_of(distribution, self.values)
+        shares = [
+            largest_share(merge_classes(distribution, groups, kept), sensitive)[groups.ids]
+            for groups in subset_groups(classes, self.l)
+        ]
+        return np.asarray(np.max(shares, axis=0))
+
+    def _hold(self, classes: Classes, kept: Mask) -> Mask:
+        distribution = classes.distributions[self.column,]
+        sensitive = codes_of(distribution, self.values)
+        good = np.ones(classes.num_classes, dtype=bool)
+        for groups in subset_groups(classes, self.l):
+            merged = merge_classes(distribution, groups, kept)
+            good &= (every_share_at_most(merged, self.c, sensitive) & (merged.sizes > 0))[groups.ids]
+        return good
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        numerator, denominator = sql_ratio(self.c)
+        sensitive = f"value IN ({', '.join(map(literal, self.values))})" if self.values else "true"
+        seen = " UNION ALL ".join(
+            f"(SELECT {class_of(names)}::VARCHAR AS class, {number} AS subset, {text(self.column)} AS value,"
+            f" count(*) AS n FROM release WHERE {text(self.column)} <> '{SUPPRESSED}' GROUP BY 1, 3)"
+            for number, names in enumerate(column_subsets(quasi_identifiers, self.l))
+        )
+        return f"""
+            WITH seen AS ({seen})
+            SELECT class, coalesce(max(n) FILTER ({sensitive}), 0) / sum(n) AS value,
+                coalesce(max(n) FILTER ({sensitive}), 0) * {denominator} <= sum(n) * {numerator} AS holds
+            FROM seen GROUP BY class, subset"""

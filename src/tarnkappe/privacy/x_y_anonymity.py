@@ -1,0 +1,114 @@
+"""(X,Y)-anonymity: every value of X is linked to at least k values of Y."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from tarnkappe.privacy.distinct_diversity import distinct_values
+from tarnkappe.privacy.group_model import GroupModel, visible_only
+from tarnkappe.privacy.k_anonymity import KAnonymity
+from tarnkappe.privacy.model import (
+    Direction,
+    Measure,
+    Model,
+    Monotonicity,
+    as_names,
+    require,
+    require_whole,
+)
+from tarnkappe.table import Distribution, Tuples
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class XYAnonymity(GroupModel):
+    """At least k different values of the columns `y` for every value of the columns `x` (Wang and Fung 2006).
+
+    `x` are quasi-identifiers, all of them if none is named; `y` are other columns, whose combinations of
+    values count. With a person's number as `y` it counts persons instead of rows; with a sensitive
+    column it is distinct diversity.
+
+    A row more never takes a value away, so the model is monotone with suppression too (see `GroupModel`).
+    """
+
+    name = "x-y-anonymity"
+    direction = Direction.AT_LEAST
+
+    y: tuple[str, ...]
+    k: int
+    x: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", as_names(self.x))
+        object.__setattr__(self, "y", as_names(self.y))
+        require_disjoint(self.name, self.x, self.y)
+        require_whole(self.name, "k", self.k)
+
+    @classmethod
+    def examples(cls) -> tuple[XYAnonymity, ...]:
+        return (cls(("disease", "treatment"), 3), cls(("disease",), 2, x=("a",)))
+
+    @property
+    def promise(self) -> str:
+        known = f"From {quoted(self.x)}" if self.x else "From all quasi-identifiers"
+        return f"{known} nobody can be linked to fewer than {self.k} values of {quoted(self.y)}."
+
+    @property
+    def bound(self) -> float:
+        return self.k
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            True,
+            "Generalization only merges groups, and rows that are added to a group never take a value away.",
+        )
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        return self.x
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        return self.y
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return (self,) if self.x else (self, KAnonymity(self.k))
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        whole = visible_only(tuples.classes((), distributions=[self.y]).distributions[self.y])
+        there = int(np.count_nonzero(whole.totals))
+        require(
+            there >= self.k,
+            f"{self}: the whole table has only {there} different values of {quoted(self.y)}: "
+            "choose a smaller k",
+        )
+
+    def measure_groups(self, distribution: Distribution) -> Measure:
+        return distinct_values(distribution)
+
+    def groups_hold(self, distribution: Distribution) -> Mask:
+        return distinct_values(distribution) >= self.k
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        return f"""
+            WITH {self.sql_counts(quasi_identifiers)}
+            SELECT class, count(*) AS value, count(*) >= {self.k} AS holds FROM counts GROUP BY class"""
+
+
+def require_disjoint(model: str, x: tuple[str, ...], y: tuple[str, ...]) -> None:
+    """Refuse empty Y, repeated columns, and columns in both X and Y."""
+    require(bool(y), f"{model} needs at least one column y whose values are protected")
+    require(
+        len({*x, *y}) == len(x) + len(y), f"{model} needs different columns in x and y, each of them once"
+    )
+
+
+def quoted(names: tuple[str, ...]) -> str:
+    """Names in a sentence."""
+    return " and ".join(f"'{name}'" for name in names)

@@ -1,0 +1,98 @@
+"""(X,Y)-linkability: no value of Y can be inferred from a value of X with more than a bounded confidence."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.group_model import GroupModel
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, as_names
+from tarnkappe.privacy.shares import every_share_at_most, largest_share, require_share
+from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, require_disjoint
+from tarnkappe.table import Distribution, Tuples
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class XYLinkability(GroupModel):
+    """The share of every value of `y` among the rows with the same `x` is at most p (Wang and Fung 2006).
+
+    `x` are quasi-identifiers, all of them if none is named; `y` are other columns, whose combinations of
+    values count. With all quasi-identifiers as `x` and a sensitive column as `y` it is the
+    alpha-deassociation of (alpha,k)-anonymity.
+
+    Why it survives merging: the share of a value in a union lies between its shares in the parts. Why it
+    implies diversity: d shares of at most p sum to 1, so d >= 1/p.
+    """
+
+    name = "x-y-linkability"
+    direction = Direction.AT_MOST
+
+    y: tuple[str, ...]
+    p: Exact
+    x: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", as_names(self.x))
+        object.__setattr__(self, "y", as_names(self.y))
+        require_disjoint(self.name, self.x, self.y)
+        require_share(self.name, "p", self.p, above_zero=True)
+
+    @classmethod
+    def examples(cls) -> tuple[XYLinkability, ...]:
+        return (cls(("disease",), "2/3"), cls(("disease", "treatment"), 0.5, x=("a",)))
+
+    @property
+    def promise(self) -> str:
+        known = quoted(self.x) if self.x else "all quasi-identifiers"
+        return (
+            f"Nobody's value of {quoted(self.y)} can be inferred from {known} "
+            f"with a probability above {decimal(self.p)}."
+        )
+
+    @property
+    def bound(self) -> float:
+        return float(decimal(self.p))
+
+    @property
+    def monotonicity(self) -> Monotonicity:
+        return Monotonicity(
+            True,
+            False,
+            "The share of a value in a merged group lies between its shares in the parts; "
+            "but a class that was suppressed can spoil the group it is merged with.",
+        )
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        return self.x
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        return self.y
+
+    def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
+        return self._diversity.sub_criteria(tuples)
+
+    def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
+        super().check(tuples, quasi_identifiers)
+        self._diversity.check(tuples, quasi_identifiers)
+
+    @property
+    def _diversity(self) -> XYAnonymity:
+        return XYAnonymity(self.y, math.ceil(1 / decimal(self.p)), x=self.x)
+
+    def measure_groups(self, distribution: Distribution) -> Measure:
+        return largest_share(distribution)
+
+    def groups_hold(self, distribution: Distribution) -> Mask:
+        return every_share_at_most(distribution, self.p)
+
+    def sql(self, quasi_identifiers: Sequence[str]) -> str:
+        numerator, denominator = sql_ratio(self.p)
+        return f"""
+            WITH {self.sql_counts(quasi_identifiers)}
+            SELECT class, max(n) / sum(n) AS value,
+                max(n) * {denominator} <= sum(n) * {numerator} AS holds FROM counts GROUP BY class"""

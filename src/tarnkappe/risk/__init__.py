@@ -1,0 +1,25 @@
+"""Risk: which guarantees a table has, and which attacks succeed on it."""
+
+from tarnkappe.risk.attacks import ATTACKS, Attack, AttackResult, Target, VictimClass, attack_all
+from tarnkappe.risk.check import check
+from tarnkappe.risk.report import Measured, Presence, Report, SensitiveColumn, Verdict, WorstClass
+from tarnkappe.risk.sizes import ClassSizes, SizeBin, class_sizes
+
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "AttackResult",
+    "ClassSizes",
+    "Measured",
+    "Presence",
+    "Report",
+    "SensitiveColumn",
+    "SizeBin",
+    "Target",
+    "Verdict",
+    "VictimClass",
+    "WorstClass",
+    "attack_all",
+    "check",
+    "class_sizes",
+]

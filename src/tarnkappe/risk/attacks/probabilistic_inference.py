@@ -1,0 +1,51 @@
+"""Probabilistic inference: one value dominates a class, so guessing it is nearly always right."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from tarnkappe.privacy.shares import every_share_at_most, largest_share, require_share
+from tarnkappe.risk.attacks.attack import SensitiveAttack, Target
+from tarnkappe.risk.ranking import most_frequent
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class ProbabilisticInference(SensitiveAttack):
+    """Guess the most frequent value of the class and be right with more than the stated confidence.
+
+    Distinct l-diversity does not stop it; entropy and recursive diversity limit it.
+    """
+
+    name = "probabilistic-inference"
+    title = "Probabilistic inference"
+
+    confidence: float = 0.8
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "confidence", self.confidence)
+
+    @property
+    def certain(self) -> bool:
+        return False
+
+    def succeeds(self, target: Target) -> Mask:
+        return ~every_share_at_most(self.values(target), self.confidence)
+
+    def learned(self, target: Target, class_index: int) -> str:
+        distribution = self.values(target)
+        value, count = most_frequent(distribution, class_index)
+        return f"{value} ({100 * count / distribution.sizes[class_index]:.0f} %)"
+
+    def success(self, target: Target, victims: str) -> str:
+        return (
+            f"'{self.column}' is guessed with more than {100 * self.confidence:g} % certainty for {victims}."
+        )
+
+    def failure(self, target: Target) -> str:
+        return f"'{self.column}' is guessed with more than {100 * self.confidence:g} % certainty for nobody."
+
+    def evidence(self, target: Target) -> dict[str, Any]:
+        shares = largest_share(self.values(target))[target.kept]
+        return {"highest_confidence": float(shares.max(initial=0.0))}

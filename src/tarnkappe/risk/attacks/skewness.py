@@ -1,0 +1,82 @@
+"""Skewness: a class has a rare value far more often than the table as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from tarnkappe.privacy.model import Measure, entries_of, require_number, require_share
+from tarnkappe.risk.attacks.attack import SensitiveAttack, Target
+from tarnkappe.table.classes import Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class Skewness(SensitiveAttack):
+    """Learn that a person probably has a value that hardly anybody has.
+
+    Victims are the members of the classes in which some value is at least `ratio` times as frequent as
+    in the whole release and has at least the share `likely`. l-diversity does not stop it: a class half
+    of which is ill is as diverse as can be, though only one in a hundred is ill elsewhere. t-closeness
+    does: with equal distances it needs a distance of at least likely (1 - 1 / ratio).
+    """
+
+    name = "skewness"
+    title = "Skewness"
+    knowledge = "What linking needs, and how frequent the values are overall."
+
+    ratio: float = 10.0
+    likely: float = 0.5
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "ratio", self.ratio, 1)
+        require_share(self.name, "likely", self.likely)
+
+    @property
+    def certain(self) -> bool:
+        return False
+
+    def succeeds(self, target: Target) -> Mask:
+        ratios, shares = self._entries(target)
+        distribution = self.values(target)
+        found = np.zeros(distribution.num_classes, dtype=bool)
+        found[distribution.class_of_entry[(ratios >= self.ratio) & (shares >= self.likely)]] = True
+        return found
+
+    def learned(self, target: Target, class_index: int) -> str:
+        distribution, totals = self.values(target), target.released_totals(self.column)
+        rows, size = int(totals.sum()), int(distribution.sizes[class_index])
+        ratio, code, share = max(
+            (count * rows / (size * int(totals[code])), -code, count / size)
+            for code, count in entries_of(distribution, class_index)
+            if count / size >= self.likely
+        )
+        label = distribution.column.labels[-code]
+        return f"{label} ({100 * share:.0f} %, {ratio:.3g} times as often as overall)"
+
+    def success(self, target: Target, victims: str) -> str:
+        often = f"{self.ratio:g} times as frequent as overall"
+        return f"A value of '{self.column}' is likely and at least {often} for {victims}."
+
+    def failure(self, target: Target) -> str:
+        return (
+            f"No likely value of '{self.column}' is {self.ratio:g} times as frequent in a class as overall."
+        )
+
+    def evidence(self, target: Target) -> dict[str, Any]:
+        ratios, shares = self._entries(target)
+        kept = target.kept[self.values(target).class_of_entry]
+        likely = kept & (shares >= self.likely)
+        return {"highest_ratio": float(ratios[likely].max(initial=0.0))}
+
+    def _entries(self, target: Target) -> tuple[Measure, Measure]:
+        """For each entry of the distribution its risk ratio and its share of the class."""
+        distribution = self.values(target)
+        totals = target.released_totals(self.column)
+        sizes = distribution.sizes[distribution.class_of_entry]
+        # Whole numbers are multiplied before the one division, so that a ratio equal to the bound is
+        # found equal (up to 90 million rows, beyond which the products themselves are rounded).
+        expected = np.maximum(totals[distribution.codes] * sizes, 1)
+        ratios = distribution.counts * totals.sum() / expected
+        return np.asarray(ratios, dtype=np.float64), np.asarray(distribution.counts / sizes, dtype=np.float64)

@@ -1,0 +1,194 @@
+"""Which guarantees does a table have? Nothing is assumed about how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.errors import ColumnError
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.privacy import Model, needed_distributions
+from tarnkappe.privacy.model import entries_of
+from tarnkappe.privacy.shares import largest_share
+from tarnkappe.risk.attacks import attack_all
+from tarnkappe.risk.guarantees import measure_guarantees, recursive_thresholds
+from tarnkappe.risk.ranking import first_classes
+from tarnkappe.risk.report import Measured, Presence, Report, SensitiveColumn, Verdict, WorstClass
+from tarnkappe.risk.sizes import class_sizes
+from tarnkappe.table import SUPPRESSED, Classes, Column, Levels, Table, Tuples
+from tarnkappe.table.classes import release_everything
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.row_tuples import row_tuples
+
+SHOWN_VALUES = 5
+"""How many values of a sensitive column are shown of each of the worst classes."""
+
+
+def check(
+    table: Table,
+    *,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    population: Table | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    models: Sequence[Model] = (),
+    worst: int = 5,
+    progress: Progress | None = None,
+) -> Report:
+    """Measure which guarantees a table has and which attacks succeed on it.
+
+    The table is judged as it is. A missing value is a value like any other; a suppressed cell of a
+    sensitive column adds nothing to the diversity of its class.
+
+    Args:
+        table: the table; its roles tell the columns, unless they are named below.
+        hierarchies: hierarchies of sensitive columns, for distances and categories. Those of
+            quasi-identifiers are not used.
+        population: everybody who could be in the table, for the risk of membership.
+        quasi_identifiers: the columns that an attacker may know.
+        sensitive: the columns that an attacker wants to learn.
+        models: the models that the table should meet; the report has a verdict for each.
+        worst: how many of the worst classes to name.
+        progress: told about the progress of long work.
+
+    >>> import pyarrow as pa
+    >>> people = Table(pa.table({"age": [30, 30, 40, 40], "illness": ["flu", "cold", "flu", "flu"]}))
+    >>> report = check(people, quasi_identifiers=["age"], sensitive=["illness"])
+    >>> report.k, report.sensitive["illness"].measured["distinct_l"].value
+    (2, 1.0)
+    >>> [attack.explanation for attack in report.attacks if attack.attack == "homogeneity"]
+    ["'illness' is the same for all who share their known values, for 2 people (50.0 %)."]
+    """
+    known = _columns(table, table.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
+    wanted = _columns(table, table.sensitive if sensitive is None else sensitive, _judged(models))
+    _refuse_bad_roles(known, wanted)
+    needed = needed_distributions(models)
+    others = [name for names in ((*wanted,), *needed) for name in names if table.require(name) not in known]
+    tuples = row_tuples(table, known, others, population=population, progress=progress)
+    tuples = _with_levels(tuples, {n: h for n, h in (hierarchies or {}).items() if n in others})
+    for model in models:
+        model.check(tuples, known)
+    classes = tuples.classes(known, None, [*((name,) for name in wanted), *needed])
+    return Report(
+        quasi_identifiers=known,
+        rows=classes.num_rows,
+        classes=int(np.count_nonzero(classes.released)),
+        sizes=class_sizes(classes.sizes[classes.released]),
+        sensitive={name: _sensitive_column(classes, name, wanted) for name in _told(wanted, progress)},
+        presence=_presence(classes),
+        attacks=tuple(attack_all(release_everything(classes))),
+        worst=_worst_classes(classes, wanted, worst),
+        verdicts=tuple(_verdict(classes, part) for model in models for part in model.parts),
+    )
+
+
+def _columns(table: Table, *names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(table.require(name) for some in names for name in some))
+
+
+def _judged(models: Sequence[Model]) -> tuple[str, ...]:
+    """The columns whose values the models protect: they are sensitive even if nobody said so."""
+    return tuple(names[0] for names in needed_distributions(models))
+
+
+def _refuse_bad_roles(known: Sequence[str], wanted: Sequence[str]) -> None:
+    if not known:
+        raise ColumnError("no quasi-identifier is given: name the columns that an attacker may know")
+    for name in wanted:
+        if name in known:
+            raise ColumnError(
+                f"the column '{name}' is both a quasi-identifier and sensitive: an attacker who knows it "
+                "has nothing to learn, so name it only once"
+            )
+
+
+def _with_levels(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> Tuples:
+    shown = {n: h for n, h in hierarchies.items() if tuples.columns[n].labels != (SUPPRESSED,)}
+    return tuples.with_levels({name: _levels(h, tuples.columns[name]) for name, h in shown.items()})
+
+
+def _levels(hierarchy: Hierarchy, column: Column) -> Levels:
+    """The generalization of a column; suppressed cells, which count nowhere, need no line of their own."""
+    if SUPPRESSED not in column.labels or SUPPRESSED in hierarchy.values:
+        return hierarchy.encode(column)
+    star = column.labels.index(SUPPRESSED)
+    values = pa.concat_arrays([column.values[:star], column.values[star + 1 :]])
+    levels = hierarchy.encode(Column(column.name, np.arange(len(values), dtype=np.int32), values))
+    # They are filed under the categories of any other value, so that every category has one parent.
+    maps = [np.insert(codes, star, codes[0]) for codes in levels.maps[1:]]
+    return Levels(
+        (np.arange(column.cardinality, dtype=np.int32), *maps),
+        (column.labels, *levels.labels[1:]),
+        (np.ones(column.cardinality, np.int64), *levels.leaves[1:]),
+    )
+
+
+def _told(names: Sequence[str], progress: Progress | None) -> Iterator[str]:
+    for done, name in enumerate(names):
+        if progress:
+            progress("measuring", done, len(names))
+        yield name
+
+
+def _sensitive_column(classes: Classes, name: str, sensitive: Sequence[str]) -> SensitiveColumn:
+    distribution = classes.distributions[name,]
+    others = [other for other in sensitive if other != name]
+    given_others: dict[str, Measured] = {}
+    if others:
+        # What an attacker who knows the other sensitive values learns: they are quasi-identifiers to him.
+        known = [column.name for column in classes.quasi_identifiers]
+        divided = classes.tuples.classes([*known, *others], None, [(name,)])
+        given_others = measure_guarantees(divided, name)
+    return SensitiveColumn(
+        column=name,
+        values=int(np.count_nonzero(distribution.totals)),
+        measured=measure_guarantees(classes, name),
+        recursive_c=recursive_thresholds(distribution, classes.released),
+        given_others=given_others,
+    )
+
+
+def _presence(classes: Classes) -> Presence | None:
+    if classes.population is None:
+        return None
+    there = classes.population > 0
+    shares = classes.sizes[there] / classes.population[there]
+    return Presence(float(shares.min()), float(shares.max()))
+
+
+def _worst_classes(classes: Classes, sensitive: Sequence[str], number: int) -> tuple[WorstClass, ...]:
+    """The classes about whose members an attacker is right most often, the smallest first among equals."""
+    risks = 1 / np.maximum(classes.sizes, 1)
+    for name in sensitive:
+        risks = np.maximum(risks, largest_share(classes.distributions[name,]))
+    chosen = first_classes(classes, classes.released, [-risks, classes.sizes], number)
+    return tuple(_worst_class(classes, sensitive, index, float(risks[index])) for index in chosen.tolist())
+
+
+def _worst_class(classes: Classes, sensitive: Sequence[str], index: int, risk: float) -> WorstClass:
+    values: dict[str, dict[str, int]] = {}
+    others: dict[str, int] = {}
+    for name in sensitive:
+        distribution = classes.distributions[name,]
+        entries = sorted(entries_of(distribution, index), key=lambda entry: (-entry[1], entry[0]))
+        labels = distribution.column.labels
+        values[name] = {labels[code]: count for code, count in entries[:SHOWN_VALUES]}
+        others[name] = max(len(entries) - SHOWN_VALUES, 0)
+    return WorstClass(classes.labels(index), int(classes.sizes[index]), risk, values, others)
+
+
+def _verdict(classes: Classes, part: Model) -> Verdict:
+    """Whether a table meets one part of a model without any suppression."""
+    kept, before = part.keep(classes, classes.released), classes.released
+    while not np.array_equal(kept, before):  # a model on the whole table looks again at what is left
+        kept, before = part.keep(classes, kept), kept
+    violating = classes.released & ~kept
+    return Verdict(
+        model=part,
+        value=part.value(classes, classes.released),
+        holds=not violating.any() and not part.irreparable(classes),
+        violating_classes=int(np.count_nonzero(violating)),
+        violating_rows=int(classes.sizes[violating].sum()),
+    )

@@ -1,0 +1,170 @@
+"""Finding out how a CSV file is written, and refusing to guess where two answers fit equally well."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.table.csv_records import (
+    NUL_BYTE,
+    SOUND,
+    TEXT_AFTER_QUOTE,
+    UNCLOSED_QUOTE,
+    UNFINISHED,
+    Records,
+    find_records,
+)
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+"""The delimiters that are looked for."""
+
+QUOTES = ('"', "'")
+
+NO_DELIMITER = "\x1f"
+"""Taken where a file has one column only, so that nothing in its lines divides them."""
+
+SAMPLE = 2**20
+"""So many bytes at the beginning decide."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Dialect:
+    """How a file is written: the character between fields and the one around them ("" for none)."""
+
+    delimiter: str
+    quote: str
+    detected: bool = True
+
+    @property
+    def hint(self) -> str:
+        """What to try when a file does not fit the dialect."""
+        if not self.detected:
+            return ""
+        name = DELIMITERS.get(self.delimiter)
+        told = f"the delimiter looks like a {name}" if name else "no delimiter was found"
+        return f" ({told}: pass `delimiter` or `quote` if that is wrong)"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Look:
+    """What a sample looks like in one dialect."""
+
+    dialect: Dialect
+    found: Records
+
+    @property
+    def consistent(self) -> bool:
+        """Whether all lines have as many fields as the first."""
+        return self.found.fault in (SOUND, UNFINISHED) and not self.found.odd_records
+
+    @property
+    def divides(self) -> bool:
+        """Whether the first line has several fields."""
+        return self.found.first_fields > 1
+
+    @property
+    def explains(self) -> bool:
+        """Whether it explains the sample; an apostrophe that is around no field is no quote."""
+        used = self.dialect.quote != "'" or self.found.quoted_fields > 0
+        return self.consistent and self.divides and used
+
+    @property
+    def clean(self) -> bool:
+        """Whether quotes stand only where they belong."""
+        return self.consistent and not self.found.stray_quotes
+
+    @property
+    def agreement(self) -> float:
+        """The share of lines that have as many fields as the first."""
+        return 1 - self.found.odd_records / self.found.records if self.found.records else 0.0
+
+
+def find_dialect(
+    path: Path, sample: bytes, complete: bool, *, delimiter: str | None = None, quote: str | None = None
+) -> Dialect:
+    r"""Find out how a file is written from its beginning; what the caller states is taken as stated.
+
+    A delimiter explains a file if it divides every line into the same number of fields, two or more.
+    When several do, one that needs no quotes in the middle of fields wins; when several are equally
+    good, the file is refused. An apostrophe is taken for the quote only if the file begins with one
+    or nothing else explains it, so that no apostrophe is lost that belongs to the data.
+
+    >>> find_dialect(Path("f.csv"), b"a;b\n1,5;2\n", True).delimiter
+    ';'
+    """
+    check_stated(delimiter, quote)
+    if delimiter is not None and quote is not None:
+        return Dialect(delimiter, quote, detected=False)
+    delimiters = tuple(DELIMITERS) if delimiter is None else (delimiter,)
+    quotes = (quote,) if quote is not None else QUOTES
+    if quote is None and sample.startswith(b"'"):
+        quotes = quotes[::-1]
+    looks = {
+        mark: [
+            _look(sample, complete, Dialect(character, mark, delimiter is None)) for character in delimiters
+        ]
+        for mark in quotes
+    }
+    for mark in quotes:
+        explaining = [look for look in looks[mark] if look.explains]
+        if explaining:
+            return _only_one(path, [look for look in explaining if look.clean] or explaining)
+    return _least_bad(path, looks[quotes[0] if quote is not None else '"'], delimiter)
+
+
+def _look(sample: bytes, complete: bool, dialect: Dialect) -> _Look:
+    found = find_records(sample, dialect.delimiter, dialect.quote, complete=complete)
+    return _Look(dialect, found)
+
+
+def _only_one(path: Path, looks: list[_Look]) -> Dialect:
+    by_delimiter = {look.dialect.delimiter: look.dialect for look in looks}
+    if len(by_delimiter) > 1 and "\t" in by_delimiter and ".tsv" in path.suffixes:
+        return by_delimiter["\t"]
+    if len(by_delimiter) > 1:
+        counts = " and ".join(
+            f"{DELIMITERS[look.dialect.delimiter]} ({look.found.first_fields} columns)" for look in looks
+        )
+        raise InputError(
+            f"{path}: the delimiter cannot be told: {counts} explain the file equally well: pass `delimiter`"
+        )
+    return looks[0].dialect
+
+
+def _least_bad(path: Path, looks: list[_Look], delimiter: str | None) -> Dialect:
+    """No delimiter divides all lines alike: the file has one column, or a mistake that is yet to be found."""
+    dividing = [look for look in looks if look.divides]
+    if delimiter is not None:
+        return looks[0].dialect
+    if not dividing:
+        return Dialect(NO_DELIMITER, looks[0].dialect.quote)
+    best = max(look.agreement for look in dividing)
+    return _only_one(path, [look for look in dividing if look.agreement == best])
+
+
+def check_stated(delimiter: str | None, quote: str | None) -> None:
+    """Refuse delimiters and quotes that no file can have."""
+    for name, character in (("delimiter", delimiter), ("quote", quote or None)):
+        if character is not None and (
+            len(character) != 1 or not character.isascii() or character in "\0\r\n"
+        ):
+            raise ParameterError(f"`{name}` must be one ASCII character and no line break, not {character!r}")
+    if delimiter is not None and delimiter == quote:
+        raise ParameterError(f"`delimiter` and `quote` are both {delimiter!r}: they must differ")
+
+
+def refuse_malformed(path: Path, found: Records, first_line: int, fields: int, dialect: Dialect) -> None:
+    """Refuse text in which something is wrong, naming the line; cells are never shown."""
+    faults = {
+        UNCLOSED_QUOTE: f"a quote ({dialect.quote}) is opened and never closed",
+        TEXT_AFTER_QUOTE: f"text follows a closing quote ({dialect.quote}): write quotes within twice",
+        NUL_BYTE: "there is a NUL byte: this is no text, or its encoding is another: pass `encoding`",
+    }
+    if found.odd_records:
+        raise InputError(
+            f"{path}, line {first_line + found.odd_line}: expected {fields} "
+            f"field{'s' if fields != 1 else ''}, found {found.odd_fields}{dialect.hint}"
+        )
+    if found.fault in faults:
+        raise InputError(f"{path}, line {first_line + found.fault_line}: {faults[found.fault]}")

@@ -1,0 +1,192 @@
+"""Reading Excel workbooks."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import openpyxl
+import pyarrow as pa
+from openpyxl.utils import get_column_letter
+
+from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.exact_types import TEXT
+from tarnkappe.table.files import Source
+from tarnkappe.table.names import check_names, chosen_names
+
+ESCAPE = re.compile(r"_x(?!D[89A-F])([0-9A-F]{4})_", re.IGNORECASE)
+"""How workbooks write characters that XML cannot hold; halves of characters are never written so."""
+
+FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
+EXACT_INTEGERS = 2**53
+REPORT_EVERY = 5_000
+
+Row = tuple[int, list[Any]]
+"""The number of a row in the sheet, and its values."""
+
+
+def read_excel(
+    source: Source,
+    *,
+    sheet: str | None = None,
+    columns: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Read one sheet: names in the first row, then rows; rows without any value are left out.
+
+    Formulas count with the results stored in the file. A column that holds values of several kinds
+    (say, numbers and remarks) becomes text.
+    """
+    with _workbook(source, data_only=True) as book:
+        worksheet = _sheet(source, book, sheet)
+        title = worksheet.title
+        rows = _rows(worksheet)
+        names = _names(source, next(rows, (0, [])))
+        collected: list[list[Any]] = [[] for _ in names]
+        for count, row in enumerate(rows, 1):
+            for values, value in zip(collected, _within(source, row, len(names)), strict=True):
+                values.append(value)
+            if progress and count % REPORT_EVERY == 0:
+                progress("reading", count, count)
+    if not collected[0]:
+        raise InputError(f"{source.path}: the sheet '{title}' has a header but no rows")
+    _refuse_open_formulas(source, title)
+    wanted = chosen_names(names, columns, str(source.path))
+    return pa.table({name: _column(collected[names.index(name)]) for name in wanted})
+
+
+@contextmanager
+def _workbook(source: Source, *, data_only: bool) -> Iterator[Any]:
+    source.stream.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about formatting and extensions, which are no data
+        warnings.filterwarnings("error", message="Cell .* is marked as a date")
+        try:
+            book = openpyxl.load_workbook(source.stream, read_only=True, data_only=data_only)
+            try:
+                yield book
+            finally:
+                book.close()
+        except UserWarning as warning:
+            cell = str(warning).split()[1]
+            raise InputError(f"{source.path}, cell {cell}: this is marked as a date but is none") from None
+        except (zipfile.BadZipFile, KeyError, ParseError, ValueError, TypeError, IndexError):
+            raise InputError(f"{source.path}: this is no Excel workbook (.xlsx), or it is damaged") from None
+
+
+def _sheet(source: Source, book: Any, sheet: str | None) -> Any:
+    names = [worksheet.title for worksheet in book.worksheets]
+    if sheet is not None:
+        if sheet not in names:
+            raise ParameterError(f"{source.path}: there is no sheet '{sheet}': it has {', '.join(names)}")
+        return book[sheet]
+    filled = [worksheet for worksheet in book.worksheets if next(_rows(worksheet), None)]
+    if len(filled) > 1:
+        raise InputError(
+            f"{source.path}: there are several sheets: pass `sheet`, one of "
+            f"{', '.join(worksheet.title for worksheet in filled)}"
+        )
+    if not filled:
+        raise InputError(f"{source.path}: the workbook is empty")
+    return filled[0]
+
+
+def _rows(worksheet: Any) -> Iterator[Row]:
+    """The rows that have a value."""
+    worksheet.reset_dimensions()  # what a file says of its size need not be true
+    for number, cells in enumerate(worksheet.iter_rows(), 1):
+        values = [_value(cell) for cell in cells]
+        if any(value is not None for value in values):
+            yield number, values
+
+
+def _value(cell: Any) -> Any:
+    value = cell.value
+    if isinstance(value, str):
+        return ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value if "h" in cell.number_format.lower() else value.date()
+    return value
+
+
+def _names(source: Source, header: Row) -> list[str]:
+    values = header[1]
+    while values and values[-1] is None:
+        values.pop()
+    return check_names(["" if value is None else _shown(value) for value in values], str(source.path))
+
+
+def _within(source: Source, row: Row, width: int) -> list[Any]:
+    number, values = row
+    for place, value in enumerate(values[width:], width + 1):
+        if value is not None:
+            cell = f"{get_column_letter(place)}{number}"
+            raise InputError(f"{source.path}, cell {cell}: there is a value in a column without a name")
+    return values[:width] + [None] * (width - len(values))
+
+
+def _refuse_open_formulas(source: Source, title: str) -> None:
+    """A formula whose result nobody has computed would be taken for a missing value."""
+    source.stream.seek(0)
+    with zipfile.ZipFile(source.stream) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if not any(_has_formula(archive, name) for name in sheets):
+            return
+    with _workbook(source, data_only=True) as results, _workbook(source, data_only=False) as formulas:
+        for row, formula_row in zip(results[title].iter_rows(), formulas[title].iter_rows(), strict=True):
+            for cell, formula in zip(row, formula_row, strict=True):
+                if formula.data_type == "f" and cell.value is None:
+                    raise InputError(
+                        f"{source.path}, cell {formula.coordinate}: the formula has no stored result: "
+                        "open the file in Excel and save it"
+                    )
+
+
+def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
+    tail = b""
+    with archive.open(name) as stream:
+        while chunk := stream.read(2**20):
+            if FORMULA.search(tail + chunk):
+                return True
+            tail = chunk[-32:]
+    return False
+
+
+def _column(values: list[Any]) -> pa.Array:
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {datetime.date, datetime.datetime}:
+        values = [value and _at_midnight(value) for value in values]
+        kinds = {datetime.datetime}
+    if kinds == {int, float} and not any(isinstance(v, int) and abs(v) > EXACT_INTEGERS for v in values):
+        return pa.array(values, pa.float64())
+    if kinds == {datetime.datetime}:
+        whole = all(value is None or value.microsecond == 0 for value in values)
+        return pa.array(values, pa.timestamp("s" if whole else "ms"))
+    if kinds in ({bool}, {int}, {float}, {datetime.date}, {datetime.time}):
+        try:
+            return pa.array(values)
+        except (pa.ArrowInvalid, OverflowError):
+            pass  # whole numbers of more than 64 bits keep all their digits as text
+    return pa.array([None if value is None else _shown(value) for value in values]).cast(TEXT)
+
+
+def _at_midnight(value: datetime.date) -> datetime.datetime:
+    """A date as a time; what is a time already stays as it is."""
+    return (
+        value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, datetime.time())
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)

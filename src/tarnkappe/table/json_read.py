@@ -1,0 +1,179 @@
+"""Reading JSON: one object a line, or one array of objects.
+
+Text stays text here, also where it looks like a date or a number: JSON itself says what is a number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from tarnkappe.errors import InputError
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.exact_types import TEXT, compact, concatenated
+from tarnkappe.table.files import Source
+from tarnkappe.table.names import check_names, chosen_names
+from tarnkappe.table.parallel import in_order
+from tarnkappe.table.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
+
+EXACT_INTEGERS = 2.0**53
+"""Beyond this, a double cannot tell all whole numbers apart."""
+
+Block = tuple[bytes, int, int]
+"""Whole lines, and the offset and the line at which they begin."""
+
+
+def read_json(
+    source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
+) -> pa.Table:
+    """Read objects as rows; a name that an object lacks is a missing value."""
+    chunks, offset = utf8_chunks(source, "utf-8")
+    first, last = next(chunks)
+    whole = itertools.chain([(first, last)], chunks)
+    if first.lstrip()[:1] == b"[":
+        table = _read_array(source.path, b"".join(chunk for chunk, _ in whole), offset)
+    else:
+        table = _read_lines(source, _blocks(whole, offset), progress)
+    if not table.num_rows:
+        raise InputError(f"{source.path}: there are no rows")
+    names = check_names(table.column_names, str(source.path))
+    return table.select(chosen_names(names, columns, str(source.path)))
+
+
+def _blocks(chunks: Chunks, offset: int) -> Iterator[Block]:
+    rest, line = b"", 1
+    for chunk, last in chunks:
+        data = rest + chunk
+        end = len(data) if last else data.rfind(b"\n") + 1
+        if end:
+            yield data[:end], offset, line
+        rest = data[end:]
+        offset, line = offset + end, line + line_breaks(data[:end])
+
+
+def _read_lines(source: Source, blocks: Iterator[Block], progress: Progress | None) -> pa.Table:
+    tables = []
+    for table in in_order(lambda block: _parse(source.path, *block), blocks):
+        tables.append(table)
+        if progress:
+            progress("reading", source.position, source.size)
+    names = dict.fromkeys(name for table in tables for name in table.column_names)
+    return pa.table({name: _joined(source.path, name, tables) for name in names})
+
+
+def _parse(path: Path, data: bytes, offset: int, line: int) -> pa.Table:
+    require_utf8(path, data, offset, line)
+    try:
+        table = _convert(data, {})
+        as_text = {field.name: pa.string() for field in table.schema if pa.types.is_timestamp(field.type)}
+        table = _convert(data, as_text).select(table.column_names) if as_text else table
+        _refuse_rounded(path, data, table)
+    except pa.ArrowInvalid as error:
+        raise InputError(_reason(path, data, str(error), line)) from None
+    return compact(table)
+
+
+def _convert(data: bytes, kinds: dict[str, pa.DataType]) -> pa.Table:
+    return pa.json.read_json(
+        pa.BufferReader(data),
+        read_options=pa.json.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=pa.json.ParseOptions(explicit_schema=pa.schema(list(kinds.items()))),
+    )
+
+
+def _refuse_rounded(path: Path, data: bytes, table: pa.Table) -> None:
+    """The parser rounds whole numbers of more than 64 bits, and with them tells two people for one."""
+    for field in table.schema:
+        if not pa.types.is_floating(field.type):
+            continue
+        largest = pc.max(pc.abs(table.column(field.name))).as_py()
+        if largest is None or largest < EXACT_INTEGERS:
+            continue
+        try:
+            _convert(data, {field.name: pa.decimal128(38, 0)})
+        except pa.ArrowInvalid:
+            continue  # there are fractions, so these were floating point numbers from the beginning
+        raise InputError(
+            f"{path}: the column '{field.name}' holds whole numbers of more than 64 bits: put them in quotes"
+        )
+
+
+def _reason(path: Path, data: bytes, message: str, first_line: int) -> str:
+    """What is wrong, without the parser's own words, which may show data."""
+    row = re.search(r"in row (\d+)$", message)
+    lines = [number for number, text in enumerate(data.split(b"\n"), first_line) if text.strip()]
+    where = f"{path}, line {lines[min(int(row[1]), len(lines) - 1)]}" if row else str(path)
+    changed = re.search(r"Column\(/([^)]*)\) changed from (\w+) to (\w+)", message)
+    twice = re.search(r"Column\(/([^)]*)\) was specified twice", message)
+    if changed:
+        return f"{where}: the column '{changed[1]}' changes from {changed[2]} to {changed[3]}"
+    if twice:
+        return f"{where}: the column '{twice[1]}' occurs twice in one object"
+    return f"{where}: this is not valid JSON with one object a line"
+
+
+def _joined(path: Path, name: str, tables: list[pa.Table]) -> pa.ChunkedArray:
+    parts = [
+        table.column(name) if name in table.column_names else pa.chunked_array([pa.nulls(table.num_rows)])
+        for table in tables
+    ]
+    try:
+        return concatenated(parts)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        kinds = " to ".join(dict.fromkeys(_kind(part.type) for part in parts))
+        raise InputError(f"{path}: the column '{name}' changes from {kinds}") from None
+
+
+def _kind(kind: pa.DataType) -> str:
+    if kind == TEXT:
+        return "string"
+    return "number" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else str(kind)
+
+
+def _read_array(path: Path, data: bytes, offset: int) -> pa.Table:
+    require_utf8(path, data, offset, 1)
+    try:
+        rows = json.loads(data, object_pairs_hook=_Object)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}, column {error.colno}: this is not valid JSON"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{path}: the values are nested too deeply") from None
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, _Object):
+            raise InputError(f"{path}, row {number}: an array of objects is expected, this is none")
+        if row.repeated is not None:
+            raise InputError(f"{path}, row {number}: the column '{row.repeated}' occurs twice in one object")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return compact(pa.table({name: _column(path, name, rows) for name in names}))
+
+
+class _Object(dict[str, Any]):
+    """An object that knows whether it named something twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.repeated: str | None = None
+        if len(self) < len(pairs):
+            names = [name for name, _ in pairs]
+            self.repeated = next(name for name in names if names.count(name) > 1)
+
+
+def _column(path: Path, name: str, rows: list[_Object]) -> pa.Array:
+    try:
+        return pa.array([row.get(name) for row in rows])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        raise InputError(
+            f"{path}: the column '{name}' changes its type, or holds whole numbers of more than 64 bits"
+        ) from None
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: the column '{name}' holds half a character (a lone surrogate)") from None

@@ -1,0 +1,58 @@
+"""Tables that are in memory already: Arrow, pandas, and whatever speaks Arrow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.table.names import check_names, chosen_names
+
+WHERE = "the table"
+
+
+def read_memory(source: Any, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """Take a table as it is, without a copy where Arrow allows it."""
+    data = _as_arrow(source)
+    return data.select(chosen_names(check_names(data.column_names, WHERE), columns, WHERE))
+
+
+def _as_arrow(source: Any) -> pa.Table:
+    if isinstance(source, pa.Table):
+        return source
+    if isinstance(source, pa.RecordBatch):
+        return pa.Table.from_batches([source])
+    pandas = sys.modules.get("pandas")  # who passes a data frame has imported it
+    if pandas is not None and isinstance(source, pandas.DataFrame):
+        return _from_pandas(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        try:
+            return pa.table(source)
+        except (pa.ArrowException, TypeError, ValueError):
+            raise InputError(f"the Arrow stream of this {type(source).__name__} is no table") from None
+    raise ParameterError(
+        f"cannot read a {type(source).__name__}: pass a path, a database address, "
+        "or a table of pyarrow, pandas, polars or DuckDB"
+    )
+
+
+def _from_pandas(frame: Any) -> pa.Table:
+    """A data frame with its index where that has a name; one without is only a numbering of the rows."""
+    named = [level for level, name in enumerate(frame.index.names) if name is not None]
+    index = [(frame.index.names[level], frame.index.get_level_values(level).to_series()) for level in named]
+    series = [*index, *((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))]
+    names = check_names([str(name) for name, _ in series], WHERE)
+    return pa.table([_column(name, values) for name, (_, values) in zip(names, series, strict=True)], names)
+
+
+def _column(name: str, values: Any) -> pa.Array:
+    try:
+        return pa.Array.from_pandas(values)
+    except (pa.ArrowException, OverflowError):
+        raise InputError(
+            f"{WHERE}: the column '{name}' holds values of several kinds, or of a kind that Arrow does not "
+            "know: convert it first, for instance to text"
+        ) from None

@@ -1,0 +1,174 @@
+"""Writing to databases: the whole table in one transaction, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.table.database import connected, connected_to_duckdb, database_file, is_duckdb, quoted, shown
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.rendering import pieces, plain, plain_schema, refuse_kinds
+from tarnkappe.table.text_write import csv_blocks
+
+CHUNK = 10_000
+ROWS = '"rows to be written"'
+
+
+def write_sql(
+    data: pa.Table, address: str, *, table: str, replace: bool = False, progress: Progress | None = None
+) -> None:
+    """Write a new table; one that exists is replaced only if that is asked for.
+
+    Everything happens in one transaction, so a failure leaves the database as it was (save in those
+    that cannot take back the creation of a table, like MySQL).
+    """
+    refuse_kinds(data.schema, "a database")
+    data = _in_microseconds(data)
+    with _file_of_its_own(address):
+        write = _write_duckdb if is_duckdb(address) else _write_sqlalchemy
+        write(data, address, table, replace, progress)
+
+
+@contextmanager
+def _file_of_its_own(address: str) -> Iterator[None]:
+    """Remove the file of a database that did not exist before if it cannot be filled."""
+    path = database_file(address)
+    if path is None or path.exists():
+        yield
+        return
+    if not path.parent.is_dir():
+        raise ParameterError(f"{shown(address)}: the folder {path.parent} does not exist: create it first")
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _refuse_existing(address: str, table: str) -> None:
+    raise ParameterError(
+        f"{shown(address)}: the table '{table}' exists: choose another name or pass `replace`"
+    )
+
+
+def _write_duckdb(data: pa.Table, address: str, table: str, replace: bool, progress: Progress | None) -> None:
+    schema, _, name = table.partition(".")
+    with connected_to_duckdb(address, read_only=False) as connection:
+        schemas = connection.execute("SELECT schema_name FROM information_schema.schemata").fetchall()
+        place = (schema, name) if name and (schema,) in schemas else ("main", table)
+        found = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables"
+        ).fetchall()
+        if place in found and not replace:
+            _refuse_existing(address, table)
+        target = ".".join(map(quoted, place))
+        connection.begin()
+        connection.register(ROWS.strip('"'), plain(data.slice(0, 0)))
+        connection.execute(f"CREATE OR REPLACE TABLE {target} AS SELECT * FROM {ROWS}")
+        for piece in pieces(data, progress):
+            connection.register(ROWS.strip('"'), piece)
+            connection.execute(f"INSERT INTO {target} SELECT * FROM {ROWS}")
+        connection.commit()
+
+
+def _write_sqlalchemy(
+    data: pa.Table, address: str, table: str, replace: bool, progress: Progress | None
+) -> None:
+    with connected(address) as connection:
+        dialect = connection.dialect.name
+        if dialect == "sqlite":
+            _refuse_for_sqlite(data)
+        target = _target(connection, data, table)
+        exists = sa.inspect(connection).has_table(str(target.name), target.schema)
+        if exists and not replace:
+            _refuse_existing(address, table)
+        if dialect == "sqlite":
+            connection.exec_driver_sql("BEGIN")  # the driver begins by itself only before rows are written
+        if exists:
+            target.drop(connection)
+        target.create(connection)
+        insert = _copy if dialect == "postgresql" else _insert
+        insert(connection, target, data, progress)
+        connection.commit()
+
+
+def _target(connection: sa.Connection, data: pa.Table, table: str) -> sa.Table:
+    schema, dot, name = table.partition(".")
+    if not (dot and sa.inspect(connection).has_schema(schema)):
+        schema, name = "", table
+    for part in (name, *data.column_names):
+        if len(part.encode()) > connection.dialect.max_identifier_length:
+            raise ColumnError(f"the name '{part}' is too long for {connection.dialect.name}: it would be cut")
+    columns: list[sa.Column[Any]] = [
+        sa.Column(sa.quoted_name(field.name, quote=True), _column_type(field.type), key=f"column_{place}")
+        for place, field in enumerate(plain_schema(data.schema))
+    ]
+    return sa.Table(
+        sa.quoted_name(name, quote=True),
+        sa.MetaData(),
+        *columns,
+        schema=sa.quoted_name(schema, quote=True) if schema else None,
+    )
+
+
+def _column_type(kind: pa.DataType) -> sa.types.TypeEngine[Any]:
+    if pa.types.is_boolean(kind):
+        return sa.Boolean()
+    if pa.types.is_integer(kind):
+        return sa.BigInteger()
+    if pa.types.is_floating(kind):
+        return sa.Double()
+    if pa.types.is_decimal(kind):
+        return sa.Numeric(kind.precision, kind.scale)
+    if pa.types.is_date(kind):
+        return sa.Date()
+    if pa.types.is_timestamp(kind):
+        return sa.DateTime(timezone=kind.tz is not None)
+    return sa.Time() if pa.types.is_time(kind) else sa.Text()
+
+
+def _in_microseconds(data: pa.Table) -> pa.Table:
+    """Times as databases keep them."""
+    for place, field in enumerate(data.schema):
+        if pa.types.is_timestamp(field.type) and field.type.unit == "ns":
+            try:
+                column = data.column(place).cast(pa.timestamp("us", field.type.tz))
+            except pa.ArrowInvalid:
+                raise ColumnError(
+                    f"the column '{field.name}' holds times finer than microseconds: databases round them, "
+                    "so round them first"
+                ) from None
+            data = data.set_column(place, field.name, column)
+    return data
+
+
+def _refuse_for_sqlite(data: pa.Table) -> None:
+    """Refuse what SQLite would silently change: exact decimals, time zones, NaN."""
+    for field, column in zip(data.schema, data.columns, strict=True):
+        kind = field.type
+        if pa.types.is_decimal(kind) or (pa.types.is_timestamp(kind) and kind.tz):
+            raise ColumnError(f"the column '{field.name}' holds {kind} values: SQLite has no such type")
+        if pa.types.is_floating(kind) and pc.any(pc.is_nan(column)).as_py():
+            raise ColumnError(f"the column '{field.name}' holds NaN: SQLite would make missing values of it")
+
+
+def _copy(connection: sa.Connection, target: sa.Table, data: pa.Table, progress: Progress | None) -> None:
+    """Send rows to PostgreSQL the fast way; its CSV tells missing values from empty texts as ours does."""
+    place = ".".join(quoted(part) for part in (target.schema, target.name) if part)
+    columns = ", ".join(quoted(name) for name in data.column_names)
+    driver: Any = connection.connection.driver_connection
+    with driver.cursor() as cursor, cursor.copy(f"COPY {place} ({columns}) FROM STDIN (FORMAT csv)") as copy:
+        for block in csv_blocks(data, ",", progress, header=False):
+            copy.write(block)
+
+
+def _insert(connection: sa.Connection, target: sa.Table, data: pa.Table, progress: Progress | None) -> None:
+    keys = [column.key for column in target.columns]
+    for piece in pieces(data, progress, CHUNK):
+        connection.execute(target.insert(), piece.rename_columns(keys).to_pylist())

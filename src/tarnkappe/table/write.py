@@ -1,0 +1,97 @@
+"""Writing tables: whole, or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.table.columnar import write_arrow, write_parquet
+from tarnkappe.table.csv_dialect import check_stated
+from tarnkappe.table.database import is_address, shown
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.excel_write import write_excel
+from tarnkappe.table.files import Format, format_of, is_compressed, replace_atomically, suffix_of
+from tarnkappe.table.memory import read_memory
+from tarnkappe.table.names import check_names
+from tarnkappe.table.sql_write import write_sql
+from tarnkappe.table.table import Table
+from tarnkappe.table.text_write import csv_blocks, json_blocks
+
+__all__ = ["replace_atomically", "write"]
+
+
+def write(
+    data: Any,
+    target: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    table: str | None = None,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Write a table so that reading gives it back, value by value.
+
+    A file appears whole, in place of one with that name, or not at all; a table in a database is
+    created in one transaction. What is written holds the rows and the column names and nothing else:
+    no metadata, no unused entries of dictionaries, no memory behind missing values. Text formats
+    keep missing values and empty texts apart, but not types: numbers and dates are read again where
+    that loses nothing. What a format cannot hold is refused.
+
+    Args:
+        data: a `Table`, or a table of pyarrow, pandas, polars or DuckDB.
+        target: the path of a file, whose suffix tells the format as in `read`, or a database address.
+        delimiter: what stands between the fields of a CSV file (a comma if not given, a tab in .tsv);
+            formats without fields in lines do without it.
+        sheet: the name of the sheet in an Excel workbook.
+        table: the table in the database to create, by name or as schema.name.
+        replace: whether a table with that name in the database may be replaced.
+        progress: is told how many rows are written.
+    """
+    rows = data.data if isinstance(data, Table) else read_memory(data)
+    check_names(rows.column_names, "the table")
+    if is_address(target):
+        address = str(target)
+        if table is None:
+            raise ParameterError(f"{shown(address)}: pass `table`, the name of the table to write")
+        _refuse_foreign(sheet=sheet)
+        write_sql(rows, address, table=table, replace=replace, progress=progress)
+        return
+    path = Path(target)
+    form = format_of(path)
+    _refuse_foreign(table=table, replace=replace or None, sheet=sheet if form is not Format.EXCEL else None)
+    check_stated(delimiter, '"')
+    with replace_atomically(path) as partial:
+        if form is Format.PARQUET:
+            write_parquet(rows, partial, progress)
+        elif form is Format.ARROW:
+            write_arrow(rows, partial, progress)
+        elif form is Format.EXCEL:
+            write_excel(rows, partial, sheet=sheet or "Data", progress=progress)
+        else:
+            between = delimiter or ("\t" if suffix_of(path) == ".tsv" else ",")
+            blocks = (
+                csv_blocks(rows, between, progress) if form is Format.CSV else json_blocks(rows, progress)
+            )
+            _write_blocks(blocks, partial, compress=is_compressed(path))
+
+
+def _refuse_foreign(**options: Any) -> None:
+    """An option that does not apply is a misunderstanding, so it is not ignored."""
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"`{name}` does not apply here: leave it out")
+
+
+def _write_blocks(blocks: Iterable[memoryview], path: Path, *, compress: bool) -> None:
+    with path.open("xb") as raw:
+        # Without a name and a time in it, the same table gives the same file.
+        zipped = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if compress else nullcontext(raw)
+        with zipped as stream:
+            for block in blocks:
+                stream.write(block)

@@ -1,0 +1,233 @@
+"""Estimators of population uniqueness: against their definitions and against simulated populations."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from tarnkappe.privacy import PopulationUniqueness
+from tarnkappe.privacy.population_estimators import (
+    Estimator,
+    Frequencies,
+    pitman,
+    population_uniques,
+    shlosser,
+    slide_negative_binomial,
+    zayatz,
+)
+from tarnkappe.privacy.verify import verify
+
+Sizes = npt.NDArray[np.int64]
+sizes = st.lists(st.integers(1, 6), min_size=2, max_size=10).map(lambda s: np.array(s, dtype=np.int64))
+
+
+def frequencies(sample: Sizes, population: int) -> Frequencies:
+    values, counts = np.unique(sample, return_counts=True)
+    return Frequencies(tuple(values.tolist()), tuple(counts.tolist()), population)
+
+
+def draw(population: Sizes, fraction: float, generator: np.random.Generator) -> Sizes:
+    """The class sizes of a random sample of a population with these class sizes."""
+    rows = np.repeat(np.arange(len(population)), population)
+    chosen = generator.choice(rows, round(fraction * len(rows)), replace=False)
+    counts = np.bincount(chosen)
+    return counts[counts > 0]
+
+
+def pitman_population(people: int, a: float, t: float, generator: np.random.Generator) -> Sizes:
+    """Class sizes by Pitman's formula, person by person."""
+    counts: list[int] = []
+    for n, place in enumerate(generator.random(people)):
+        threshold = place * (t + n)
+        for index, size in enumerate(counts):  # the first classes are the largest, so this ends soon
+            threshold -= size - a
+            if threshold < 0:
+                counts[index] += 1
+                break
+        else:
+            counts.append(1)
+    return np.array(counts, dtype=np.int64)
+
+
+def error(populations: list[Sizes], fraction: float, estimator: Estimator) -> float:
+    """The relative error of the mean estimate over some populations, two samples of each."""
+    generator = np.random.default_rng(1)
+    true = sum(int((population == 1).sum()) for population in populations)
+    estimated = [
+        population_uniques(draw(population, fraction, generator), int(population.sum()), estimator).uniques
+        for population in populations
+        for _ in range(2)
+    ]
+    return sum(estimated) / (2 * true) - 1
+
+
+@pytest.fixture(scope="module")
+def pitman_populations() -> list[Sizes]:
+    return [pitman_population(8_000, 0.4, 50, np.random.default_rng(seed)) for seed in range(8)]
+
+
+@pytest.mark.parametrize("fraction", [0.06, 0.1])
+@pytest.mark.parametrize("estimator", [Estimator.PITMAN, Estimator.DANKAR])
+def test_pitmans_estimate_is_near_the_truth_in_populations_of_its_kind(
+    pitman_populations: list[Sizes], fraction: float, estimator: Estimator
+) -> None:
+    assert abs(error(pitman_populations, fraction, estimator)) < 0.15
+
+
+def negative_binomial_populations(a: float, b: float) -> list[Sizes]:
+    return [1 + np.random.default_rng(seed).negative_binomial(a, b, 6_000) for seed in range(3)]
+
+
+@pytest.mark.parametrize("fraction", [0.4, 0.7])
+def test_the_slide_negative_binomial_is_near_the_truth_in_populations_of_its_kind(fraction: float) -> None:
+    assert abs(error(negative_binomial_populations(1.2, 0.3), fraction, Estimator.SNB)) < 0.15
+
+
+@pytest.mark.parametrize("fraction", [0.8, 0.95])
+def test_zayatz_is_near_the_truth_if_the_sample_is_much_like_the_population(fraction: float) -> None:
+    assert abs(error(negative_binomial_populations(0.8, 0.4), fraction, Estimator.ZAYATZ)) < 0.15
+
+
+def test_small_samples_mislead_zayatz_towards_too_many_uniques() -> None:
+    """Classes look smaller in a sample than they are: the error is on the side of caution."""
+    assert error(negative_binomial_populations(0.8, 0.4), 0.1, Estimator.ZAYATZ) > 0.5
+
+
+@pytest.mark.parametrize("estimator", Estimator)
+def test_of_a_whole_population_nothing_is_estimated(estimator: Estimator) -> None:
+    found = population_uniques(np.array([1, 1, 2, 6]), 10, estimator)
+    assert (found.uniques, found.share, found.estimator) == (2, 0.2, None)
+    assert population_uniques(np.array([2, 3]), 100, estimator).uniques == 0
+
+
+@pytest.mark.parametrize("estimator", [Estimator.PITMAN, Estimator.SNB])
+def test_without_a_solution_every_unique_row_is_taken_for_a_unique_person(estimator: Estimator) -> None:
+    found = population_uniques(np.array([1, 1, 1]), 30, estimator)
+    assert (found.uniques, found.share, found.estimator) == (30, 1, None)
+
+
+@given(sample=sizes, times=st.integers(2, 40))
+def test_zayatz_follows_its_definition(sample: Sizes, times: int) -> None:
+    assume((sample == 1).any())
+    n, population = int(sample.sum()), times * int(sample.sum())
+
+    def one_sampled(size: int) -> Fraction:
+        return Fraction(size * math.comb(population - size, n - 1), math.comb(population, n))
+
+    uniques = int((sample == 1).sum())
+    unique_if_sampled_once = uniques * one_sampled(1) / sum(one_sampled(size) for size in sample.tolist())
+    expected = uniques * unique_if_sampled_once / Fraction(n, population)
+    assert zayatz(frequencies(sample, population)) == pytest.approx(float(expected), rel=1e-6)
+
+
+@given(sample=sizes)
+@settings(max_examples=25)
+def test_pitmans_parameters_make_the_sample_most_probable(sample: Sizes) -> None:
+    """The same by products written out and a general optimizer, over a grid of starts."""
+    assume((sample == 1).any() and (sample > 1).any())
+    n, u, population = int(sample.sum()), len(sample), 50 * int(sample.sum())
+
+    def loss(a: float, t: float) -> float:
+        if not (0 <= a < 1 and t > -a):
+            return math.inf
+        gained = sum(math.log(t + i * a) for i in range(1, u)) - sum(math.log(t + i) for i in range(1, n))
+        return -gained - sum(math.log(j - a) for size in sample.tolist() for j in range(1, size))
+
+    starts = [(a, t) for a in (0.0, 0.3, 0.7) for t in (0.5, 3.0, 30.0)]
+    found = min(
+        (
+            minimize(lambda x: loss(*x), start, method="Nelder-Mead", options={"maxiter": 400})
+            for start in starts
+        ),
+        key=lambda result: float(result.fun),
+    )
+    estimate = pitman(frequencies(sample, population))
+    a, t = found.x
+    log_expected = math.log(population) + sum(
+        math.log((t + a + i - 1) / (t + i)) for i in range(1, population)
+    )
+    assert estimate == pytest.approx(math.exp(log_expected), rel=0.05)
+
+
+def test_the_slide_negative_binomial_recovers_its_parameters_from_what_it_expects() -> None:
+    """With the numbers of classes that the model itself expects, the estimate is the true K b^a."""
+    classes, a, b, f = 100_000, 1.5, 0.3, 0.5
+    sampled: dict[int, float] = {}
+    for hidden in range(80):
+        chance = math.exp(math.lgamma(a + hidden) - math.lgamma(a) - math.lgamma(hidden + 1))
+        chance *= classes * b**a * (1 - b) ** hidden
+        for seen in range(hidden + 2):
+            thinned = math.comb(hidden + 1, seen) * f**seen * (1 - f) ** (hidden + 1 - seen)
+            sampled[seen] = sampled.get(seen, 0.0) + chance * thinned
+    counts = {size: round(n) for size, n in sampled.items() if size > 0 and round(n) > 0}
+    people = round(classes * (1 + a * (1 - b) / b))
+    observed = Frequencies(tuple(counts), tuple(counts.values()), people)
+    assert observed.rows == pytest.approx(f * people, rel=1e-3)
+    assert shlosser(observed) == pytest.approx(classes, rel=0.02)
+    assert slide_negative_binomial(observed) == pytest.approx(classes * b**a, rel=0.05)
+
+
+def test_dankars_rule_chooses_by_the_fraction() -> None:
+    generator = np.random.default_rng(4)
+    population = negative_binomial_populations(1.0, 0.3)[0]
+    people = int(population.sum())
+    small, large = draw(population, 0.05, generator), draw(population, 0.5, generator)
+    assert population_uniques(small, people, Estimator.DANKAR).estimator is Estimator.PITMAN
+    found = population_uniques(large, people, Estimator.DANKAR)
+    both = [population_uniques(large, people, e).uniques for e in (Estimator.SNB, Estimator.ZAYATZ)]
+    assert found.uniques == min(both)
+
+
+@pytest.mark.parametrize(
+    ("model", "before", "after"),
+    [
+        (PopulationUniqueness(0.08, Estimator.ZAYATZ, sampling_fraction=0.5), [1, 1, 2, 2, 2, 2], [1, 1, 8]),
+        (
+            PopulationUniqueness(0.01, Estimator.PITMAN, sampling_fraction=0.01),
+            [1] * 4 + [4, 4],
+            [1] * 4 + [8],
+        ),
+        (
+            PopulationUniqueness(0.01, Estimator.DANKAR, sampling_fraction=0.01),
+            [1] * 4 + [4, 4],
+            [1] * 4 + [8],
+        ),
+    ],
+    ids=str,
+)
+def test_merging_classes_of_several_rows_may_raise_an_estimate(
+    model: PopulationUniqueness, before: list[int], after: list[int]
+) -> None:
+    """Why population uniqueness is not monotone by any estimator, even if a row may be suppressed."""
+    rows = sum(before)
+    assert model.sizes_hold(np.array(before), rows)
+    assert not model.sizes_hold(np.array(after), rows)
+    assert not model.sizes_hold(np.array(after[1:]), rows)
+
+
+def test_the_population_is_given_by_its_size_or_by_the_sampled_fraction() -> None:
+    sample = np.array([1, 1, 2, 6])
+    by_size = PopulationUniqueness(0.1, population_size=100)
+    by_fraction = PopulationUniqueness(0.1, sampling_fraction="1/10")
+    assert by_size.measure_sizes(sample, 10) == by_fraction.measure_sizes(sample, 10)
+    suppressed = by_fraction.measure_sizes(sample[1:], 10)
+    assert suppressed == population_uniques(sample[1:], 100, Estimator.DANKAR).share
+
+
+def test_sql_counts_the_classes_and_asks_the_estimator() -> None:
+    model = PopulationUniqueness(0.02, Estimator.PITMAN, population_size=1000)
+    release = pa.table({"a": ["x"] * 5 + ["y"] + ["z"] * 3})
+    connection = duckdb.connect()
+    connection.register("release", release)
+    connection.register("input", release)
+    (found,) = verify(connection, [model], ["a"])
+    assert found.value == pytest.approx(pitman(frequencies(np.array([5, 1, 3]), 1000)) / 1000)
