@@ -64,6 +64,7 @@ def test_every_class_is_measured_as_the_slow_twin_does(example: Example, data: s
             value, good = TWINS[part.name](part, members[key], everyone, population[key], example)
             assert measured[index] == pytest.approx(float(value), abs=1e-9), (part, key)
             assert bool(holds[index]) == good, (part, key, value)
+        assert np.array_equal(part.keep(classes, classes.released), protect(classes, [part]).kept), part
 
 
 @given(example=examples(with_population=True), data=st.data())

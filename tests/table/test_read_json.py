@@ -80,16 +80,27 @@ def test_a_name_that_occurs_twice_is_refused(tmp_path: Path, content: str) -> No
 
 
 @pytest.mark.parametrize(
-    "content", ['{"id":12345678901234567890}\n{"id":12345678901234567891}\n', '[{"id":12345678901234567890}]']
+    "content",
+    [
+        '{"id":12345678901234567890}\n{"id":12345678901234567891}\n',
+        '{"id":9007199254740993}\n\n{"id":0.5}\n',
+        '[{"id":12345678901234567890}]',
+        '[{"id":9007199254740993},{"id":0.5}]',
+    ],
 )
 def test_whole_numbers_that_would_be_rounded_are_refused(tmp_path: Path, content: str) -> None:
     message = refusal(written(tmp_path, content, "a.json"))
     assert "the column 'id'" in message
-    assert "whole numbers of more than 64 bits" in message
+    assert "whole numbers that are too large to be kept exactly: put them in quotes" in message
+
+
+def test_objects_that_share_a_line_are_refused_where_numbers_must_be_looked_at(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"id":12345678901234567890}{"id":1}\n', "a.jsonl")
+    assert "this is not valid JSON with one object a line" in refusal(path)
 
 
 def test_large_numbers_with_fractions_are_numbers(tmp_path: Path) -> None:
-    assert rows(read(written(tmp_path, '{"a":1e300}\n{"a":0.5}\n', "a.jsonl"))) == [(1e300,), (0.5,)]
+    assert rows(read(written(tmp_path, '{"a":1e300}\n{"a":2.5}\n', "a.jsonl"))) == [(1e300,), (2.5,)]
 
 
 @pytest.mark.parametrize(

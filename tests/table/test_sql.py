@@ -16,11 +16,14 @@ import duckdb
 import psycopg
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
 
 from tarnkappe.errors import ColumnError, InputError, ParameterError, TarnkappeError
 from tarnkappe.table import read, sql_read, sql_write, write
 from tarnkappe.table.exact_types import TEXT
+from tarnkappe.table.rendering import plain
 from tests.table.test_read import SECRET, refusal, rows
+from tests.table.written_tables import tables
 
 WEIRD = 'my "table" 100%; DROP TABLE t'
 PEOPLE = pa.table(
@@ -67,6 +70,13 @@ def test_a_table_comes_back_as_it_was_written(address: str) -> None:
     assert rows(table) == [tuple(row.values()) for row in PEOPLE.to_pylist()]
     assert table.data.schema.types == [TEXT, *PEOPLE.schema.types[1:]]
     assert read(address, table=WEIRD, columns=["t.s", 'na"me %s']).column_names == ("t.s", 'na"me %s')
+
+
+@settings(max_examples=settings.default.max_examples // 4)
+@given(table=tables())
+def test_random_tables_come_back_from_postgresql(postgres: str, table: pa.Table) -> None:
+    write(table, postgres, table="random", replace=True)
+    assert plain(read(postgres, table="random").data).to_pylist() == plain(table).to_pylist()
 
 
 def test_a_query_is_answered(address: str) -> None:

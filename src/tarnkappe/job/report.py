@@ -24,6 +24,8 @@ from tarnkappe.table.files import replace_atomically
 RARE = 10
 """Values that fewer people have are not named in a report."""
 
+UNNAMED = "a rare value"
+
 MAX_BARS = 60
 
 
@@ -47,8 +49,17 @@ class ColumnStory:
     distinct_after: int
     lost: float
     bars: list[Bar]
-    tallest: float
-    shown_level: int
+
+    @property
+    def tallest(self) -> float:
+        """The height of the picture."""
+        return max((max(bar.before, bar.after) for bar in self.bars), default=0.0) or 1.0
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The first and the last value that may be named."""
+        named = [bar.label for bar in self.bars if bar.label != UNNAMED] or [UNNAMED]
+        return named[0], named[-1]
 
 
 def write_report(result: Result, path: Path) -> None:
@@ -81,7 +92,6 @@ def _story(result: Result, index: int) -> ColumnStory:
     tuples, height = result.problem.tuples, column.levels.height
     everything = entropy_of_column(tuples, name, height)
     released = np.unique(result.state.classes.label_codes(index)[result.state.kept])
-    bars, shown = _bars(result, index, column)
     return ColumnStory(
         name=name,
         level=level,
@@ -89,13 +99,11 @@ def _story(result: Result, index: int) -> ColumnStory:
         distinct_before=column.cardinality,
         distinct_after=len(released),
         lost=entropy_of_column(tuples, name, level) / everything if everything else 0.0,
-        bars=bars,
-        tallest=max((max(bar.before, bar.after) for bar in bars), default=1.0) or 1.0,
-        shown_level=shown,
+        bars=_bars(result, index, column),
     )
 
 
-def _bars(result: Result, index: int, column: Column) -> tuple[list[Bar], int]:
+def _bars(result: Result, index: int, column: Column) -> list[Bar]:
     """The distribution before and after, drawn at the finest level that fits on the page.
 
     After generalization the members of a label can no longer be told apart, so its rows are spread
@@ -116,7 +124,7 @@ def _bars(result: Result, index: int, column: Column) -> tuple[list[Bar], int]:
     first_value = np.full(len(before), column.cardinality)
     np.minimum.at(first_value, levels.maps[fine], np.arange(column.cardinality))
     order = np.argsort(first_value)
-    return [Bar(names[i], float(before[i]), float(after[i])) for i in order], fine
+    return [Bar(names[i], float(before[i]), float(after[i])) for i in order]
 
 
 def _spread(

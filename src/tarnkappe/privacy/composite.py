@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tarnkappe.privacy.evaluate import keep_all
 from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
@@ -60,9 +61,7 @@ class CompositeModel(Model):
         return np.asarray(self.measure(classes) == len(self.parts))
 
     def keep(self, classes: Classes, kept: Mask) -> Mask:
-        for part in self.parts:
-            kept = part.keep(classes, kept)
-        return kept
+        return keep_all(classes, kept, self.parts)
 
     def value(self, classes: Classes, kept: Mask) -> float:
         return float(sum(np.array_equal(part.keep(classes, kept), kept) for part in self.parts))

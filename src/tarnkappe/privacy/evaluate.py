@@ -17,26 +17,30 @@ def needed_distributions(models: Iterable[Model]) -> tuple[tuple[str, ...], ...]
 
 
 def protect(classes: Classes, models: Sequence[Model]) -> State:
-    """Suppress every class that some model forbids.
-
-    A class must meet all models or is suppressed as a whole. Models on classes are asked once. Models on
-    groups look at what is left, until nothing changes; models on the table look at what all others left, and
-    if they suppress something, the groups are looked at again. Models of one kind are asked together, so
-    that their order does not matter.
-    """
+    """Suppress every class that some model forbids: a class must meet all models or goes as a whole."""
     parts = [part for model in models for part in model.parts]
-    kept = _keep(classes, classes.released, [part for part in parts if part.scope is Scope.CLASS])
+    return State(classes, keep_all(classes, classes.released, parts))
+
+
+def keep_all(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
+    """Of the classes kept so far, those that all models together allow to be released.
+
+    Models on classes are asked once. Models on groups look at what is left, until nothing changes; models
+    on the table look at what all others left, and if they suppress something, the groups are looked at
+    again. Models of one kind are asked together, so that their order does not matter.
+    """
+    kept = _keep(classes, kept, [part for part in parts if part.scope is Scope.CLASS])
     later = [[part for part in parts if part.scope is scope] for scope in (Scope.GROUP, Scope.TABLE)]
     stage = 0
     while stage < len(later):
         left = _keep(classes, kept, later[stage])
         stage = stage + 1 if np.array_equal(left, kept) else 0
         kept = left
-    return State(classes, kept)
+    return kept
 
 
 def _keep(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
-    """What all of the models keep."""
+    """What each of the models keeps."""
     left = kept.copy()
     for part in parts:
         left &= part.keep(classes, kept)

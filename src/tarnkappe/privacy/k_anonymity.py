@@ -35,7 +35,8 @@ class KAnonymity(Model):
 
     @property
     def promise(self) -> str:
-        return f"Everybody in the release looks the same as at least {self.k - 1} others."
+        others = "1 other" if self.k == 2 else f"{self.k - 1} others"
+        return f"Everybody in the release looks the same as at least {others}."
 
     @property
     def bound(self) -> float:

@@ -17,6 +17,8 @@ from tarnkappe.table.names import check_names, chosen_names
 from tarnkappe.table.rendering import pieces, plain_schema
 
 ROW_GROUP = 2**20
+PARQUET_COMPRESSION = "zstd"
+ARROW_COMPRESSION: str | None = "lz4"
 
 
 def read_parquet(
@@ -70,7 +72,9 @@ def _read_ipc(source: Source) -> pa.Table:
 
 def write_parquet(table: pa.Table, path: Path, progress: Progress | None = None) -> None:
     """Write a Parquet file."""
-    with pa.parquet.ParquetWriter(path, plain_schema(table.schema), compression="zstd") as writer:
+    with pa.parquet.ParquetWriter(
+        path, plain_schema(table.schema), compression=PARQUET_COMPRESSION
+    ) as writer:
         for piece in pieces(table, progress, ROW_GROUP):
             writer.write_table(piece)
 
@@ -81,7 +85,7 @@ def write_arrow(table: pa.Table, path: Path, progress: Progress | None = None) -
     The format shows memory as it is, also behind missing values, where a value that was suppressed
     may still stand. So the rows are taken anew, which leaves nothing there.
     """
-    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    options = pa.ipc.IpcWriteOptions(compression=ARROW_COMPRESSION)
     with pa.ipc.new_file(path, plain_schema(table.schema), options=options) as writer:
         for piece in pieces(table, progress, ROW_GROUP):
             for batch in piece.to_batches():

@@ -73,7 +73,7 @@ PARTS = {
 <cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>
 <xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>
 <xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>
-</styleSheet>''',
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>''',
 }
 WORKBOOK = f'''<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">
 <sheets><sheet name={{title}} sheetId="1" r:id="rId1"/></sheets></workbook>'''

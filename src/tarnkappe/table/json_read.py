@@ -24,7 +24,7 @@ from tarnkappe.table.names import check_names, chosen_names
 from tarnkappe.table.parallel import in_order
 from tarnkappe.table.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
 
-EXACT_INTEGERS = 2.0**53
+EXACT_INTEGERS = 2**53
 """Beyond this, a double cannot tell all whole numbers apart."""
 
 Block = tuple[bytes, int, int]
@@ -76,6 +76,8 @@ def _parse(path: Path, data: bytes, offset: int, line: int) -> pa.Table:
         as_text = {field.name: pa.string() for field in table.schema if pa.types.is_timestamp(field.type)}
         table = _convert(data, as_text).select(table.column_names) if as_text else table
         _refuse_rounded(path, data, table)
+    except json.JSONDecodeError:
+        raise InputError(_reason(path, data, "", line)) from None
     except pa.ArrowInvalid as error:
         raise InputError(_reason(path, data, str(error), line)) from None
     return compact(table)
@@ -90,20 +92,20 @@ def _convert(data: bytes, kinds: dict[str, pa.DataType]) -> pa.Table:
 
 
 def _refuse_rounded(path: Path, data: bytes, table: pa.Table) -> None:
-    """The parser rounds whole numbers of more than 64 bits, and with them tells two people for one."""
-    for field in table.schema:
-        if not pa.types.is_floating(field.type):
-            continue
-        largest = pc.max(pc.abs(table.column(field.name))).as_py()
-        if largest is None or largest < EXACT_INTEGERS:
-            continue
-        try:
-            _convert(data, {field.name: pa.decimal128(38, 0)})
-        except pa.ArrowInvalid:
-            continue  # there are fractions, so these were floating point numbers from the beginning
-        raise InputError(
-            f"{path}: the column '{field.name}' holds whole numbers of more than 64 bits: put them in quotes"
-        )
+    """The parser rounds whole numbers that are too large, and so could take two people for one."""
+    floats = [field.name for field in table.schema if pa.types.is_floating(field.type)]
+    large = [name for name in floats if (pc.max(pc.abs(table.column(name))).as_py() or 0) >= EXACT_INTEGERS]
+    if not large:
+        return
+    for line in data.splitlines():
+        row = json.loads(line) if line.strip() else {}
+        for name in large:
+            value = row.get(name)
+            if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
+                raise InputError(
+                    f"{path}: the column '{name}' holds whole numbers that are too large to be kept exactly: "
+                    "put them in quotes"
+                )
 
 
 def _reason(path: Path, data: bytes, message: str, first_line: int) -> str:
@@ -173,7 +175,8 @@ def _column(path: Path, name: str, rows: list[_Object]) -> pa.Array:
         return pa.array([row.get(name) for row in rows])
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         raise InputError(
-            f"{path}: the column '{name}' changes its type, or holds whole numbers of more than 64 bits"
+            f"{path}: the column '{name}' changes its type, or holds "
+            "whole numbers that are too large to be kept exactly: put them in quotes"
         ) from None
     except UnicodeEncodeError:
         raise InputError(f"{path}: the column '{name}' holds half a character (a lone surrogate)") from None

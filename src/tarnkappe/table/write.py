@@ -72,7 +72,7 @@ def write(
         elif form is Format.ARROW:
             write_arrow(rows, partial, progress)
         elif form is Format.EXCEL:
-            write_excel(rows, partial, sheet=sheet or "Data", progress=progress)
+            write_excel(rows, partial, sheet="Data" if sheet is None else sheet, progress=progress)
         else:
             between = delimiter or ("\t" if suffix_of(path) == ".tsv" else ",")
             blocks = (
