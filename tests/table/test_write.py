@@ -200,14 +200,21 @@ def test_what_was_suppressed_is_not_in_the_file(
     assert SECRET.encode() in (tmp_path / "careless.arrow").read_bytes()
     monkeypatch.setattr(columnar, "PARQUET_COMPRESSION", "none")
     monkeypatch.setattr(columnar, "ARROW_COMPRESSION", None)
-    monkeypatch.setattr(zipfile, "ZIP_DEFLATED", zipfile.ZIP_STORED)
     for suffix in ("parquet", "arrow", "feather", "csv", "jsonl", "xlsx"):
         write(table, tmp_path / f"t.{suffix}")
-        assert b"Bob" in (tmp_path / f"t.{suffix}").read_bytes()
-        assert SECRET.encode() not in (tmp_path / f"t.{suffix}").read_bytes()
+        content = _content(tmp_path / f"t.{suffix}")
+        assert b"Bob" in content
+        assert SECRET.encode() not in content
     for kind in ("sqlite", "duckdb"):
         write(table, f"{kind}:///{tmp_path}/{kind}.db", table="t")
         assert SECRET.encode() not in (tmp_path / f"{kind}.db").read_bytes()
+
+
+def _content(path: Path) -> bytes:
+    if path.suffix != ".xlsx":
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
 
 
 def test_no_other_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,9 +53,10 @@ def anonymize(
     >>> import pyarrow as pa
     >>> people = Table(pa.table({"age": [30, 31, 38, 39], "illness": ["flu", "cold", "flu", "flu"]}))
     >>> people = people.with_roles(quasi_identifiers=["age"], sensitive=["illness"])
-    >>> result = anonymize(people, privacy=[{"model": "k-anonymity", "k": 2}], seed=1)
+    >>> by_two = {"builder": "intervals", "width": 2}
+    >>> result = anonymize(people, privacy=[{"model": "k-anonymity", "k": 2}], hierarchies={"age": by_two})
     >>> result.levels, result.verified[0].value
-    ({'age': 2}, 2.0)
+    ({'age': 1}, 2.0)
     """
     plans = {
         name: ColumnPlan(table.roles.get(name, Role.INSENSITIVE), hierarchy)

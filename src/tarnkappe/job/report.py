@@ -118,8 +118,7 @@ def _bars(result: Result, index: int, column: Column) -> list[Bar]:
     released = np.bincount(codes, sizes, levels.distinct(level)).astype(np.float64)
     after = _spread(released, levels.maps[level], levels.maps[fine], levels.distinct(fine))
     names = [
-        label if count >= RARE else "rare value"
-        for label, count in zip(levels.labels[fine], before, strict=True)
+        label if count >= RARE else UNNAMED for label, count in zip(levels.labels[fine], before, strict=True)
     ]
     first_value = np.full(len(before), column.cardinality)
     np.minimum.at(first_value, levels.maps[fine], np.arange(column.cardinality))

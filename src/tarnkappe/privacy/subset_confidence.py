@@ -27,6 +27,7 @@ from tarnkappe.privacy.subset_anonymity import SubsetAnonymity
 from tarnkappe.privacy.verify import class_of, text
 from tarnkappe.table import SUPPRESSED, Classes, Tuples
 from tarnkappe.table.classes import Mask
+from tarnkappe.table.grouping import Grouping
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,11 +104,12 @@ class SubsetConfidence(Model):
         return self._largest(classes, classes.released)
 
     def holds(self, classes: Classes) -> Mask:
-        return self._hold(classes, classes.released)
+        return self._hold(classes, classes.released, subset_groups(classes, self.l))
 
     def keep(self, classes: Classes, kept: Mask) -> Mask:
+        groups = subset_groups(classes, self.l)
         while True:
-            left = kept & self._hold(classes, kept)
+            left = kept & self._hold(classes, kept, groups)
             if np.array_equal(left, kept):
                 return kept
             kept = left
@@ -125,11 +127,11 @@ class SubsetConfidence(Model):
         ]
         return np.asarray(np.max(shares, axis=0))
 
-    def _hold(self, classes: Classes, kept: Mask) -> Mask:
+    def _hold(self, classes: Classes, kept: Mask, groupings: Sequence[Grouping]) -> Mask:
         distribution = classes.distributions[self.column,]
         sensitive = codes_of(distribution, self.values)
         good = np.ones(classes.num_classes, dtype=bool)
-        for groups in subset_groups(classes, self.l):
+        for groups in groupings:
             merged = merge_classes(distribution, groups, kept)
             good &= (every_share_at_most(merged, self.c, sensitive) & (merged.sizes > 0))[groups.ids]
         return good

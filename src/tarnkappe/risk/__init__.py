@@ -2,6 +2,7 @@
 
 from tarnkappe.risk.attacks import ATTACKS, Attack, AttackResult, Target, VictimClass, attack_all
 from tarnkappe.risk.check import check
+from tarnkappe.risk.register import Link, find_quasi_identifiers, link
 from tarnkappe.risk.report import Measured, Presence, Report, SensitiveColumn, Verdict, WorstClass
 from tarnkappe.risk.sizes import ClassSizes, SizeBin, class_sizes
 
@@ -10,6 +11,7 @@ __all__ = [
     "Attack",
     "AttackResult",
     "ClassSizes",
+    "Link",
     "Measured",
     "Presence",
     "Report",
@@ -22,4 +24,6 @@ __all__ = [
     "attack_all",
     "check",
     "class_sizes",
+    "find_quasi_identifiers",
+    "link",
 ]
