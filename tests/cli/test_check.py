@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from tarnkappe.cli import main
-from tarnkappe.cli.check import ColumnLists, repeat_options
+from tarnkappe.cli.arguments import ColumnLists, repeat_options
 from tarnkappe.privacy import MODELS
 
 PEOPLE = """\

@@ -147,6 +147,42 @@ def test_a_population_is_generalized_and_verified_with_the_release(people: Table
     assert result.population.num_rows == 80
 
 
+def test_persons_are_counted_where_they_have_several_rows(people: Table) -> None:
+    """Ten rows of two people are not 5-anonymous; who the rows are about is judged but never released."""
+    person = pa.array([f"person {i // 5}" for i in range(40)])
+    table = Table(people.data.set_column(0, "name", person), people.roles)
+    with pytest.raises(tarnkappe.TarnkappeError, match="32 rows repeat the name"):
+        tarnkappe.anonymize(table, privacy=[{"model": "k-anonymity", "k": 5}])
+    result = tarnkappe.anonymize(
+        table,
+        privacy=[{"model": "multi-relational-k-anonymity", "person": "name", "k": 5}],
+        several_rows_per_person=True,
+    )
+    assert result.verified[0].value >= 5
+    assert "name" not in result.release.column_names
+    classes = Counter(result.release.data.column("age").to_pylist())
+    assert min(classes.values()) >= 20
+
+
+def test_whole_numbers_in_a_column_of_fractions_are_verified(people: Table) -> None:
+    """DuckDB shows 100.0 where a hierarchy has 100; the two paths must speak of the same values."""
+    doses = pa.array([0.5, 1.0, 2.0, 100.0] * 10)
+    table = Table(
+        people.data.append_column("dose", doses), {**people.roles, "dose": tarnkappe.Role.SENSITIVE}
+    )
+    small = tarnkappe.Hierarchy.from_rows(
+        [["0.5", "low", "*"], ["1", "low", "*"], ["2", "high", "*"], ["100", "high", "*"]]
+    )
+    result = tarnkappe.anonymize(
+        table,
+        privacy=[{"model": "hierarchical-closeness", "column": "dose", "t": 0.25}],
+        hierarchies={"dose": small},
+    )
+    assert result.verified[0].value == pytest.approx(
+        result.problem.models[0].value(result.state.classes, result.state.kept)
+    )
+
+
 def test_rows_without_a_sensitive_promise_are_attacked_all_the_same(result: tarnkappe.Result) -> None:
     assert {attack.attack for attack in result.attacks} >= {"linking", "homogeneity"}
     assert "verified: k-anonymity" in str(result)

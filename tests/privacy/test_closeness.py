@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ from tarnkappe.privacy import (
 from tarnkappe.privacy.closeness import Closeness
 from tarnkappe.privacy.earth_mover import LARGEST_IMPLIED_SIZE, Tree
 from tarnkappe.privacy.model import entries_of
-from tarnkappe.table import Tuples
+from tarnkappe.table import Column, Distribution, Levels, Tuples
 from tests.adult import adult_tuples, read_maps, read_rows
 from tests.conftest import FIXTURES
 from tests.privacy.tables import blocks, classes_of, holding, measured, weighted
@@ -82,6 +84,89 @@ def test_the_closed_form_is_the_least_work_of_transport(
     assert measured(tuples, MODELS[kind]("disease", 1))["in"] == pytest.approx(
         transport(kind, p, q), abs=1e-9
     )
+
+
+# ---------------------------------------------------------------- few entries among many values
+
+
+@st.composite
+def sparse_distributions(draw: st.DrawFn) -> Distribution:
+    """Classes with few (some with no, some with many) of many values, in any order, on a hierarchy."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    num_values = draw(st.sampled_from([1, 2, 5, 40, 300, 1500]))
+    most = draw(st.sampled_from([1, 3, 12, 60]))
+    largest = draw(st.sampled_from([1, 4, 10**9]))
+    classes = [
+        random.choice(num_values, min(int(random.integers(0, most + 1)), num_values), replace=False)
+        for _ in range(draw(st.integers(1, 12)))
+    ]
+    classes.append(random.permutation(num_values)[:1])  # at least one row in the whole table
+    offsets = np.concatenate([[0], np.cumsum([len(codes) for codes in classes])])
+    codes = np.concatenate(classes).astype(np.int32)
+    counts = random.integers(1, largest + 1, len(codes))
+    others = random.integers(0, largest + 1, num_values) * random.integers(0, 2, num_values)
+    totals = others + np.bincount(codes, counts, num_values).astype(np.int64)
+    column = Column("disease", np.arange(num_values, dtype=np.int32), pa.array(np.arange(num_values)))
+    levels = random_levels(random, num_values, draw(st.integers(1, 4)))
+    return Distribution(column.with_levels(levels), totals, offsets, codes, counts)
+
+
+def random_levels(random: np.random.Generator, num_values: int, height: int) -> Levels:
+    maps = [np.arange(num_values, dtype=np.int32)]
+    for left in range(height - 1, -1, -1):
+        labels = random.integers(0, max(num_values * left // height, 1), int(maps[-1].max()) + 1)
+        maps.append(np.unique(labels[maps[-1]], return_inverse=True)[1].astype(np.int32))
+    distinct = [int(codes.max()) + 1 for codes in maps]
+    return Levels(
+        tuple(maps), tuple(tuple(map(str, range(n))) for n in distinct), tuple(map(np.bincount, maps))
+    )
+
+
+def dense_distances(kind: str, distribution: Distribution) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The distances from all shares of all classes, as their definitions say; NaN for an empty class."""
+    with np.errstate(invalid="ignore"):
+        shares = distribution.dense() / distribution.sizes[:, None]
+    extra = shares - distribution.totals / distribution.totals.sum()
+    if kind == "ordered":
+        extra = extra[:, distribution.totals > 0]
+        return np.abs(np.cumsum(extra, axis=1)[:, :-1]).sum(axis=1) / max(extra.shape[1] - 1, 1)
+    levels = distribution.column.levels
+    assert levels is not None
+    maps = levels.maps[: 1 if kind == "equal" else levels.height]
+    members = [np.eye(int(labels.max()) + 1)[labels] for labels in maps]
+    return np.mean([np.abs(extra @ member).sum(axis=1) / 2 for member in members], axis=0)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@settings(max_examples=60, deadline=None)
+@given(distribution=sparse_distributions())
+def test_the_values_that_a_class_lacks_count_as_if_they_were_visited(
+    kind: str, distribution: Distribution
+) -> None:
+    model = MODELS[kind]("disease", 1)
+    found, expected = model.measure_values(distribution), dense_distances(kind, distribution)
+    empty = distribution.sizes == 0
+    assert np.all(np.isinf(found[empty]))
+    assert found[~empty] == pytest.approx(expected[~empty], rel=0, abs=1e-12)
+    tree = model.tree(distribution)
+    for index in np.flatnonzero(~empty)[:3]:
+        entries = entries_of(distribution, int(index))
+        exact = tree.exact_distance(entries)
+        assert exact == visit_all_nodes(tree, entries)
+        assert found[index] == pytest.approx(float(exact), rel=0, abs=1e-12)
+
+
+def visit_all_nodes(tree: Tree, entries: tuple[tuple[int, int], ...]) -> Fraction:
+    """The sum of |P - Q| over all nodes, times the length of an edge."""
+    whole, size = int(tree.below[-1]), sum(count for _, count in entries)
+    inside = [0] * len(tree.below)
+    for code, count in entries:
+        inside[tree.nodes[code]] += count
+    gaps = 0
+    for node, parent in enumerate(tree.parents):
+        gaps += abs(inside[node] * whole - int(tree.below[node]) * size)
+        inside[parent] += inside[node]
+    return tree.edge * Fraction(gaps, size * whole)
 
 
 # ---------------------------------------------------------------- worked examples
@@ -222,6 +307,16 @@ def test_suppressed_cells_show_nothing_and_a_class_of_them_fails() -> None:
     tuples = blocks({"x": {"a": 1, "b": 1, "*": 5}, "y": {"a": 1, "b": 1}, "z": {"*": 2}})
     for model in (EqualCloseness, OrderedCloseness, KullbackLeiblerCloseness):
         assert holding(tuples, model("disease", 0)) == {"x": True, "y": True, "z": False}
+
+
+@pytest.mark.parametrize("model", [*MODELS.values(), VariationalCloseness, KullbackLeiblerCloseness])
+def test_where_every_cell_is_suppressed_every_class_fails_without_a_warning(model: type) -> None:
+    tuples = blocks({"x": {"*": 2}, "y": {"*": 3}}, hierarchies={"disease": [{"*": "*"}]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classes = classes_of(tuples, model("disease", 1))
+        assert model("disease", 1).measure(classes).dtype == np.float64
+        assert holding(tuples, model("disease", 1)) == {"x": False, "y": False}
 
 
 @pytest.mark.parametrize(

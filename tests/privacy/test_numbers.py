@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tarnkappe.errors import ColumnError
 from tarnkappe.privacy import EpsilonMAnonymity, Model, SquaredErrorDiversity, ValueRange
 from tarnkappe.privacy.epsilon_m_anonymity import close_codes
 from tarnkappe.privacy.shares import ratios_at_least, ratios_at_most
@@ -73,7 +74,11 @@ def test_dates_are_numbers_of_days() -> None:
 
 
 @given(
-    numbers=st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=12),
+    numbers=st.lists(
+        st.builds(lambda n, k: round(n / 10 + k * 1e-10, 11), st.integers(-30, 30), st.integers(-1, 1)),
+        min_size=1,
+        max_size=12,
+    ),
     epsilon=st.integers(0, 20).map(lambda n: n / 10),
     relative=st.booleans(),
 )
@@ -95,3 +100,8 @@ def test_ratios_are_compared_in_whole_numbers_of_any_size(part: int, whole: int,
     parts, wholes = np.array([part, 0]), np.array([whole, 0])
     assert ratios_at_most(parts, wholes, bound).tolist() == [Fraction(part, whole) <= bound, True]
     assert ratios_at_least(parts, wholes, bound).tolist() == [Fraction(part, whole) >= bound, True]
+
+
+def test_text_is_no_number() -> None:
+    with pytest.raises(ColumnError, match="'income' does not hold numbers"):
+        measured(weighted(values("much", "little"), [1, 1]), ValueRange("income", 1))

@@ -60,6 +60,7 @@ def test_where_there_is_nothing_to_tell_nothing_is_lost() -> None:
     table = weighted({"age": ["1"]}, [4], hierarchies={"age": [{"1": "*"}]})
     classes = table.classes(["age"], [1])
     assert information_loss(classes).tolist() == [0]
+    assert information_loss(weighted({"age": ["1", "2"]}, [1, 1]).classes(["age"])).tolist() == [0, 0]
     assert ProsecutorProfitability(1, 4, 5, 1).holds(classes).tolist() == [False]
     assert ProsecutorProfitability(1, 3.9, 5, 1).holds(classes).tolist() == [True]
 

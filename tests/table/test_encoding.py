@@ -76,8 +76,8 @@ def test_numbers_and_times_are_measured(array: pa.Array, expected: list[float] |
     assert (numbers is None) if expected is None else np.array_equal(numbers, expected, equal_nan=True)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=20))
-def test_joint_columns_stand_for_combinations(rows: list[tuple[int, str]]) -> None:
+@given(st.lists(st.tuples(st.integers(0, 3) | st.none(), st.sampled_from("ab")), min_size=1, max_size=20))
+def test_joint_columns_stand_for_combinations(rows: list[tuple[int | None, str]]) -> None:
     columns = [
         encode_column(n, pa.chunked_array([list(v)]))
         for n, v in zip("xy", zip(*rows, strict=True), strict=True)
@@ -88,6 +88,9 @@ def test_joint_columns_stand_for_combinations(rows: list[tuple[int, str]]) -> No
         assert [column.values[int(part[code])].as_py() for code in joint.codes] == [
             row[index] for row in rows
         ]
+    assert [joint.labels[code] for code in joint.codes] == [
+        f"{MISSING if number is None else number}, {letter}" for number, letter in rows
+    ]
 
 
 def test_progress_is_told() -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import gzip
+import io
 import os
 import re
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tarnkappe.table.csv_read
 import tarnkappe.table.unicode
 from tarnkappe.errors import ColumnError, InputError, ParameterError
-from tarnkappe.table import Table, read
+from tarnkappe.table import Table, read, rendering
 from tarnkappe.table.exact_types import TEXT
 
 SECRET = "Zebulon"
@@ -87,6 +92,25 @@ def test_the_encoding_may_be_stated(tmp_path: Path, encoding: str, given: str) -
     ]
 
 
+@given(st.text(alphabet='ab1",\r\n', max_size=30))
+def test_what_is_accepted_is_what_another_parser_reads(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = written(Path(folder), "x,y\n" + text)
+        try:
+            table = read(path, delimiter=",", quote='"')
+        except InputError:
+            return
+    expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    assert [[value or "" for value in texts] for texts in _as_texts(table)] == expected
+
+
+def _as_texts(table: Table) -> list[list[str | None]]:
+    columns = [
+        rendering.plain(table.data).column(name).cast(pa.string()).to_pylist() for name in table.column_names
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
 def test_gzipped_text_is_read(tmp_path: Path) -> None:
     assert rows(read(written(tmp_path, gzip.compress(b"a,b\n1,2\n"), "A.CSV.GZ"))) == [(1, 2)]
 
@@ -146,6 +170,12 @@ def test_parquet_is_read_group_by_group(tmp_path: Path) -> None:
     assert told[-1] == ("reading", 3, 3)
 
 
+def test_names_with_dots_are_names(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a.b": ["x"], "a": [{"b": "z"}]}), tmp_path / "t.parquet")
+    assert rows(read(tmp_path / "t.parquet", columns=["a.b"])) == [("x",)]
+    assert rows(read(tmp_path / "t.parquet")) == [("x", {"b": "z"})]
+
+
 def test_metadata_are_left_behind(tmp_path: Path) -> None:
     schema = pa.schema([pa.field("a", pa.int64(), metadata={"who": SECRET})], metadata={"note": SECRET})
     table = pa.table([[1]], schema=schema)
@@ -177,11 +207,13 @@ def test_a_pipe(tmp_path: Path) -> None:
     assert refusal(tmp_path / "p.csv").endswith("this is not a regular file")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
     path = written(tmp_path, "a,b\n1,2\n")
-    path.chmod(0)
-    assert "cannot be read: Permission denied" in refusal(path)
+    monkeypatch.setattr(Path, "open", refuse)  # not by its mode, since root may read everything
+    assert refusal(path).endswith("a.csv: the file cannot be read: Permission denied")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.json", "a.parquet", "a.xlsx", "a.arrow"])
@@ -189,7 +221,7 @@ def test_an_empty_file(tmp_path: Path, name: str) -> None:
     assert refusal(written(tmp_path, b"", name)).endswith(f"{name}: the file is empty")
 
 
-@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
 def test_a_file_without_text(tmp_path: Path, content: bytes) -> None:
     name = "a.csv.gz" if content.startswith(b"\x1f") else "a.csv"
     assert refusal(written(tmp_path, content, name)).endswith("the file is empty")
@@ -313,6 +345,16 @@ def test_text_after_a_closing_quote(tmp_path: Path) -> None:
     assert 'a.csv, line 2: text follows a closing quote (")' in refusal(
         written(tmp_path, f'a,b\n1,"x"{SECRET}\n'), delimiter=","
     )
+
+
+def test_whatever_else_the_parser_refuses_is_told_without_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise pa.ArrowInvalid(f"cannot read: {SECRET}")
+
+    monkeypatch.setattr(tarnkappe.table.csv_read, "exactly_typed", refuse)
+    assert refusal(written(tmp_path, "a,b\n1,2\n")).endswith("a.csv, from line 2: the records cannot be read")
 
 
 def test_a_header_that_is_no_line(tmp_path: Path) -> None:

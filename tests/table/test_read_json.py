@@ -45,6 +45,12 @@ def test_gzipped_lines_and_chosen_columns(tmp_path: Path) -> None:
     assert read(path, columns=["t", "n"]).column_names == ("t", "n")
 
 
+def test_a_block_of_empty_lines_gives_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
+    path = written(tmp_path, '{"a":"x"}' + "\n" * 300 + '{"a":"y"}\n', "a.jsonl")
+    assert rows(read(path)) == [("x",), ("y",)]
+
+
 def test_many_blocks_give_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
     values = [None if n < 50 else n if n < 100 else n + 0.5 for n in range(200)]
@@ -64,8 +70,8 @@ def test_a_column_that_changes_its_type_is_refused(tmp_path: Path, content: str)
 def test_a_column_that_changes_its_type_between_blocks_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
-    path = written(tmp_path, '{"a":1}\n' * 50 + f'{{"a":"{SECRET}"}}\n' * 50, "a.jsonl")
+    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)  # eight of the first lines
+    path = written(tmp_path, '{"a":1}\n' * 48 + f'{{"a":"{SECRET}"}}\n' * 50, "a.jsonl")
     assert "the column 'a' changes from number to string" in refusal(path)
 
 

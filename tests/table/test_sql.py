@@ -83,7 +83,7 @@ def test_a_query_is_answered(address: str) -> None:
     write(pa.table({"a": [1, 2], "t": ["x%", "y"]}), address, table="t")
     table = read(address, query="SELECT t, a + 1 AS more FROM t WHERE t LIKE 'x%' -- :name %s")
     assert rows(table) == [("x%", 2)]
-    assert read(address, query="SELECT * FROM t", columns=["t"]).column_names == ("t",)
+    assert read(address, query="SELECT * FROM t;", columns=["t"]).column_names == ("t",)
 
 
 def test_rows_come_in_chunks(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,6 +97,15 @@ def test_rows_come_in_chunks(address: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert told[-1] == ("reading", 350, 350)
     if not address.startswith("duckdb"):  # which has chunks of its own
         assert [done for _, done, _ in told] == [100, 200, 300, 350]
+
+
+def test_postgresql_sends_rows_before_it_has_them_all(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_read, "CHUNK", 100)
+    told: list[int] = []
+    query = "SELECT 1 / (n - 350) AS q FROM generate_series(1, 400) AS n"
+    with pytest.raises(InputError, match=r"refused: DivisionByZero \(SQLSTATE 22012\)"):
+        read(postgres, query=query, progress=lambda _, done, __: told.append(done))
+    assert told == [100, 200, 300]
 
 
 def test_a_column_without_values_is_read(address: str) -> None:
@@ -263,9 +272,9 @@ def test_a_query_changes_nothing(address: str, query: str) -> None:
 
 def test_a_query_without_an_answer_is_refused(address: str) -> None:
     write(pa.table({"a": [1]}), address, table="t")
-    query = "SET application_name = 'x'" if address.startswith("postgresql") else "BEGIN"
-    message = refusal(address, query=query)
-    assert any(words in message for words in ("the query gives no rows", "there are no rows", "refused"))
+    for query in ("", "-- nothing", "BEGIN", "ANALYZE"):
+        message = refusal(address, query=query)
+        assert any(words in message for words in ("the query gives no rows", "there are no rows", "refused"))
 
 
 def test_duckdb_touches_no_other_file(tmp_path: Path) -> None:

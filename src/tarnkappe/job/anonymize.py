@@ -12,7 +12,7 @@ from tarnkappe.job.result import Result
 from tarnkappe.lattice import Search
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
-from tarnkappe.table import Role, Table
+from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 
 
@@ -21,6 +21,7 @@ def anonymize(
     *,
     privacy: Sequence[Model | Mapping[str, Any]],
     hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]] | None = None,
+    levels: Mapping[str, int | tuple[int, int]] | None = None,
     loss: Loss | str | Mapping[str, Any] = "entropy",
     suppression_limit: float = 0.0,
     algorithm: Search | str = "auto",
@@ -37,6 +38,7 @@ def anonymize(
         privacy: the models that every class of the release must meet, as objects or as in a job file.
         hierarchies: how columns generalize: hierarchies, files or builders; a quasi-identifier without
             one gets a proposal.
+        levels: for some quasi-identifiers, the level, or the least and the greatest level, to choose.
         loss: what to minimize.
         suppression_limit: the share of rows that may be left out.
         algorithm: the search.
@@ -58,11 +60,13 @@ def anonymize(
     >>> result.levels, result.verified[0].value
     ({'age': 1}, 2.0)
     """
-    plans = {
-        name: ColumnPlan(table.roles.get(name, Role.INSENSITIVE), hierarchy)
-        for name, hierarchy in (hierarchies or {}).items()
-        if table.require(name)
-    }
+    plans = {}
+    for name in {**(hierarchies or {}), **(levels or {})}:
+        role = table.roles[table.require(name)]
+        limits = (levels or {}).get(name, (None, None))
+        least, greatest = (limits, limits) if isinstance(limits, int) else limits
+        hierarchy = (hierarchies or {}).get(name)
+        plans[name] = ColumnPlan(role, hierarchy, min_level=least, max_level=greatest)
     return protect_table(
         table,
         plans,

@@ -51,10 +51,27 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class ColumnPlan:
-    """The role of one column and how it generalizes: a hierarchy file, a builder, or a proposal."""
+    """The role of one column and how it generalizes: a hierarchy file, a builder, or a proposal.
+
+    The level of a quasi-identifier may be fixed (`level`) or kept between `min_level` and `max_level`.
+    """
 
     role: Role = Role.INSENSITIVE
     hierarchy: str | Mapping[str, Any] | Hierarchy | None = dataclasses.field(default=None, hash=False)
+    level: int | None = None
+    min_level: int | None = None
+    max_level: int | None = None
+
+    def level_limits(self, height: int) -> tuple[int, int]:
+        """The least and the greatest level that may be chosen."""
+        if self.level is not None:
+            return self.level, self.level
+        return self.min_level or 0, height if self.max_level is None else self.max_level
+
+    @property
+    def has_level_limits(self) -> bool:
+        """Whether not every level may be chosen."""
+        return (self.level, self.min_level, self.max_level) != (None, None, None)
 
     def hierarchy_for(self, column: Column) -> Hierarchy | None:
         """The hierarchy of an encoded column, read or built now."""
@@ -195,7 +212,7 @@ def _resolved(section: dict[str, Any], folder: Path, *keys: str) -> dict[str, An
 def _column(name: str, plan: Any, folder: Path) -> ColumnPlan:
     if not isinstance(plan, Mapping):
         raise JobError(f"[columns.{name}] must be a section with a role")
-    _refuse_unknown(plan, ("role", "hierarchy"), f"key of [columns.{name}]")
+    _refuse_unknown(plan, _fields(ColumnPlan), f"key of [columns.{name}]")
     hierarchy = plan.get("hierarchy")
     if isinstance(hierarchy, str):
         hierarchy = str(folder / hierarchy)
@@ -205,7 +222,14 @@ def _column(name: str, plan: Any, folder: Path) -> ColumnPlan:
         )
     elif hierarchy is not None:
         raise JobError(f"[columns.{name}]: a hierarchy is a file name or a table with a builder")
-    return ColumnPlan(Role.parse(plan.get("role", "insensitive")), hierarchy)
+    limits = {key: _level(name, key, plan[key]) for key in ("level", "min_level", "max_level") if key in plan}
+    return ColumnPlan(Role.parse(plan.get("role", "insensitive")), hierarchy, **limits)
+
+
+def _level(column: str, key: str, level: Any) -> int:
+    if not isinstance(level, int) or isinstance(level, bool) or level < 0:
+        raise JobError(f"[columns.{column}]: {key} is a whole number of at least 0, not {level!r}")
+    return level
 
 
 def create_model(entry: Mapping[str, Any]) -> Model:

@@ -8,15 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, NoSolutionError
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.job import ColumnPlan, Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.people import refuse_repeated_people
-from tarnkappe.job.release import random_order, release_table
+from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
+from tarnkappe.job.sampling import draw_sample
 from tarnkappe.job.verification import publish, verify_release
 from tarnkappe.lattice import Problem, Search
 from tarnkappe.loss import Loss
@@ -98,6 +100,7 @@ def protect_table(
         raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
     if not several_rows_per_person:
         refuse_repeated_people(table)
+    table = draw_sample(table, models, plans, suppression_limit, seed)
     with watch.stage("encode"):
         looked_at = [*needed_distributions(models), *loss.distributions]
         needed = dict.fromkeys(table.require(name) for names in looked_at for name in names)
@@ -106,7 +109,8 @@ def protect_table(
         hierarchies = _hierarchies(rows, plans, table)
         rows = rows.with_levels({name: h.encode(rows.columns[name]) for name, h in hierarchies.items()})
         tuples = rows.select(dict.fromkeys([*table.quasi_identifiers, *needed])).distinct()
-        problem = Problem(tuples, table.quasi_identifiers, tuple(models), loss, suppression_limit)
+        limits = _level_limits(plans, tuples)
+        problem = Problem(tuples, table.quasi_identifiers, tuple(models), loss, suppression_limit, limits)
     with watch.stage("search"):
         solution = search.run(problem, progress)
     if solution.best is None:
@@ -116,14 +120,16 @@ def protect_table(
         counted = dict.fromkeys([*problem.distributions, *((name,) for name in table.sensitive)])
         state = protect(rows.classes(table.quasi_identifiers, solution.levels, counted), models)
         levels = dict(zip(table.quasi_identifiers, solution.best.node, strict=True))
-        kept = state.kept[state.classes.ids[: table.num_rows]]
-        order = random_order(int(kept.sum()), seed) if shuffle else None
-        release = release_table(table, _some_rows(rows, 0, table.num_rows), levels, kept, order=order)
+        chosen = np.flatnonzero(state.kept[state.classes.ids[: table.num_rows]])
+        chosen = chosen[random_order(len(chosen), seed)] if shuffle else chosen
+        release = release_table(table, _some_rows(rows, 0, table.num_rows), levels, chosen)
+        judged = [n for n in needed if n not in release.column_names]
+        withheld = pa.table({n: plain(table.data.column(n)).take(pa.array(chosen)) for n in judged})
         everyone = None
         if population is not None:
             whole = population.with_roles(dict.fromkeys(table.quasi_identifiers, Role.QUASI_IDENTIFIER))
             theirs = _some_rows(rows, table.num_rows, rows.num_tuples)
-            everyone = release_table(whole, theirs, levels, np.ones(whole.num_rows, bool), order=None)
+            everyone = release_table(whole, theirs, levels, np.arange(whole.num_rows))
     result = Result(
         input=table,
         release=release,
@@ -132,6 +138,7 @@ def protect_table(
         state=state,
         hierarchies=hierarchies,
         population=everyone,
+        withheld=withheld,
         seconds=watch.seconds,
         attacks=tuple(attack_all(state)),
     )
@@ -150,6 +157,15 @@ def _hierarchies(rows: Tuples, plans: Mapping[str, ColumnPlan], table: Table) ->
         if hierarchy is not None:
             found[name] = hierarchy
     return found
+
+
+def _level_limits(plans: Mapping[str, ColumnPlan], tuples: Tuples) -> dict[str, tuple[int, int]]:
+    limits: dict[str, tuple[int, int]] = {}
+    for name, plan in plans.items():
+        if plan.has_level_limits:
+            levels = tuples.columns[name].levels if name in tuples.columns else None
+            limits[name] = plan.level_limits(0 if levels is None else levels.height)
+    return limits
 
 
 def _some_rows(rows: Tuples, start: int, stop: int) -> dict[str, Column]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.table import Column, Role, Table
-from tarnkappe.table.classes import Mask
 
 Rows = npt.NDArray[np.int64]
 
@@ -25,19 +24,17 @@ def generalized(column: Column, level: int) -> pa.Array:
 
 
 def release_table(
-    table: Table, columns: Mapping[str, Column], levels: Mapping[str, int], kept: Mask, *, order: Rows | None
+    table: Table, columns: Mapping[str, Column], levels: Mapping[str, int], rows: Rows
 ) -> Table:
-    """The rows to be released: generalized, without identifiers, without suppressed rows, in a new order.
+    """The chosen rows in the chosen order, generalized and without identifiers.
 
     Args:
         table: the input.
         columns: its quasi-identifiers, encoded row by row.
         levels: the level of each of them.
-        kept: which rows are released.
-        order: the order of the released rows, or None to leave it.
+        rows: the rows to release, in the order of the release.
     """
-    rows = np.flatnonzero(kept)
-    chosen = pa.array(rows if order is None else rows[order])
+    chosen = pa.array(rows)
     names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
     data = {
         name: generalized(columns[name], levels[name]).take(chosen)

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Problem, Solution
 from tarnkappe.privacy.verify import Verification
@@ -25,6 +27,7 @@ class Result:
         state: the classes of the release.
         hierarchies: how each column was generalized.
         population: the population, generalized as the release, if there is one.
+        withheld: columns that models judge but that are not released (who a row is about), row by row.
         seconds: how long each stage took.
         verified: what the independent path found for each model.
         attacks: the attacks that were tried on the release, and what they got.
@@ -38,6 +41,7 @@ class Result:
     state: State
     hierarchies: Mapping[str, Hierarchy]
     population: Table | None
+    withheld: pa.Table
     seconds: Mapping[str, float]
     verified: tuple[Verification, ...] = ()
     attacks: tuple[AttackResult, ...] = ()

@@ -24,7 +24,7 @@ def verify_release(result: Result, release: pa.Table) -> Result:
     _require_no_identifiers(result, release)
     _require_labels(result, release)
     with duckdb.connect(config={"temp_directory": ""}) as connection:  # nothing is spilled to disk
-        connection.register("release", release)
+        connection.register("release", _with_withheld(release, result.withheld))
         connection.register("input", result.input.data)
         if result.population is not None:
             connection.register("everyone", result.population.data)
@@ -42,6 +42,12 @@ def verify_release(result: Result, release: pa.Table) -> Result:
                 "it was not handed over; please report this, it is a fault of the program"
             )
     return dataclasses.replace(result, verified=tuple(verified))
+
+
+def _with_withheld(release: pa.Table, withheld: pa.Table) -> pa.Table:
+    for name in withheld.column_names:
+        release = release.append_column(name, withheld.column(name))
+    return release
 
 
 def publish(result: Result, path: Path, delimiter: str) -> Result:

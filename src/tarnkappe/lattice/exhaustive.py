@@ -16,10 +16,10 @@ class Exhaustive(Search):
     name = "exhaustive"
 
     def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
-        """Test every node of the lattice."""
+        """Test every node that may be chosen."""
         best = Best(problem)
-        total = problem.lattice.num_nodes
-        for checked, node in enumerate(problem.lattice.nodes()):
+        total = problem.num_nodes
+        for checked, node in enumerate(problem.nodes()):
             if progress and checked % 64 == 0:
                 progress("searching", checked, total)
             best.offer(problem.evaluate(node))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -41,6 +43,7 @@ class Problem:
         models: the privacy models; a class must meet all of them.
         loss: what to minimize.
         suppression_limit: the share of rows that may be suppressed.
+        level_limits: the least and the greatest level allowed, for columns that have such limits.
     """
 
     tuples: Tuples
@@ -48,6 +51,7 @@ class Problem:
     models: tuple[Model, ...]
     loss: Loss
     suppression_limit: float = 0.0
+    level_limits: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.models:
@@ -66,6 +70,14 @@ class Problem:
         for model in self.models:
             model.check(self.tuples, self.quasi_identifiers)
         self.loss.check(self.tuples, self.quasi_identifiers)
+        for name, (least, greatest) in self.level_limits.items():
+            if name not in self.quasi_identifiers:
+                raise ColumnError(f"'{name}' has level limits but is no quasi-identifier")
+            height = self.lattice.heights[self.quasi_identifiers.index(name)]
+            if not 0 <= least <= greatest <= height:
+                raise ParameterError(
+                    f"'{name}' has the levels 0 to {height}: a level from {least} to {greatest} is impossible"
+                )
 
     @cached_property
     def limit(self) -> int:
@@ -81,6 +93,22 @@ class Problem:
     def lattice(self) -> Lattice:
         """All combinations of levels."""
         return Lattice(tuple(column.levels.height for column in self.columns if column.levels is not None))
+
+    @cached_property
+    def level_ranges(self) -> tuple[range, ...]:
+        """The levels of each quasi-identifier that may be chosen."""
+        full = zip(self.quasi_identifiers, self.lattice.heights, strict=True)
+        limits = (self.level_limits.get(name, (0, height)) for name, height in full)
+        return tuple(range(least, greatest + 1) for least, greatest in limits)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many combinations of levels may be chosen."""
+        return math.prod(map(len, self.level_ranges))
+
+    def nodes(self) -> Iterator[Node]:
+        """All combinations of levels that may be chosen."""
+        return itertools.product(*self.level_ranges)
 
     @cached_property
     def distributions(self) -> tuple[tuple[str, ...], ...]:

@@ -6,11 +6,17 @@ hierarchy. On a tree the distance has a closed form. Cut the edge above a node: 
 of its rows below it, the whole table a share Q, and |P - Q| must cross the edge in any case; moving just
 that over every edge is possible. So the distance is the sum of |P - Q| over all nodes, times the length
 of an edge.
+
+A class has few of the values, so its nodes are not all visited: `EvenTree` and `Chain` say how the sum over
+the nodes that the class does not touch is known without it. A distance then costs as much as the class has
+entries, times the height of the hierarchy or the steps of a binary search.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
+from collections import Counter
 from fractions import Fraction
 from functools import cached_property
 
@@ -30,9 +36,16 @@ WORK = 10_000_000
 FULL = 2**62
 """What a further row costs where there is no room for one."""
 
+CROWDED = 2
+CROWDED_CHAIN = 16
+"""A tree or a chain of at most so many nodes per entry of a class is walked node by node: it is faster."""
+
+FEW = 24
+"""So many numbers, or fewer, are sorted by insertion: it is faster."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(ABC):
     """Sensitive values on a tree, with their counts in the whole table.
 
     Nodes are numbered from the leaves up, so that a node comes before its parent. The root is the number
@@ -50,36 +63,36 @@ class Tree:
     totals: Counts
     edge: Fraction
 
-    @classmethod
-    def star(cls, totals: Counts) -> Tree:
+    @staticmethod
+    def star(totals: Counts) -> Tree:
         """Values that are all at distance 1: two edges of length 1/2."""
         num_values = len(totals)
-        return cls(
+        return EvenTree(
             np.full(num_values, num_values, np.int32),
             np.arange(num_values, dtype=np.int32),
             totals,
             Fraction(1, 2),
         )
 
-    @classmethod
-    def chain(cls, totals: Counts) -> Tree:
+    @staticmethod
+    def chain(totals: Counts) -> Tree:
         """Ordered values: the i-th and the j-th of the d that occur are at distance |i - j| / (d - 1)."""
         steps = max(int(np.count_nonzero(totals)) - 1, 0)
-        return cls(
+        return Chain(
             np.arange(1, steps + 1, dtype=np.int32),
             np.maximum(np.cumsum(totals > 0) - 1, 0).astype(np.int32),
             totals,
             Fraction(1, max(steps, 1)),
         )
 
-    @classmethod
-    def hierarchy(cls, totals: Counts, levels: Levels) -> Tree:
+    @staticmethod
+    def hierarchy(totals: Counts, levels: Levels) -> Tree:
         """Values that first meet at level h of H are at distance h / H: 2h edges of length 1 / 2H."""
         parents, first = [], 0
         for level in range(levels.height):
             first += levels.distinct(level)
             parents.append(first + levels.parents(level))
-        return cls(
+        return EvenTree(
             np.concatenate(parents).astype(np.int32),
             np.arange(len(totals), dtype=np.int32),
             totals,
@@ -94,29 +107,18 @@ class Tree:
         carry_up(self.parents, below)
         return below
 
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The share of the whole table at and below each node."""
+        return self.below / max(int(self.below[-1]), 1)
+
+    @abstractmethod
     def distances(self, distribution: Distribution) -> npt.NDArray[np.float64]:
         """The distance of every class from the whole table; infinite for one without any value."""
-        gaps = sum_of_gaps(
-            distribution.offsets,
-            distribution.codes,
-            distribution.counts,
-            self.nodes,
-            self.parents,
-            self.below / max(int(self.below[-1]), 1),
-        )
-        return gaps * float(self.edge)
 
+    @abstractmethod
     def exact_distance(self, entries: tuple[tuple[int, int], ...]) -> Fraction:
         """The distance of one class, given as codes with their counts, without rounding."""
-        whole, size = int(self.below[-1]), sum(count for _, count in entries)
-        inside = [0] * len(self.below)
-        for code, count in entries:
-            inside[self.nodes[code]] += count
-        gaps = 0
-        for node, parent in enumerate(self.parents):
-            gaps += abs(inside[node] * whole - int(self.below[node]) * size)
-            inside[parent] += inside[node]
-        return self.edge * Fraction(gaps, size * whole)
 
     def smallest_close_size(self, t: Fraction) -> int:
         """The smallest size of a class that can be within the distance t, whatever its values.
@@ -135,6 +137,85 @@ class Tree:
         return largest + 1
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class EvenTree(Tree):
+    """A tree in which all values hang at the same depth, a star or a hierarchy.
+
+    The nodes of one depth divide all rows among them, those of the class and those of the table. So both
+    P and Q sum to 1 over a depth, what some nodes have too much of others have too little of, and the sum
+    of |P - Q| is twice the sum of the surpluses P - Q > 0. A node without a row of the class has no
+    surplus: only the values of the class and the nodes above them count.
+    """
+
+    def distances(self, distribution: Distribution) -> npt.NDArray[np.float64]:
+        surpluses = sum_of_surpluses(
+            distribution.offsets,
+            distribution.codes,
+            distribution.counts,
+            self.nodes,
+            self.parents,
+            self.shares,
+        )
+        return surpluses * float(2 * self.edge)
+
+    def exact_distance(self, entries: tuple[tuple[int, int], ...]) -> Fraction:
+        whole, size = int(self.below[-1]), sum(count for _, count in entries)
+        surplus, inside = 0, Counter[int]()
+        for code, count in entries:
+            inside[int(self.nodes[code])] += count
+        while inside:  # depth by depth, up to the root
+            above = Counter[int]()
+            for node, rows in inside.items():
+                if node < len(self.parents):
+                    surplus += max(rows * whole - int(self.below[node]) * size, 0)
+                    above[int(self.parents[node])] += rows
+            inside = above
+        return 2 * self.edge * Fraction(surplus, size * whole)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chain(Tree):
+    """Ordered values: below the i-th node are the first i values.
+
+    From one value of the class to its next, P stays the same while Q grows. So on such a run the sum of
+    |P - Q| is split where Q exceeds P, which a binary search finds: up to there it is the sum of P - Q,
+    from there that of Q - P. Sums of Q over a run are differences of two sums from the start. Rows are
+    whole numbers, so the sums over all runs have no rounding error; they are divided by the rows of the
+    class and of the table only in the end. Where rounding puts a split beside the true one, P and Q differ
+    there by a rounding error, and so does the sum.
+    """
+
+    @cached_property
+    def sums(self) -> Counts:
+        """The sum of `below` over the first i nodes, for each i from 0 to the number of nodes."""
+        return np.concatenate([[0], np.cumsum(self.below[:-1])])
+
+    def distances(self, distribution: Distribution) -> npt.NDArray[np.float64]:
+        gaps = sum_of_gaps(
+            distribution.offsets,
+            distribution.codes,
+            distribution.counts,
+            self.nodes,
+            self.shares,
+            self.sums,
+            max(int(self.below[-1]), 1),
+        )
+        return gaps * float(self.edge)
+
+    def exact_distance(self, entries: tuple[tuple[int, int], ...]) -> Fraction:
+        whole, size = int(self.below[-1]), sum(count for _, count in entries)
+        ordered = sorted((int(self.nodes[code]), count) for code, count in entries)
+        gaps, first, rows = 0, 0, 0
+        for node, count in [*ordered, (len(self.parents), 0)]:
+            fits = np.searchsorted(self.below[first:node], rows * whole // size, side="right")
+            split = first + int(fits)
+            above, under = (int(self.sums[end]) for end in (first, node))
+            gaps += (2 * split - first - node) * rows * whole
+            gaps += (above + under - 2 * int(self.sums[split])) * size
+            first, rows = node, rows + count
+        return self.edge * Fraction(gaps, size * whole)
+
+
 @compiled
 def carry_up(parents: Codes, below: Counts) -> None:
     """Add what is at each node to its parent."""
@@ -143,7 +224,7 @@ def carry_up(parents: Codes, below: Counts) -> None:
 
 
 @compiled
-def sum_of_gaps(
+def sum_of_surpluses(
     offsets: Counts,
     codes: Codes,
     counts: Counts,
@@ -151,22 +232,127 @@ def sum_of_gaps(
     parents: Codes,
     shares: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """For each class, the sum over all nodes of |share of the class - share of the table| below the node."""
-    num_classes = len(offsets) - 1
-    gaps = np.empty(num_classes, np.float64)
-    below = np.empty(len(parents) + 1, np.int64)
-    for index in range(num_classes):
-        below[:] = 0
+    """For each class, the sum of its surpluses over the table at the nodes of an `EvenTree`.
+
+    Nodes are visited in their order or in that in which they were touched, in both cases depth by depth:
+    all that is below a node has been added to it before its turn comes.
+    """
+    surpluses = np.empty(len(offsets) - 1, np.float64)
+    below = np.zeros(len(parents) + 1, np.int64)
+    touched = np.empty(len(parents) + 1, np.int32)
+    for index in range(len(surpluses)):
+        size, found, surplus = 0, 0, 0.0
+        for entry in range(offsets[index], offsets[index + 1]):
+            node = nodes[codes[entry]]
+            if below[node] == 0:
+                touched[found] = node
+                found += 1
+            below[node] += counts[entry]
+            size += counts[entry]
+        if len(parents) <= CROWDED * found:
+            for node in range(len(parents)):
+                surplus += max(below[node] - shares[node] * size, 0.0)
+                below[parents[node]] += below[node]
+            below[:] = 0
+        else:
+            done = 0
+            while done < found:
+                node = touched[done]
+                done += 1
+                surplus += max(below[node] - shares[node] * size, 0.0)
+                parent = parents[node]
+                if parent < len(parents):
+                    if below[parent] == 0:
+                        touched[found] = parent
+                        found += 1
+                    below[parent] += below[node]
+                below[node] = 0
+        surpluses[index] = surplus / size if size > 0 else np.inf
+    return surpluses
+
+
+@compiled
+def sum_of_gaps(
+    offsets: Counts,
+    codes: Codes,
+    counts: Counts,
+    nodes: Codes,
+    shares: npt.NDArray[np.float64],
+    sums: Counts,
+    whole: int,
+) -> npt.NDArray[np.float64]:
+    """For each class, the sum over the nodes of a `Chain` of |share of the class - share of the table|."""
+    gaps = np.empty(len(offsets) - 1, np.float64)
+    steps = len(shares) - 1
+    inside = np.zeros(steps + 1, np.int64)
+    touched = np.empty(steps + 1, np.int32)
+    for index in range(len(gaps)):
         size = 0
         for entry in range(offsets[index], offsets[index + 1]):
-            below[nodes[codes[entry]]] += counts[entry]
+            inside[nodes[codes[entry]]] += counts[entry]
             size += counts[entry]
-        gaps[index] = 0.0 if size > 0 else np.inf
-        if size > 0:
-            for node in range(len(parents)):
-                gaps[index] += abs(below[node] / size - shares[node])
-                below[parents[node]] += below[node]
+        found = offsets[index + 1] - offsets[index]
+        if size == 0:
+            gaps[index] = np.inf
+        elif steps <= CROWDED_CHAIN * found:
+            gaps[index] = gaps_node_by_node(inside, size, shares)
+        else:
+            for place in range(found):
+                touched[place] = nodes[codes[offsets[index] + place]]
+            sort(touched[:found])
+            gaps[index] = gaps_run_by_run(inside, touched[:found], size, shares, sums, whole)
     return gaps
+
+
+@compiled
+def gaps_node_by_node(inside: Counts, size: int, shares: npt.NDArray[np.float64]) -> float:
+    """The sum of gaps on a chain where most nodes are touched; clears what the class has inside."""
+    rows, gap = 0, 0.0
+    for node in range(len(shares) - 1):
+        rows += inside[node]
+        gap += abs(rows - shares[node] * size)
+    inside[:] = 0
+    return gap / size
+
+
+@compiled
+def gaps_run_by_run(
+    inside: Counts, touched: Codes, size: int, shares: npt.NDArray[np.float64], sums: Counts, whole: int
+) -> float:
+    """The sum of gaps on a chain where few nodes are touched; clears what the class has inside."""
+    of_class, of_table, first, rows = 0, 0, 0, 0
+    for run in range(len(touched) + 1):
+        last = touched[run] if run < len(touched) else len(shares) - 1
+        split, end = first, last if rows > 0 else first
+        if rows == size:
+            split = last
+        share = rows / size
+        while split < end:
+            middle = (split + end) // 2
+            if shares[middle] <= share:
+                split = middle + 1
+            else:
+                end = middle
+        of_class += (2 * split - first - last) * rows
+        of_table += sums[first] + sums[last] - 2 * sums[split]
+        rows += inside[last]
+        inside[last] = 0
+        first = last
+    return of_class / size + of_table / whole
+
+
+@compiled
+def sort(numbers: Codes) -> None:
+    """Sort a few numbers in place (what Numba has for it needs memory each time)."""
+    if len(numbers) > FEW:
+        numbers.sort()
+        return
+    for place in range(1, len(numbers)):
+        number = numbers[place]
+        while place > 0 and numbers[place - 1] > number:
+            numbers[place] = numbers[place - 1]
+            place -= 1
+        numbers[place] = number
 
 
 @compiled

@@ -85,7 +85,7 @@ class KullbackLeiblerCloseness(SensitiveModel):
         terms = table * np.abs(np.log(table / (distribution.counts / sizes)))
         sums = np.bincount(distribution.class_of_entry, weights=terms, minlength=distribution.num_classes)
         entropy = table_entropy(distribution)
-        return sums / entropy if entropy > 0 else np.zeros_like(sums)
+        return sums / entropy if entropy > 0 else np.zeros(distribution.num_classes)
 
     def values_hold(self, distribution: Distribution) -> Mask:
         t, totals = decimal(self.t), distribution.totals.tolist()

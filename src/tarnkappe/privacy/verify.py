@@ -34,7 +34,14 @@ def quote(name: str) -> str:
 
 def text(name: str) -> str:
     """A column as text, the missing value included, in SQL."""
-    return f"coalesce(CAST({quote(name)} AS VARCHAR), '{MISSING}')"
+    return f"shown({quote(name)})"
+
+
+SHOWN = f"""
+    CREATE OR REPLACE TEMP MACRO shown(x) AS coalesce(
+        CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN regexp_replace(CAST(x AS VARCHAR), '[.]0$', '')
+             ELSE CAST(x AS VARCHAR) END, '{MISSING}')"""
+"""Values as text in the form in which hierarchies and reports show them: 100, where DuckDB has 100.0."""
 
 
 def verify(
@@ -58,6 +65,7 @@ def verify(
         population: the relation with the generalized population, if there is one.
         sensitive: the sensitive columns with the hierarchies that models measure distances by.
     """
+    connection.execute(SHOWN)
     return [
         _verify_part(connection, part, quasi_identifiers, release, input_table, population, sensitive or {})
         for model in models

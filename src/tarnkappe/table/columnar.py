@@ -31,14 +31,15 @@ def read_parquet(
         wanted = chosen_names(check_names(schema.names, str(source.path)), columns, str(source.path))
         source.stream.seek(0)
         file = pa.parquet.ParquetFile(source.stream, read_dictionary=texts)
-        groups = [file.schema_arrow.empty_table().select(wanted)]
+        groups = []
         for group in range(file.num_row_groups):
-            groups.append(file.read_row_group(group, columns=wanted))
+            # The reader takes a name with a dot also for a field of a structure, hence the selection.
+            groups.append(file.read_row_group(group, columns=wanted).select(wanted))
             if progress:
                 progress("reading", group + 1, file.num_row_groups)
     except (pa.ArrowException, OSError):
         raise InputError(f"{source.path}: this is no Parquet file, or it is damaged") from None
-    table = pa.concat_tables(groups).select(wanted)
+    table = pa.concat_tables(groups) if groups else schema.empty_table().select(wanted)
     return pa.table(
         {
             name: with_one_dictionary(column.cast(TEXT)) if name in texts else column

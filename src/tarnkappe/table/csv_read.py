@@ -60,6 +60,7 @@ def read_csv(
 ) -> pa.Table:
     """Read a CSV file; an empty field is a missing value, a quoted empty one is an empty text.
 
+    Empty lines mean nothing, save in a file with a single column, where they are missing values.
     Columns become numbers, booleans, dates or times only where that loses nothing (see
     `exact_types`). What does not fit is refused with the line, and never with the content.
     """
@@ -132,11 +133,11 @@ def _blocks(body: _Body) -> Iterator[_Block]:
 def _parse(block: _Block, body: _Body, wanted: list[str]) -> list[pa.Array]:
     try:
         table = _convert(block.data, body.names, body.dialect, body.skip_blank_lines, wanted)
+        assert table.num_rows == block.records, "the CSV parser and the CSV grammar disagree"
+        return [exactly_typed(column.chunk(0)) for column in table.columns]
     except pa.ArrowInvalid:
         require_utf8(body.source.path, block.data, block.offset, block.line)
-        raise
-    assert table.num_rows == block.records, "the CSV parser and the CSV grammar disagree"
-    return [exactly_typed(column.chunk(0)) for column in table.columns]
+        raise InputError(f"{body.source.path}, from line {block.line}: the records cannot be read") from None
 
 
 def _convert(

@@ -292,9 +292,6 @@ def join_columns(columns: Sequence[Column]) -> Column:
         return columns[0]
     groups = group_codes([c.codes for c in columns], [c.cardinality for c in columns])
     parts = tuple((c, c.codes[groups.representatives]) for c in columns)
-    labels = [
-        ", ".join(c.labels[code] for c, code in zip(columns, row, strict=True))
-        for row in zip(*(codes for _, codes in parts), strict=True)
-    ]
+    labels = [as_text(c.values).fill_null(MISSING).take(pa.array(codes)) for c, codes in parts]
     name = " × ".join(c.name for c in columns)
-    return Column(name, groups.ids, pa.array(labels, pa.string()), parts=parts)
+    return Column(name, groups.ids, pc.binary_join_element_wise(*labels, ", "), parts=parts)

@@ -181,7 +181,7 @@ def _sync(path: Path) -> None:
     """Force the content of a file, or the names in a folder, to the disk."""
     if path.is_dir() and os.name != "posix":
         return  # folders cannot be opened there, and names are written in order
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,0 +1,57 @@
+"""Random sampling, for the promise that needs it: differential privacy without noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.job.job import ColumnPlan
+from tarnkappe.privacy import DifferentialPrivacy, Model
+from tarnkappe.table import Role, Table
+
+
+def draw_sample(
+    table: Table,
+    models: Sequence[Model],
+    plans: Mapping[str, ColumnPlan],
+    suppression_limit: float,
+    seed: int | None,
+) -> Table:
+    """Draw the rows that differential privacy asks for; without that model, all rows.
+
+    The model's promise rests on conditions that a careless job would break without notice, so each is
+    demanded here: levels that nobody chose by looking at the data, no column that is released as it is, and
+    no refusal to release, since that would depend on the data too.
+    """
+    for model in models:
+        if isinstance(model, DifferentialPrivacy):
+            _require_conditions(table, plans, suppression_limit)
+            table = Table(table.data.filter(pa.array(model.draw(table.num_rows, seed))), table.roles)
+    return table
+
+
+def _require_conditions(table: Table, plans: Mapping[str, ColumnPlan], suppression_limit: float) -> None:
+    unchanged = [n for n in table.column_names if table.roles[n] in (Role.SENSITIVE, Role.INSENSITIVE)]
+    if unchanged:
+        raise ParameterError(
+            f"differential-privacy: {', '.join(unchanged)} would be released unchanged: make every column "
+            "that is released a quasi-identifier, and the others identifiers, which are left out"
+        )
+    searched = [
+        name
+        for name in table.quasi_identifiers
+        if len(set(plans.get(name, ColumnPlan()).level_limits(-1))) > 1
+        or not plans.get(name, ColumnPlan()).has_level_limits
+    ]
+    if searched:
+        raise ParameterError(
+            f"differential-privacy: the levels of {', '.join(searched)} would be searched for, which looks "
+            "at the data: fix the level of every quasi-identifier"
+        )
+    if suppression_limit < 1:
+        raise ParameterError(
+            "differential-privacy: set suppression_limit = 1: refusing to release because too many rows are "
+            "suppressed would depend on the data"
+        )
