@@ -12,6 +12,7 @@ import typer
 
 from tarnkappe.cli import main
 from tarnkappe.cli.arguments import ColumnLists, repeat_options
+from tarnkappe.cli.console import output
 from tarnkappe.privacy import MODELS
 
 PEOPLE = """\
@@ -31,7 +32,7 @@ ILLNESSES = "flu;lung;*\ncold;lung;*\nulcer;stomach;*\ngastritis;stomach;*\n"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a table, a hierarchy and a population."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(output, "width", 200)
     (tmp_path / "people.csv").write_text(PEOPLE)
     (tmp_path / "illness.csv").write_text(ILLNESSES)
     (tmp_path / "population.csv").write_text(PEOPLE + "40;m;flu;A\n40;m;flu;A\n60;m;flu;A\n")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tarnkappe.lattice import Lattice
 from tarnkappe.lattice.lattice import is_generalization
 
-heights = st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple)
+heights = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple)
 
 
 def test_the_running_example_has_the_published_properties() -> None:

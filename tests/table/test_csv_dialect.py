@@ -49,7 +49,7 @@ def test_two_delimiters_that_explain_it_equally_well_are_refused(text: str) -> N
 
 def test_a_tab_wins_in_a_file_for_tabs() -> None:
     assert dialect("a,1\tb\nx,y\tz\n", "a.tsv") == ("\t", '"')
-    assert dialect("a,1\tb\nx,y\tz\n", "a.tsv.gz") == ("\t", '"')
+    assert dialect("a,1\tb\nx,y\tz\n", "A.TSV.gz") == ("\t", '"')
 
 
 def test_what_is_stated_is_taken() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betainc
+import scipy  # its parts are loaded when they are used
 
 from tarnkappe.privacy.exact import Exact, decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
@@ -167,7 +167,9 @@ def tail_bound(epsilon: float, rate: float, k: int) -> float:
     while True:
         n = np.arange(first, first + CHUNK, dtype=np.float64)
         above = np.floor(n * g * (1 - ROUNDING))
-        terms = betainc(above + 1, n - above, rate)  # P(Binomial(n, rate) > above), for above < n
+        terms = scipy.special.betainc(
+            above + 1, n - above, rate
+        )  # P(Binomial(n, rate) > above), for above < n
         largest = max(largest, float(terms.max()) * (1 + ROUNDING))
         first += CHUNK
         if math.exp(-first * exponent) <= largest:

@@ -36,7 +36,7 @@ WORK = 10_000_000
 FULL = 2**62
 """What a further row costs where there is no room for one."""
 
-CROWDED = 2
+CROWDED = 4
 CROWDED_CHAIN = 16
 """A tree or a chain of at most so many nodes per entry of a class is walked node by node: it is faster."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import digamma, expit, gammaln
+import scipy  # its parts are loaded when they are used
 
 from tarnkappe.table.grouping import Counts
 
@@ -147,7 +148,9 @@ def zayatz(sample: Frequencies) -> float:
 
 def log_choose(n: Numbers | float, k: Numbers | float) -> Numbers:
     """The logarithm of a binomial coefficient."""
-    return np.asarray(gammaln(np.add(n, 1.0)) - gammaln(np.add(k, 1.0)) - gammaln(np.subtract(n, k) + 1.0))
+    return np.asarray(
+        log_gamma(np.add(n, 1.0)) - log_gamma(np.add(k, 1.0)) - log_gamma(np.subtract(n, k) + 1.0)
+    )
 
 
 def pitman(sample: Frequencies) -> float:
@@ -167,7 +170,7 @@ def pitman(sample: Frequencies) -> float:
     a, t = _pitman_parameters(sample)
     people = sample.population
     return people * math.exp(
-        gammaln(t + a + people - 1) - gammaln(t + a) - gammaln(t + people) + gammaln(t + 1)
+        log_gamma(t + a + people - 1) - log_gamma(t + a) - log_gamma(t + people) + log_gamma(t + 1)
     )
 
 
@@ -197,7 +200,7 @@ def _pitman_parameters(sample: Frequencies) -> tuple[float, float]:
             low -= 2
         while slope(high) > 0:
             high += 2
-        return math.exp(float(brentq(slope, low, high, xtol=1e-12))) - a
+        return math.exp(float(root(slope, low, high, xtol=1e-12))) - a
 
     def slope(a: float) -> float:
         t = best_t(a)
@@ -207,7 +210,7 @@ def _pitman_parameters(sample: Frequencies) -> tuple[float, float]:
 
     if slope(0) <= 0:
         return 0.0, best_t(0)
-    a = float(brentq(slope, 1e-6, 1 - 1e-9, xtol=1e-9)) if slope(1e-6) > 0 else 0.0
+    a = float(root(slope, 1e-6, 1 - 1e-9, xtol=1e-9)) if slope(1e-6) > 0 else 0.0
     return a, best_t(a)
 
 
@@ -232,7 +235,7 @@ def slide_negative_binomial(sample: Frequencies) -> float:
         return math.nan
 
     def parameters(place: Numbers) -> tuple[Numbers, Numbers]:
-        b = expit(place)
+        b = scipy.special.expit(place)
         d = (1 - f) * (1 - b)
         square, linear = (1 - b) * f * d, (1 - b) * f * (2 - d) - 2 * c2 / c1 * d * (1 - d)
         constant = 2 * c2 / c1 * (1 - d) ** 2
@@ -250,7 +253,7 @@ def slide_negative_binomial(sample: Frequencies) -> float:
     signs = np.sign(missed(places))
     best, nearest = math.nan, math.inf
     for index in np.flatnonzero(signs[:-1] * signs[1:] <= 0).tolist():
-        place = np.array(brentq(lambda x: float(missed(np.array(x))), places[index], places[index + 1]))
+        place = np.array(root(lambda x: float(missed(np.array(x))), places[index], places[index + 1]))
         a, b = map(float, parameters(place))
         away = abs(classes * (1 + a * (1 - b) / b) - sample.population)
         if away < nearest:
@@ -269,3 +272,18 @@ def shlosser(sample: Frequencies) -> float:
     ratio = (i * f**2 * (1 - f**2) ** (i - 1) * c).sum() / (((1 - f**2) ** i - (1 - f) ** i) * c).sum()
     unseen = ((1 - f) ** i * c).sum() / (i * f * (1 - f) ** (i - 1) * c).sum()
     return float(sample.classes + sample.of_size(1) * ratio * unseen**2)
+
+
+def log_gamma(x: Any) -> Any:
+    """The logarithm of the gamma function."""
+    return scipy.special.gammaln(x)
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of the logarithm of the gamma function."""
+    return scipy.special.digamma(x)
+
+
+def root(function: Callable[[float], float], low: float, high: float, xtol: float = 2e-12) -> float:
+    """Where a function that changes its sign between two places is 0."""
+    return float(scipy.optimize.brentq(function, low, high, xtol=xtol))

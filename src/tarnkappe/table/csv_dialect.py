@@ -15,6 +15,7 @@ from tarnkappe.table.csv_records import (
     Records,
     find_records,
 )
+from tarnkappe.table.files import suffix_of
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 """The delimiters that are looked for."""
@@ -120,7 +121,7 @@ def _look(sample: bytes, complete: bool, dialect: Dialect) -> _Look:
 
 def _only_one(path: Path, looks: list[_Look]) -> Dialect:
     by_delimiter = {look.dialect.delimiter: look.dialect for look in looks}
-    if len(by_delimiter) > 1 and "\t" in by_delimiter and ".tsv" in path.suffixes:
+    if len(by_delimiter) > 1 and "\t" in by_delimiter and suffix_of(path) == ".tsv":
         return by_delimiter["\t"]
     if len(by_delimiter) > 1:
         counts = " and ".join(

@@ -84,7 +84,7 @@ def write_excel(
 ) -> None:
     """Write a workbook with one sheet; what Excel would change or cannot hold is refused."""
     _refuse_what_does_not_fit(table, sheet)
-    with path.open("xb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with path.open("xb") as stream, zipfile.ZipFile(stream, "w") as archive:
         title = WORKBOOK.format(title=quoteattr(sheet))
         for name, content in (PARTS | {"xl/workbook.xml": title}).items():
             archive.writestr(_part(name), '<?xml version="1.0" encoding="UTF-8"?>\n' + content)
