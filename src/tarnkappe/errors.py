@@ -20,6 +20,10 @@ class InputError(TarnkappeError):
     """A source cannot be read: missing, empty, wrongly encoded, malformed or changed while read."""
 
 
+class OutputError(TarnkappeError):
+    """A file cannot be written: the disk is full, the folder is read-only. Nothing is left behind."""
+
+
 class ColumnError(TarnkappeError):
     """A column is missing, duplicated, or has the wrong role or type for what is asked of it."""
 

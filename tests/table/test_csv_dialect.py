@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.csv_dialect import NO_DELIMITER, find_dialect
+from tarnkappe.table.formats.csv_dialect import NO_DELIMITER, find_dialect
 
 
 def dialect(text: str, name: str = "a.csv", **stated: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.table.csv_records import (
+from tarnkappe.table.formats.csv_records import (
     NUL_BYTE,
     SOUND,
     TEXT_AFTER_QUOTE,

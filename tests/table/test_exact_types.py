@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarnkappe.table.encoding import as_text
-from tarnkappe.table.exact_types import TEXT, exactly_typed, joined
+from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
 
 looking_like_numbers = st.from_regex(r"\A[+-]?0?[0-9]{0,3}(\.[0-9]{0,3})?(e[+-]?[0-9])?\Z")
 looking_like_times = st.from_regex(

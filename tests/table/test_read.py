@@ -18,11 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tarnkappe.table.csv_read
-import tarnkappe.table.unicode
+import tarnkappe.table.formats.csv_read
+import tarnkappe.table.formats.unicode
 from tarnkappe.errors import ColumnError, InputError, ParameterError
-from tarnkappe.table import Table, read, rendering
-from tarnkappe.table.exact_types import TEXT
+from tarnkappe.table import Table, read
+from tarnkappe.table.formats import rendering
+from tarnkappe.table.formats.exact_types import TEXT
 
 SECRET = "Zebulon"
 """A cell; no message may show it."""
@@ -124,7 +125,7 @@ def test_columns_are_chosen_and_ordered(tmp_path: Path) -> None:
 def test_many_blocks_give_one_table_and_progress_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 64)
     lines = [f'{n},"line\n{n % 7}",{n / 2 if n % 2 else ""}' for n in range(500)]
     path = written(tmp_path, "n,text,half\n" + "\n".join(lines))
     told: list[tuple[str, int, int]] = []
@@ -138,7 +139,7 @@ def test_many_blocks_give_one_table_and_progress_is_told(
 def test_a_column_that_turns_out_to_be_text_in_a_late_block_is_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 64)
     values = [str(n) for n in range(100)] + ["01"]
     assert rows(read(written(tmp_path, "n,m\n" + "".join(f"{v},{v}\n" for v in values)))) == [
         (v, v) for v in values
@@ -276,7 +277,7 @@ def test_a_ragged_row(tmp_path: Path, body: str, line: int, found: int) -> None:
 
 
 def test_a_ragged_row_in_a_late_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 100)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 100)
     path = written(tmp_path, "a,b\n" + "1,2\n" * 500 + f"1,2,{SECRET}\n" + "1,2\n" * 500)
     assert "a.csv, line 502: expected 2 fields, found 3" in refusal(path)
 
@@ -302,7 +303,7 @@ def test_bytes_that_are_not_utf8_after_a_mark_and_in_the_header(tmp_path: Path) 
 
 
 def test_bytes_that_are_not_utf8_in_a_late_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 100)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 100)
     content = b"a,b\n" + b"1,2\n" * 100 + b"\xff,2\n"
     assert f"line 102, byte {content.index(255)}" in refusal(written(tmp_path, content))
 
@@ -335,8 +336,8 @@ def test_zero_bytes(tmp_path: Path, content: bytes) -> None:
 def test_quotes_that_do_not_close(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, f'a,b\n1,2\n1,"{SECRET}\n3,4\n')
     assert 'a.csv, line 3: a quote (") is opened and never closed' in refusal(path)
-    monkeypatch.setattr(tarnkappe.table.csv_read, "LONGEST_RECORD", 1000)
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 100)
+    monkeypatch.setattr(tarnkappe.table.formats.csv_read, "LONGEST_RECORD", 1000)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 100)
     path = written(tmp_path, "a,b\n" + "1,2\n" * 50 + '1,"' + "3,4\n" * 1000)
     assert "line 52: a record of over 1,000 bytes begins: is a quote opened" in refusal(path)
 
@@ -353,7 +354,7 @@ def test_whatever_else_the_parser_refuses_is_told_without_its_words(
     def refuse(*_: object) -> None:
         raise pa.ArrowInvalid(f"cannot read: {SECRET}")
 
-    monkeypatch.setattr(tarnkappe.table.csv_read, "exactly_typed", refuse)
+    monkeypatch.setattr(tarnkappe.table.formats.csv_read, "exactly_typed", refuse)
     assert refusal(written(tmp_path, "a,b\n1,2\n")).endswith("a.csv, from line 2: the records cannot be read")
 
 
@@ -421,7 +422,7 @@ def test_a_mistake_in_a_file_that_changes_is_blamed_on_the_change(
         path.write_text("a,b\n1,2\n3")
         raise InputError("line 3 is ragged")
 
-    monkeypatch.setattr(tarnkappe.table.csv_read, "find_dialect", half_written)
+    monkeypatch.setattr(tarnkappe.table.formats.csv_read, "find_dialect", half_written)
     assert "changed while it was read" in refusal(path)
 
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.table import excel_read, read
-from tarnkappe.table.exact_types import TEXT
+from tarnkappe.table import read
+from tarnkappe.table.formats import excel_read
+from tarnkappe.table.formats.exact_types import TEXT
 from tests.table.test_read import SECRET, refusal, rows
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import tarnkappe.table.unicode
+import tarnkappe.table.formats.unicode
 from tarnkappe.table import read
-from tarnkappe.table.exact_types import TEXT
+from tarnkappe.table.formats.exact_types import TEXT
 from tests.table.test_read import SECRET, refusal, rows, written
 
 LINES = '{"n":1,"t":"2020-01-01"}\n\n{"t":"01","b":true,"n":2.5}\n{"n":null,"t":""}\n'
@@ -46,13 +46,13 @@ def test_gzipped_lines_and_chosen_columns(tmp_path: Path) -> None:
 
 
 def test_a_block_of_empty_lines_gives_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 64)
     path = written(tmp_path, '{"a":"x"}' + "\n" * 300 + '{"a":"y"}\n', "a.jsonl")
     assert rows(read(path)) == [("x",), ("y",)]
 
 
 def test_many_blocks_give_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 64)
     values = [None if n < 50 else n if n < 100 else n + 0.5 for n in range(200)]
     lines = [f'{{"v":{"null" if v is None else v},"t":"t{n % 3}"}}' for n, v in enumerate(values)]
     told: list[tuple[str, int, int]] = []
@@ -70,7 +70,7 @@ def test_a_column_that_changes_its_type_is_refused(tmp_path: Path, content: str)
 def test_a_column_that_changes_its_type_between_blocks_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tarnkappe.table.unicode, "CHUNK", 64)  # eight of the first lines
+    monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 64)  # eight of the first lines
     path = written(tmp_path, '{"a":1}\n' * 48 + f'{{"a":"{SECRET}"}}\n' * 50, "a.jsonl")
     assert "the column 'a' changes from number to string" in refusal(path)
 

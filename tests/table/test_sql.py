@@ -19,9 +19,10 @@ import pytest
 from hypothesis import given, settings
 
 from tarnkappe.errors import ColumnError, InputError, ParameterError, TarnkappeError
-from tarnkappe.table import read, sql_read, sql_write, write
-from tarnkappe.table.exact_types import TEXT
-from tarnkappe.table.rendering import plain
+from tarnkappe.table import read, write
+from tarnkappe.table.formats import sql_read, sql_write
+from tarnkappe.table.formats.exact_types import TEXT
+from tarnkappe.table.formats.rendering import plain
 from tests.table.test_read import SECRET, refusal, rows
 from tests.table.written_tables import tables
 

@@ -21,9 +21,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.errors import ColumnError, InputError, ParameterError, TarnkappeError
-from tarnkappe.table import Table, columnar, excel_write, files, read, rendering, write
+from tarnkappe.errors import ColumnError, InputError, OutputError, ParameterError
+from tarnkappe.table import Table, files, read, write
 from tarnkappe.table.encoding import as_text
+from tarnkappe.table.formats import columnar, excel_write, rendering
 from tarnkappe.table.write import replace_atomically
 from tests.table.test_read import SECRET, rows, written
 from tests.table.written_tables import tables
@@ -246,7 +247,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, suffix: str, failure: A
     def fail(*_: object) -> None:
         raise failure
 
-    expected = TarnkappeError if isinstance(failure, OSError) else failure
+    expected = OutputError if isinstance(failure, OSError) else failure
     with pytest.raises(expected):
         write(pa.table({"a": [1, 2]}), path, progress=fail)
     assert path.read_text() == "as it was"
@@ -258,7 +259,7 @@ def test_a_full_disk_is_told_in_one_line(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-    with pytest.raises(TarnkappeError, match=r"t\.\w+: the file cannot be written: No space left on device$"):
+    with pytest.raises(OutputError, match=r"t\.\w+: the file cannot be written: No space left on device$"):
         write(pa.table({"a": [1, 2]}), tmp_path / f"t.{suffix}")
     assert list(tmp_path.iterdir()) == []
 

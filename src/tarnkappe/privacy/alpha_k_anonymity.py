@@ -7,7 +7,7 @@ import dataclasses
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.exact import Exact, decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Model, require_whole
+from tarnkappe.privacy.model import Model, others, require_whole
 from tarnkappe.privacy.shares import require_share
 from tarnkappe.privacy.x_y_linkability import XYLinkability
 
@@ -37,7 +37,7 @@ class AlphaKAnonymity(CompositeModel):
     @property
     def promise(self) -> str:
         return (
-            f"Everybody in the release looks the same as at least {self.k - 1} others, and nobody's value "
+            f"Everybody in the release looks the same as at least {others(self.k - 1)}, and nobody's value "
             f"of '{self.column}' can be inferred with a probability above {decimal(self.alpha)}."
         )
 

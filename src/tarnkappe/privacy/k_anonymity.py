@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require_whole
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, others, require_whole
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -35,8 +35,7 @@ class KAnonymity(Model):
 
     @property
     def promise(self) -> str:
-        others = "1 other" if self.k == 2 else f"{self.k - 1} others"
-        return f"Everybody in the release looks the same as at least {others}."
+        return f"Everybody in the release looks the same as at least {others(self.k - 1)}."
 
     @property
     def bound(self) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Model, as_names
+from tarnkappe.privacy.model import Model, as_names, others
 from tarnkappe.privacy.subset_anonymity import SubsetAnonymity
 from tarnkappe.privacy.subset_confidence import SubsetConfidence
 
@@ -42,7 +42,7 @@ class LKCPrivacy(CompositeModel):
     def promise(self) -> str:
         return (
             f"Whoever knows at most {self.l} quasi-identifiers of somebody in the release cannot tell her "
-            f"apart from at least {self.k - 1} others, nor infer a sensitive value of her '{self.column}' "
+            f"apart from at least {others(self.k - 1)}, nor infer a sensitive value of her '{self.column}' "
             f"with a probability above {decimal(self.c)}."
         )
 

@@ -350,3 +350,12 @@ def require_positive(model: str, parameter: str, number: object) -> None:
     """Refuse anything but a finite number above 0."""
     good = isinstance(number, int | float) and not isinstance(number, bool) and 0 < number < float("inf")
     require(good, f"{model} needs a {parameter} above 0, not {number!r}")
+
+
+def others(number: int) -> str:
+    """So many other people, in words.
+
+    >>> others(1), others(4)
+    ('1 other', '4 others')
+    """
+    return f"{number} other{'' if number == 1 else 's'}"

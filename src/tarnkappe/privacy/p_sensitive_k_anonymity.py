@@ -7,7 +7,7 @@ import dataclasses
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Model, require_whole
+from tarnkappe.privacy.model import Model, others, require_whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PSensitiveKAnonymity(CompositeModel):
     @property
     def promise(self) -> str:
         return (
-            f"Everybody in the release looks the same as at least {self.k - 1} others, "
+            f"Everybody in the release looks the same as at least {others(self.k - 1)}, "
             f"and at least {self.p} values of '{self.column}' remain possible for her."
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.privacy.column_subsets import column_subsets, subset_groups
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, Scope, require_whole
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, Scope, others, require_whole
 from tarnkappe.privacy.verify import class_of
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
@@ -51,7 +51,7 @@ class SubsetAnonymity(Model):
     def promise(self) -> str:
         return (
             f"Whoever knows at most {self.l} quasi-identifiers of somebody in the release "
-            f"cannot tell her apart from at least {self.k - 1} others."
+            f"cannot tell her apart from at least {others(self.k - 1)}."
         )
 
     @property

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tarnkappe.errors import InputError, ParameterError, TarnkappeError
+from tarnkappe.errors import InputError, OutputError, ParameterError
 
 
 class Format(StrEnum):
@@ -170,7 +170,7 @@ def replace_atomically(path: Path) -> Iterator[Path]:
         partial.replace(target)
         _sync(target.parent)
     except OSError as error:
-        raise TarnkappeError(
+        raise OutputError(
             f"{path}: the file cannot be written: {error.strerror or type(error).__name__}"
         ) from None
     finally:

@@ -10,15 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.columnar import read_arrow, read_parquet
-from tarnkappe.table.csv_read import read_csv
-from tarnkappe.table.database import is_address, shown
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.excel_read import read_excel
 from tarnkappe.table.files import Format, format_of, opened
-from tarnkappe.table.json_read import read_json
-from tarnkappe.table.memory import read_memory
-from tarnkappe.table.sql_read import read_sql
+from tarnkappe.table.formats.columnar import read_arrow, read_parquet
+from tarnkappe.table.formats.csv_read import read_csv
+from tarnkappe.table.formats.database import is_address, shown
+from tarnkappe.table.formats.excel_read import read_excel
+from tarnkappe.table.formats.json_read import read_json
+from tarnkappe.table.formats.memory import read_memory
+from tarnkappe.table.formats.sql_read import read_sql
 from tarnkappe.table.table import Table
 
 READERS: dict[Format, Callable[..., pa.Table]] = {

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.table.columnar import write_arrow, write_parquet
-from tarnkappe.table.csv_dialect import check_stated
-from tarnkappe.table.database import is_address, shown
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.excel_write import write_excel
 from tarnkappe.table.files import Format, format_of, is_compressed, replace_atomically, suffix_of
-from tarnkappe.table.memory import read_memory
-from tarnkappe.table.names import check_names
-from tarnkappe.table.sql_write import write_sql
+from tarnkappe.table.formats.columnar import write_arrow, write_parquet
+from tarnkappe.table.formats.csv_dialect import check_stated
+from tarnkappe.table.formats.database import is_address, shown
+from tarnkappe.table.formats.excel_write import write_excel
+from tarnkappe.table.formats.memory import read_memory
+from tarnkappe.table.formats.names import check_names
+from tarnkappe.table.formats.sql_write import write_sql
+from tarnkappe.table.formats.text_write import csv_blocks, json_blocks
 from tarnkappe.table.table import Table
-from tarnkappe.table.text_write import csv_blocks, json_blocks
 
 __all__ = ["replace_atomically", "write"]
 

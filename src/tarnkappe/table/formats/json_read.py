@@ -18,11 +18,11 @@ import pyarrow.json
 
 from tarnkappe.errors import InputError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.exact_types import TEXT, compact, concatenated
 from tarnkappe.table.files import Source
-from tarnkappe.table.names import check_names, chosen_names
+from tarnkappe.table.formats.exact_types import TEXT, compact, concatenated
+from tarnkappe.table.formats.names import check_names, chosen_names
+from tarnkappe.table.formats.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
 from tarnkappe.table.parallel import in_order
-from tarnkappe.table.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
 
 EXACT_INTEGERS = 2**53
 """Beyond this, a double cannot tell all whole numbers apart."""

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.csv
 
 from tarnkappe.errors import InputError
-from tarnkappe.table.csv_dialect import SAMPLE, Dialect, find_dialect, refuse_malformed
-from tarnkappe.table.csv_records import find_records
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.exact_types import TEXT, exactly_typed, joined
 from tarnkappe.table.files import Source
-from tarnkappe.table.names import check_names, chosen_names
+from tarnkappe.table.formats.csv_dialect import SAMPLE, Dialect, find_dialect, refuse_malformed
+from tarnkappe.table.formats.csv_records import find_records
+from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
+from tarnkappe.table.formats.names import check_names, chosen_names
+from tarnkappe.table.formats.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
 from tarnkappe.table.parallel import in_order
-from tarnkappe.table.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
 
 LONGEST_RECORD = 2**26
 

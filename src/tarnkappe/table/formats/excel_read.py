@@ -17,9 +17,9 @@ from openpyxl.utils import get_column_letter
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.exact_types import TEXT
 from tarnkappe.table.files import Source
-from tarnkappe.table.names import check_names, chosen_names
+from tarnkappe.table.formats.exact_types import TEXT
+from tarnkappe.table.formats.names import check_names, chosen_names
 
 ESCAPE = re.compile(r"_x(?!D[89A-F])([0-9A-F]{4})_", re.IGNORECASE)
 """How workbooks write characters that XML cannot hold; halves of characters are never written so."""

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.database import (
+from tarnkappe.table.encoding import Progress, as_text, with_one_dictionary
+from tarnkappe.table.formats.database import (
     connected,
     connected_to_duckdb,
     database_file,
@@ -24,15 +25,14 @@ from tarnkappe.table.database import (
     shown,
     split_name,
 )
-from tarnkappe.table.encoding import Progress, as_text, with_one_dictionary
-from tarnkappe.table.exact_types import (
+from tarnkappe.table.formats.exact_types import (
     TEXT,
     compact,
     concatenated,
     exactly_typed,
     is_text,
 )
-from tarnkappe.table.names import check_names, chosen_names
+from tarnkappe.table.formats.names import check_names, chosen_names
 
 CHUNK = 50_000
 

@@ -6,7 +6,8 @@ import dataclasses
 from pathlib import Path
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.csv_records import (
+from tarnkappe.table.files import suffix_of
+from tarnkappe.table.formats.csv_records import (
     NUL_BYTE,
     SOUND,
     TEXT_AFTER_QUOTE,
@@ -15,7 +16,6 @@ from tarnkappe.table.csv_records import (
     Records,
     find_records,
 )
-from tarnkappe.table.files import suffix_of
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 """The delimiters that are looked for."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import ColumnError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.rendering import Render, interleaved, pieces, refuse_kinds, rendered, with_point
+from tarnkappe.table.formats.rendering import Render, interleaved, pieces, refuse_kinds, rendered, with_point
 
 NEEDS_QUOTES = r"""^$|^['\x{feff}]|^\s|\s$|[\x00-\x1f\\",;|]"""
 """Fields to be quoted: the empty text (without quotes it would be missing) and everything that a

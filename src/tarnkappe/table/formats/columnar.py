@@ -11,10 +11,10 @@ import pyarrow.parquet
 
 from tarnkappe.errors import InputError
 from tarnkappe.table.encoding import Progress, with_one_dictionary
-from tarnkappe.table.exact_types import TEXT, is_text
 from tarnkappe.table.files import Source
-from tarnkappe.table.names import check_names, chosen_names
-from tarnkappe.table.rendering import pieces, plain_schema
+from tarnkappe.table.formats.exact_types import TEXT, is_text
+from tarnkappe.table.formats.names import check_names, chosen_names
+from tarnkappe.table.formats.rendering import pieces, plain_schema
 
 ROW_GROUP = 2**20
 PARQUET_COMPRESSION = "zstd"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.names import check_names, chosen_names
+from tarnkappe.table.formats.names import check_names, chosen_names
 
 WHERE = "the table"
 

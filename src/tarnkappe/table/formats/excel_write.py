@@ -19,7 +19,7 @@ from openpyxl.utils import get_column_letter
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.rendering import (
+from tarnkappe.table.formats.rendering import (
     Render,
     interleaved,
     pieces,

@@ -11,10 +11,17 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.table.database import connected, connected_to_duckdb, database_file, is_duckdb, quoted, shown
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.rendering import pieces, plain, plain_schema, refuse_kinds
-from tarnkappe.table.text_write import csv_blocks
+from tarnkappe.table.formats.database import (
+    connected,
+    connected_to_duckdb,
+    database_file,
+    is_duckdb,
+    quoted,
+    shown,
+)
+from tarnkappe.table.formats.rendering import pieces, plain, plain_schema, refuse_kinds
+from tarnkappe.table.formats.text_write import csv_blocks
 
 CHUNK = 10_000
 ROWS = '"rows to be written"'
