@@ -1,7 +1,8 @@
 # make demo       install the core into .venv and anonymize built-in data
 # make test       lint, types and tests, in under 15 minutes on 2 cores
 # make test-all   the same with the slow tests and five times as many random cases for every property
-# make bench      what is measured, against what; tables on the screen
+# make coverage   which lines the tests reach
+# make bench      what is measured, against what
 # make lock       pin the newest versions that the project allows
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ WORKERS ?= auto
 # Compiled bytecode makes every start of `tarn` several times faster, so it is written even where the shell says no.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all bench bench-check lint docs lock clean
+.PHONY: demo test test-all coverage bench bench-check lint docs lock clean
 
 demo: .venv/core.done
 	@$(BIN)/tarn demo
@@ -23,9 +24,12 @@ test: .venv/test.done lint
 test-all: .venv/test.done lint
 	TARN_TESTS=thorough $(BIN)/pytest -n $(WORKERS)
 
+coverage: .venv/test.done
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov=src/tarnkappe --cov-report=term
+
 lint: .venv/test.done
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples
 	$(BIN)/mypy
 
 bench: .venv/test.done
