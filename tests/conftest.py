@@ -12,7 +12,7 @@ FIXTURES = Path(__file__).resolve().parent / "fixtures"
 settings.register_profile(
     "default", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
+settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=3000)
 settings.load_profile(os.environ.get("TARN_TESTS", "default"))
 
 

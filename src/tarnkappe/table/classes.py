@@ -30,11 +30,14 @@ class Tuples:
         columns: the columns by name; their codes have one entry per tuple.
         counts: in how many rows of the table to be released each tuple occurs.
         population: in how many rows of the whole population it occurs, if one is given.
+        origin: the tuples that these are a roll-up of. Facts of the table are asked of them, since a
+            tuple of a roll-up stands for others with different values.
     """
 
     columns: Mapping[str, Column]
     counts: Counts
     population: Counts | None = None
+    origin: Tuples | None = None
 
     @classmethod
     def of_rows(cls, columns: Iterable[Column]) -> Tuples:
@@ -57,6 +60,29 @@ class Tuples:
         """The same tuples, with generalizations for some of the columns."""
         columns = {n: c.with_levels(levels[n]) if n in levels else c for n, c in self.columns.items()}
         return dataclasses.replace(self, columns=columns)
+
+    def rolled_up(self, classes: Classes, names: Sequence[str]) -> Tuples:
+        """One tuple for each class of these tuples, and for each combination of other columns in it.
+
+        Grouping a roll-up at higher levels gives the same classes as grouping the tuples themselves, since
+        hierarchies are monotone: what one member of a class is generalized to, all are.
+
+        Args:
+            classes: classes of these tuples.
+            names: the other columns that must be kept apart.
+        """
+        others = [self.columns[name] for name in names]
+        grouping = group_codes(
+            [classes.ids, *(c.codes for c in others)],
+            [max(classes.num_classes, 1), *(c.cardinality for c in others)],
+        )
+        population = self.population
+        return Tuples(
+            {name: column.take(grouping.representatives) for name, column in self.columns.items()},
+            sum_by_group(grouping.ids, self.counts, grouping.num_groups),
+            None if population is None else sum_by_group(grouping.ids, population, grouping.num_groups),
+            self.origin or self,
+        )
 
     def select(self, names: Iterable[str]) -> Tuples:
         """The same tuples with some of the columns only."""
@@ -88,16 +114,18 @@ class Tuples:
         """
         chosen = tuple(self.columns[name] for name in quasi_identifiers)
         at = (0,) * len(chosen) if levels is None else tuple(levels)
-        generalized = [generalize(c, level) for c, level in zip(chosen, at, strict=True)]
-        cardinalities = [num_labels(c, level) for c, level in zip(chosen, at, strict=True)]
         if chosen:
-            grouping = group_codes(generalized, cardinalities)
+            grouping = group_codes(
+                [column.codes for column in chosen],
+                [num_labels(c, level) for c, level in zip(chosen, at, strict=True)],
+                [labels_at(c, level) for c, level in zip(chosen, at, strict=True)],
+            )
         else:  # no quasi-identifier: nobody can be told apart, all rows are one class
             grouping = group_keys(np.zeros(self.num_tuples, np.uint64), 1)
         ids, num_groups = grouping.ids, grouping.num_groups
         population = self.population
         return Classes(
-            tuples=self,
+            tuples=self.origin or self,
             quasi_identifiers=chosen,
             levels=at,
             sizes=sum_by_group(ids, self.counts, num_groups),
@@ -148,11 +176,9 @@ class Tuples:
         return cache[names]
 
 
-def generalize(column: Column, level: int) -> Codes:
-    """The label codes of a column at a level."""
-    if column.levels is None or level == 0:
-        return column.codes
-    return column.levels.maps[level][column.codes]
+def labels_at(column: Column, level: int) -> Codes | None:
+    """The label of each code of a column at a level, or None if the codes are the labels."""
+    return None if column.levels is None or level == 0 else column.levels.maps[level]
 
 
 def num_labels(column: Column, level: int) -> int:

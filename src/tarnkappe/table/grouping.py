@@ -36,8 +36,15 @@ class Grouping(NamedTuple):
         return len(self.representatives)
 
 
-def group_codes(columns: Sequence[Codes], cardinalities: Sequence[int]) -> Grouping:
+def group_codes(
+    columns: Sequence[Codes],
+    cardinalities: Sequence[int],
+    labels: Sequence[Codes | None] | None = None,
+) -> Grouping:
     """Group rows that agree in all columns.
+
+    With `labels`, an array for a column gives the label of each of its codes, and rows are grouped by
+    labels; the cardinality is then the number of labels.
 
     >>> grouping = group_codes([np.array([0, 1, 0], np.int32), np.array([2, 2, 2], np.int32)], [2, 3])
     >>> grouping.ids.tolist(), grouping.representatives.tolist()
@@ -46,11 +53,16 @@ def group_codes(columns: Sequence[Codes], cardinalities: Sequence[int]) -> Group
     num_rows = len(columns[0]) if columns else 0
     keys = np.zeros(num_rows, dtype=np.uint64)
     num_keys = 1
-    for codes, cardinality in zip(columns, cardinalities, strict=True):
+    for codes, cardinality, label in zip(
+        columns, cardinalities, labels or (None,) * len(columns), strict=True
+    ):
         if num_keys * max(cardinality, 1) >= MAX_KEYS:
             compact = group_keys(keys, num_keys)
             keys, num_keys = compact.ids.astype(np.uint64), compact.num_groups
-        append_codes(keys, codes, cardinality)
+        if label is None:
+            append_codes(keys, codes, cardinality)
+        else:
+            append_labels(keys, codes, label, cardinality)
         num_keys *= max(cardinality, 1)
     return group_keys(keys, num_keys)
 
@@ -70,6 +82,14 @@ def append_codes(keys: Keys, codes: Codes, cardinality: int) -> None:
     factor = np.uint64(cardinality)
     for row in range(len(keys)):
         keys[row] = keys[row] * factor + np.uint64(codes[row])
+
+
+@compiled
+def append_labels(keys: Keys, codes: Codes, labels: Codes, cardinality: int) -> None:
+    """Append one column to packed keys, each code replaced by its label."""
+    factor = np.uint64(cardinality)
+    for row in range(len(keys)):
+        keys[row] = keys[row] * factor + np.uint64(labels[codes[row]])
 
 
 @compiled
