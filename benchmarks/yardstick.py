@@ -31,4 +31,4 @@ def yardstick(data: pa.Table, repeats: int = REPEATS) -> float:
         connection.execute(f"CREATE TABLE data AS SELECT {columns} FROM arrow")
         names = ", ".join(f'"{name}"' for name in data.column_names)
         query = f"SELECT {names}, count(*) FROM data GROUP BY {names}"
-        return seconds(lambda: connection.execute(query).fetch_arrow_table(), repeats)
+        return seconds(lambda: connection.sql(query).to_arrow_table(), repeats)
