@@ -12,20 +12,26 @@ import pyarrow as pa
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import Format, format_of, opened
+from tarnkappe.table.formats.address import is_address, shown
 from tarnkappe.table.formats.columnar import read_arrow, read_parquet
 from tarnkappe.table.formats.csv_read import read_csv
-from tarnkappe.table.formats.database import is_address, shown
-from tarnkappe.table.formats.excel_read import read_excel
 from tarnkappe.table.formats.json_read import read_json
 from tarnkappe.table.formats.memory import read_memory
-from tarnkappe.table.formats.sql_read import read_sql
 from tarnkappe.table.table import Table
+
+
+def _read_excel(*arguments: Any, **options: Any) -> pa.Table:
+    # Excel and databases need large libraries; loading them would double the start of every command.
+    from tarnkappe.table.formats.excel_read import read_excel
+
+    return read_excel(*arguments, **options)
+
 
 READERS: dict[Format, Callable[..., pa.Table]] = {
     Format.CSV: read_csv,
     Format.JSON: read_json,
     Format.PARQUET: read_parquet,
-    Format.EXCEL: read_excel,
+    Format.EXCEL: _read_excel,
     Format.ARROW: read_arrow,
 }
 FILE_OPTIONS = {Format.CSV: ("delimiter", "encoding", "quote"), Format.EXCEL: ("sheet",)}
@@ -79,6 +85,8 @@ def read(
     options = {name: value for name, value in stated.items() if value is not None}
     if is_address(source):
         _refuse_foreign(options, DATABASE_OPTIONS, "database")
+        from tarnkappe.table.formats.sql_read import read_sql
+
         data = read_sql(source, columns=columns, progress=progress, **options)
         return _finished(data, shown(source))
     if isinstance(source, str | os.PathLike):

@@ -12,13 +12,11 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import Format, format_of, is_compressed, replace_atomically, suffix_of
+from tarnkappe.table.formats.address import is_address, shown
 from tarnkappe.table.formats.columnar import write_arrow, write_parquet
 from tarnkappe.table.formats.csv_dialect import check_stated
-from tarnkappe.table.formats.database import is_address, shown
-from tarnkappe.table.formats.excel_write import write_excel
 from tarnkappe.table.formats.memory import read_memory
 from tarnkappe.table.formats.names import check_names
-from tarnkappe.table.formats.sql_write import write_sql
 from tarnkappe.table.formats.text_write import csv_blocks, json_blocks
 from tarnkappe.table.table import Table
 
@@ -60,6 +58,8 @@ def write(
         if table is None:
             raise ParameterError(f"{shown(address)}: pass `table`, the name of the table to write")
         _refuse_foreign(sheet=sheet)
+        from tarnkappe.table.formats.sql_write import write_sql  # loaded when used, as in `read`
+
         write_sql(rows, address, table=table, replace=replace, progress=progress)
         return
     path = Path(target)
@@ -72,6 +72,8 @@ def write(
         elif form is Format.ARROW:
             write_arrow(rows, partial, progress)
         elif form is Format.EXCEL:
+            from tarnkappe.table.formats.excel_write import write_excel
+
             write_excel(rows, partial, sheet="Data" if sheet is None else sheet, progress=progress)
         else:
             between = delimiter or ("\t" if suffix_of(path) == ".tsv" else ",")

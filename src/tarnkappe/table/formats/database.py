@@ -1,4 +1,4 @@
-"""Database addresses: connecting to them, and speaking of them without their passwords.
+"""Connecting to databases, and reporting what they say without passwords and cells.
 
 What a driver says reaches the user only where it can hold neither a password nor a cell. Of a failed
 connection it quotes the host, into which half a password slips when it is not percent-encoded; of a
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import unquote
 
 import duckdb
@@ -18,62 +17,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from tarnkappe.errors import InputError, ParameterError
-
-ADDRESS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(.*)", re.DOTALL)
-
-UNAMBIGUOUS = re.compile(r"[^@?#]*(@[^@?#:/]*(?::\d+)?(?:/[^@?#:/]*)?)(?:\?[^@]*)?")
-"""Account, place, options, with no sign in one of them that could begin the next."""
+from tarnkappe.table.formats.address import database_file, shown, split_address
 
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 """The drivers that plain names stand for."""
-
-FILE_DATABASES = ("sqlite", "duckdb")
-
-
-def is_address(source: object) -> bool:
-    """Whether something is a database address and no path."""
-    return isinstance(source, str) and ADDRESS.fullmatch(source) is not None
-
-
-def shown(address: str) -> str:
-    """An address as messages may show it: without user, password and options.
-
-    Where it is not beyond doubt which part the password is, nothing but the kind of database is shown.
-
-    >>> shown("postgresql://ann:secret@db.example.org:5432/clinic?sslpassword=secret")
-    'postgresql://***@db.example.org:5432/clinic'
-    >>> shown("postgresql://ann:se@cret@db.example.org:5432/clinic")
-    'postgresql://***'
-    """
-    scheme, rest = _split(address)
-    if _is_file(scheme, rest):
-        return f"{scheme}://{rest.partition('?')[0]}"
-    place = UNAMBIGUOUS.fullmatch(rest)
-    return f"{scheme}://***{place[1] if place else ''}"
-
-
-def is_duckdb(address: str) -> bool:
-    """Whether this is the address of a DuckDB file."""
-    return _split(address)[0] == "duckdb"
-
-
-def database_file(address: str) -> Path | None:
-    """The file that an address of SQLite or DuckDB names, None for a server.
-
-    >>> database_file("sqlite:///clinic.db")
-    PosixPath('clinic.db')
-    """
-    scheme, rest = _split(address)
-    if scheme.partition("+")[0] not in FILE_DATABASES:
-        return None
-    name = rest.partition("?")[0]
-    if not _is_file(scheme, rest) or name in ("/", "/:memory:"):
-        raise ParameterError(f"{shown(address)}: name a file, as in {scheme}:///clinic.db")
-    return Path(name[1:])
-
-
-def _is_file(scheme: str, rest: str) -> bool:
-    return scheme.partition("+")[0] in FILE_DATABASES and rest.startswith("/")
 
 
 @contextmanager
@@ -147,14 +94,8 @@ def split_name(name: str, known: set[tuple[str, str]], address: str) -> tuple[st
     return fitting[0]
 
 
-def _split(address: str) -> tuple[str, str]:
-    matched = ADDRESS.fullmatch(address)
-    assert matched is not None, "only addresses come here"
-    return matched[1].lower(), matched[2]
-
-
 def _engine(address: str) -> sa.Engine:
-    scheme, _ = _split(address)
+    scheme, _ = split_address(address)
     try:
         url = sa.make_url(address)
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
@@ -192,7 +133,7 @@ def _without_secrets(address: str, error: Exception) -> str:
 
 def _secrets(address: str) -> set[str]:
     """Everything in an address that could be a password or a piece of one."""
-    _, rest = _split(address)
+    _, rest = split_address(address)
     account = rest.rpartition("@")[0]
     password = account.partition(":")[2] or account
     options = rest.partition("?")[2]

@@ -15,14 +15,12 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress, as_text, with_one_dictionary
+from tarnkappe.table.formats.address import database_file, is_duckdb, shown
 from tarnkappe.table.formats.database import (
     connected,
     connected_to_duckdb,
-    database_file,
-    is_duckdb,
     planning,
     quoted,
-    shown,
     split_name,
 )
 from tarnkappe.table.formats.exact_types import (

@@ -12,13 +12,11 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.formats.address import database_file, is_duckdb, shown
 from tarnkappe.table.formats.database import (
     connected,
     connected_to_duckdb,
-    database_file,
-    is_duckdb,
     quoted,
-    shown,
 )
 from tarnkappe.table.formats.rendering import pieces, plain, plain_schema, refuse_kinds
 from tarnkappe.table.formats.text_write import csv_blocks

@@ -1,0 +1,69 @@
+"""Database addresses, and how to speak of them without their passwords."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tarnkappe.errors import ParameterError
+
+ADDRESS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(.*)", re.DOTALL)
+
+UNAMBIGUOUS = re.compile(r"[^@?#]*(@[^@?#:/]*(?::\d+)?(?:/[^@?#:/]*)?)(?:\?[^@]*)?")
+"""Account, place, options, with no sign in one of them that could begin the next."""
+
+FILE_DATABASES = ("sqlite", "duckdb")
+
+
+def is_address(source: object) -> bool:
+    """Whether something is a database address and no path."""
+    return isinstance(source, str) and ADDRESS.fullmatch(source) is not None
+
+
+def shown(address: str) -> str:
+    """An address as messages may show it: without user, password and options.
+
+    Where it is not beyond doubt which part the password is, nothing but the kind of database is shown.
+
+    >>> shown("postgresql://ann:secret@db.example.org:5432/clinic?sslpassword=secret")
+    'postgresql://***@db.example.org:5432/clinic'
+    >>> shown("postgresql://ann:se@cret@db.example.org:5432/clinic")
+    'postgresql://***'
+    """
+    scheme, rest = split_address(address)
+    if is_file(scheme, rest):
+        return f"{scheme}://{rest.partition('?')[0]}"
+    place = UNAMBIGUOUS.fullmatch(rest)
+    return f"{scheme}://***{place[1] if place else ''}"
+
+
+def is_duckdb(address: str) -> bool:
+    """Whether this is the address of a DuckDB file."""
+    return split_address(address)[0] == "duckdb"
+
+
+def database_file(address: str) -> Path | None:
+    """The file that an address of SQLite or DuckDB names, None for a server.
+
+    >>> database_file("sqlite:///clinic.db")
+    PosixPath('clinic.db')
+    """
+    scheme, rest = split_address(address)
+    if scheme.partition("+")[0] not in FILE_DATABASES:
+        return None
+    name = rest.partition("?")[0]
+    if not is_file(scheme, rest) or name in ("/", "/:memory:"):
+        raise ParameterError(f"{shown(address)}: name a file, as in {scheme}:///clinic.db")
+    return Path(name[1:])
+
+
+def is_file(scheme: str, rest: str) -> bool:
+    """Whether the parts of an address name a file."""
+    return scheme.partition("+")[0] in FILE_DATABASES and rest.startswith("/")
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """The kind of database and the rest of an address."""
+    matched = ADDRESS.fullmatch(address)
+    assert matched is not None, "only addresses come here"
+    return matched[1].lower(), matched[2]
