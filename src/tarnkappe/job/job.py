@@ -248,5 +248,4 @@ def create_loss(entry: str | Mapping[str, Any]) -> Loss:
 
 def create_search(name: str) -> Search:
     """A search by name."""
-    # The exhaustive search is right for every problem, so it is what `auto` means until others exist.
-    return SEARCHES.create("exhaustive" if name == "auto" and "auto" not in SEARCHES else name, {})
+    return SEARCHES.create(name, {})

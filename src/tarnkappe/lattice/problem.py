@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property
 
 from tarnkappe.errors import ColumnError, ParameterError
@@ -19,7 +18,7 @@ from tarnkappe.table import Classes, Column, State, Tuples
 TIE = 1e-9
 """Losses that differ relatively by less than this are equal: sums of logarithms differ in the last digits."""
 
-Order = tuple[int, Fraction, Fraction, Node]
+Order = tuple[int, int, int, Node]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,14 +144,35 @@ class Problem:
         Compared are the sum of the levels, the mean share of each hierarchy's height, the mean share of
         distinct values lost, and at last the levels in the alphabetical order of the columns.
         """
-        share, lost = Fraction(0), Fraction(0)
-        for column, level in zip(self.columns, node, strict=True):
-            if column.levels is not None and column.levels.height:
-                share += Fraction(level, column.levels.height)
-            if column.levels is not None:
-                lost += 1 - Fraction(column.levels.distinct(level), column.levels.distinct(0))
-        by_name = tuple(level for _, level in sorted(zip(self.quasi_identifiers, node, strict=True)))
-        return sum(node), share, lost, by_name
+        share = sum(weights[level] for weights, level in zip(self._shares, node, strict=True))
+        lost = sum(weights[level] for weights, level in zip(self._losses, node, strict=True))
+        return sum(node), share, lost, tuple(node[i] for i in self._by_name)
+
+    # The shares are brought to one denominator, so that they are compared exactly and without fractions.
+
+    @cached_property
+    def _shares(self) -> tuple[tuple[int, ...], ...]:
+        common = math.lcm(*(max(height, 1) for height in self.lattice.heights))
+        return tuple(
+            tuple(level * common // max(height, 1) for level in range(height + 1))
+            for height in self.lattice.heights
+        )
+
+    @cached_property
+    def _losses(self) -> tuple[tuple[int, ...], ...]:
+        levels = [column.levels for column in self.columns if column.levels is not None]
+        common = math.lcm(*(each.distinct(0) for each in levels))
+        return tuple(
+            tuple(
+                (each.distinct(0) - each.distinct(level)) * common // each.distinct(0)
+                for level in range(each.height + 1)
+            )
+            for each in levels
+        )
+
+    @cached_property
+    def _by_name(self) -> tuple[int, ...]:
+        return tuple(sorted(range(len(self.quasi_identifiers)), key=self.quasi_identifiers.__getitem__))
 
 
 class Best:
@@ -165,15 +185,17 @@ class Best:
 
     def offer(self, evaluation: Evaluation) -> None:
         """Consider one more node."""
-        if not evaluation.satisfied or evaluation.loss > self._ceiling():
+        if not evaluation.satisfied or evaluation.loss > self.ceiling:
             return
         self._candidates.append(evaluation)
         if evaluation.loss < self.loss:
             self.loss = evaluation.loss
-            ceiling = self._ceiling()
+            ceiling = self.ceiling
             self._candidates = [e for e in self._candidates if e.loss <= ceiling]
 
-    def _ceiling(self) -> float:
+    @property
+    def ceiling(self) -> float:
+        """The greatest loss that counts as equally good as the best."""
         return self.loss + TIE * max(1.0, abs(self.loss))
 
     @property

@@ -1,0 +1,39 @@
+"""Depth-first search: test a node, then go up from it; every node is tested or shown to be useless."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tarnkappe.lattice.lattice import Node
+from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.traversal import Traversal
+from tarnkappe.table.encoding import Progress
+
+
+@dataclasses.dataclass(frozen=True)
+class DepthFirst(Search):
+    """Depth-first search in the total order: optimal for all models and losses.
+
+    Neighbouring nodes are tested one after the other, from below, so that roll-ups serve well.
+    """
+
+    name = "dfs"
+
+    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Search from every node that is not yet known to be useless, level by level."""
+        traversal = Traversal(problem, progress)
+        for level in traversal.levels():
+            for node in sorted(level, key=problem.order):
+                if not traversal.need_not_be_tested(node):
+                    self._go_up(node, traversal)
+        return traversal.solution(self.name, optimal=True)
+
+    def _go_up(self, start: Node, traversal: Traversal) -> None:
+        waiting = [start]
+        while waiting:
+            node = waiting.pop()
+            if traversal.need_not_be_tested(node):
+                continue
+            traversal.check(node)
+            waiting.extend(reversed(traversal.successors(node)))

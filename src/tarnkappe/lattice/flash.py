@@ -1,0 +1,30 @@
+"""Flash: binary search along paths, where criterion and loss are monotone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.lattice.flash_two_phase import run_flash
+from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.traversal import Traversal
+from tarnkappe.table.encoding import Progress
+
+
+@dataclasses.dataclass(frozen=True)
+class Flash(Search):
+    """The first phase alone (Kohlmayer et al. 2012): optimal where criterion and loss are monotone."""
+
+    name = "flash"
+
+    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Search the whole lattice; other cases are refused."""
+        traversal = Traversal(problem, progress)
+        if traversal.case != 1:
+            raise ParameterError(
+                "the search 'flash' needs a criterion and a loss that are monotone with this suppression "
+                "limit: use 'flash-2p' or 'auto', which are right for all"
+            )
+        run_flash(traversal)
+        return traversal.solution(self.name, optimal=True)
