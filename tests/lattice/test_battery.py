@@ -10,14 +10,14 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.lattice import SEARCHES, Node, Problem, Search
+from tarnkappe.lattice import SEARCHES, Auto, Node, Problem, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.privacy.exact import share_of
 from tests.loss.twins import TWINS as LOSS_TWINS
 from tests.loss.twins import Release
 from tests.privacy.twins import TWINS as MODEL_TWINS
-from tests.random_tables import Example, examples
+from tests.random_tables import Example, build_tuples, examples
 
 KINDS = list(SEARCHES)
 COMBINATIONS: list[list[Model]] = [
@@ -135,3 +135,16 @@ def test_impossible_problems_are_refused(example: Example) -> None:
 def test_the_suppression_limit_is_exact_decimal_arithmetic() -> None:
     assert share_of(0.29, 100) == 29  # 0.29 * 100 is 28.999999999999996 in floating point
     assert share_of(0.05, 30162) == 1508
+
+
+def test_a_lattice_that_is_too_large_is_refused_in_words() -> None:
+    rows = [{f"q{i}": value for i in range(30)} for value in (0, 1)]
+    maps = {f"q{i}": [dict.fromkeys((0, 1), "*")] for i in range(30)}
+    problem = Problem(
+        build_tuples(rows, maps),
+        tuple(maps),
+        (MODELS.create("k-anonymity", {"k": 2}),),
+        LOSSES.create("height", {}),
+    )
+    with pytest.raises(ParameterError, match="1,073,741,824 combinations of levels"):
+        Auto().run(problem)

@@ -20,12 +20,16 @@ from enum import IntFlag
 
 import numpy as np
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.history import History
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Best, Evaluation, Problem
 from tarnkappe.lattice.search import Solution
 from tarnkappe.privacy import Model, Scope, monotone, protect, satisfied
 from tarnkappe.table.encoding import Progress
+
+MAX_NODES = 100_000_000
+"""One byte is kept of what is known of each node."""
 
 
 class Known(IntFlag):
@@ -48,6 +52,11 @@ class Traversal:
     """
 
     def __init__(self, problem: Problem, progress: Progress | None = None, *, bounded: bool = False) -> None:
+        if problem.lattice.num_nodes > MAX_NODES:
+            raise ParameterError(
+                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than the {MAX_NODES:,} "
+                "that can be searched: take fewer quasi-identifiers or hierarchies with fewer levels"
+            )
         self.problem = problem
         self.tests: list[Node] = []
         self.best = Best(problem)
