@@ -54,8 +54,8 @@ class Traversal:
     def __init__(self, problem: Problem, progress: Progress | None = None, *, bounded: bool = False) -> None:
         if problem.lattice.num_nodes > MAX_NODES:
             raise ParameterError(
-                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than the {MAX_NODES:,} "
-                "that can be searched: take fewer quasi-identifiers or hierarchies with fewer levels"
+                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than "
+                f"the {MAX_NODES:,} that can be searched: take fewer quasi-identifiers or flatter hierarchies"
             )
         self.problem = problem
         self.tests: list[Node] = []
