@@ -13,7 +13,7 @@ from tarnkappe.lattice.lattice import Lattice, Node
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model, needed_distributions, protect, satisfied
 from tarnkappe.privacy.exact import share_of
-from tarnkappe.table import Classes, Column, State, Tuples
+from tarnkappe.table import Classes, Column, Tuples
 
 TIE = 1e-9
 """Losses that differ relatively by less than this are equal: sums of logarithms differ in the last digits."""
@@ -122,10 +122,6 @@ class Problem:
         """The classes at a node as tuples, from which the nodes above it are grouped faster."""
         others = [name for name in tuples.columns if name not in self.quasi_identifiers]
         return tuples.rolled_up(tuples.classes(self.quasi_identifiers, node), others)
-
-    def state(self, node: Sequence[int]) -> State:
-        """The classes at a node and which of them may be released."""
-        return protect(self.classes(node), self.models)
 
     def evaluate(self, node: Node, tuples: Tuples | None = None) -> Evaluation:
         """Test one node: generalize, group, suppress what no model allows, measure the loss."""

@@ -94,13 +94,8 @@ class Traversal:
         """Note a fact about a node and everything below it."""
         self._known[tuple(slice(level + 1) for level in node)] |= np.uint8(what)
 
-    def check(self, node: Node, *, keep: bool = True) -> Evaluation:
-        """Test a node, note what follows from the answer, and remember it if it is the best.
-
-        Args:
-            node: the node.
-            keep: whether nodes above will be tested, so that a snapshot pays.
-        """
+    def check(self, node: Node) -> Evaluation:
+        """Test a node, note what follows from the answer, and remember it if it is the best."""
         problem = self.problem
         base = self._history.base_for(node)
         self.rolled_up += base is not problem.tuples
@@ -114,7 +109,7 @@ class Traversal:
         sub_good = good or not self.implied
         if not sub_good:
             sub_good = satisfied(protect(classes, self.implied), self.implied, problem.limit)
-        if keep and self._history.is_worth_keeping(classes.num_classes, base):
+        if self._history.is_worth_keeping(classes.num_classes, base):
             others = [name for name in base.columns if name not in problem.quasi_identifiers]
             self._history.keep(node, base.rolled_up(classes, others))
         self._learn(evaluation, sub_good)

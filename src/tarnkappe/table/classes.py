@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -302,15 +301,3 @@ class State:
 def release_everything(classes: Classes) -> State:
     """The state in which no class with rows is suppressed."""
     return State(classes, classes.released.copy())
-
-
-def summary(state: State) -> dict[str, Any]:
-    """The figures of a state that reports show."""
-    kept = state.classes.sizes[state.kept]
-    return {
-        "rows": state.classes.num_rows,
-        "suppressed": state.suppressed_rows,
-        "classes": state.num_kept,
-        "smallest_class": int(kept.min()) if len(kept) else 0,
-        "largest_class": int(kept.max()) if len(kept) else 0,
-    }
