@@ -124,7 +124,7 @@ def test_k_larger_than_the_table_is_refused(good: Path, command: str) -> None:
 def test_a_hierarchy_that_misses_a_value_is_refused_with_the_value(good: Path, tmp_path: Path) -> None:
     (tmp_path / "town.csv").write_text("Ulm;south;*\nKiel;north;*\n", encoding="utf-8")
     arguments = ("--input", good, "--qi", f"town={tmp_path / 'town.csv'}", "--k", "2")
-    refused(tarn("anonymize", *arguments), "town", "Bonn")
+    refused(tarn("anonymize", *arguments), "town.csv", "'town'", "Bonn")
     refused(tarn("hierarchy", "check", tmp_path / "town.csv", "--data", good, "--column", "town"), "Bonn")
 
 

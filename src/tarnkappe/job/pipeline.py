@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.errors import ColumnError, NoSolutionError
+from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.job import ColumnPlan, Job
 from tarnkappe.job.manifest import write_manifest
@@ -24,7 +24,7 @@ from tarnkappe.lattice import Problem, Search
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model, needed_distributions, protect
 from tarnkappe.risk import attack_all
-from tarnkappe.table import Column, Role, Table, Tuples
+from tarnkappe.table import Column, Levels, Role, Table, Tuples
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.row_tuples import row_tuples
 
@@ -107,7 +107,7 @@ def protect_table(
         others = [n for n in dict.fromkeys([*needed, *table.sensitive]) if n not in table.quasi_identifiers]
         rows = row_tuples(table, table.quasi_identifiers, others, population=population, progress=progress)
         hierarchies = _hierarchies(rows, plans, table)
-        rows = rows.with_levels({name: h.encode(rows.columns[name]) for name, h in hierarchies.items()})
+        rows = rows.with_levels({n: _encoded(h, rows.columns[n], plans) for n, h in hierarchies.items()})
         tuples = rows.select(dict.fromkeys([*table.quasi_identifiers, *needed])).distinct()
         limits = _level_limits(plans, tuples)
         problem = Problem(tuples, table.quasi_identifiers, tuple(models), loss, suppression_limit, limits)
@@ -157,6 +157,15 @@ def _hierarchies(rows: Tuples, plans: Mapping[str, ColumnPlan], table: Table) ->
         if hierarchy is not None:
             found[name] = hierarchy
     return found
+
+
+def _encoded(hierarchy: Hierarchy, column: Column, plans: Mapping[str, ColumnPlan]) -> Levels:
+    """The levels of a column; an error names the file that the hierarchy comes from."""
+    try:
+        return hierarchy.encode(column)
+    except HierarchyError as error:
+        plan = plans.get(column.name, ColumnPlan()).hierarchy
+        raise (HierarchyError(f"{plan}: {error}") if isinstance(plan, str) else error) from None
 
 
 def _level_limits(plans: Mapping[str, ColumnPlan], tuples: Tuples) -> dict[str, tuple[int, int]]:
