@@ -24,7 +24,7 @@ def first_classes(classes: Classes, among: Mask, keys: Sequence[Key], number: in
     that can still be among the first.
     """
     order: list[Callable[[Indices], Key]] = [
-        *(key.__getitem__ for key in keys),
+        *(_settled(key).__getitem__ for key in keys),
         *(partial(_label_codes, classes, index) for index in range(len(classes.quasi_identifiers))),
     ]
     sure: list[Indices] = []
@@ -40,6 +40,17 @@ def first_classes(classes: Classes, among: Mask, keys: Sequence[Key], number: in
         tied = tied[values == last]
     chosen = np.concatenate([*sure, tied[:missing]])
     return chosen[np.lexsort([key_of(chosen) for key_of in reversed(order)])]
+
+
+def _settled(key: Key) -> Key:
+    """A key without the last digits of floating point numbers.
+
+    They depend on the order in which terms were added, so that equals would differ by the order of the rows.
+    """
+    if key.dtype.kind != "f":
+        return key
+    mantissa, exponent = np.frexp(np.round(key, 12))
+    return np.asarray(np.ldexp(np.round(mantissa * 2.0**40), exponent - 40))
 
 
 def _label_codes(classes: Classes, index: int, chosen: Indices) -> Key:
