@@ -8,7 +8,8 @@ from tarnkappe.lattice.flash import Flash
 from tarnkappe.lattice.flash_two_phase import FlashTwoPhase
 from tarnkappe.lattice.lattice import Lattice, Node
 from tarnkappe.lattice.problem import Evaluation, Problem
-from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.search import Search
+from tarnkappe.lattice.solution import Counters, Solution
 from tarnkappe.registry import Registry
 
 SEARCHES: Registry[Search] = Registry(
@@ -25,6 +26,7 @@ __all__ = [
     "SEARCHES",
     "Auto",
     "BreadthFirst",
+    "Counters",
     "DepthFirst",
     "Evaluation",
     "Exhaustive",

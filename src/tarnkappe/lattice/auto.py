@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from tarnkappe.lattice.flash_two_phase import run_flash
-from tarnkappe.lattice.problem import Problem
-from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
-from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,8 +19,8 @@ class Auto(Search):
 
     name = "auto"
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    lower_bounds: bool = dataclasses.field(default=True, kw_only=True)
+
+    def search(self, traversal: Traversal) -> None:
         """Search the whole lattice."""
-        traversal = Traversal(problem, progress, bounded=True)
         run_flash(traversal)
-        return traversal.solution(self.name, optimal=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from tarnkappe.lattice.problem import Problem
-from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
-from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,11 +14,9 @@ class BreadthFirst(Search):
 
     name = "bfs"
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def search(self, traversal: Traversal) -> None:
         """Test every node that is not known to be useless, level by level."""
-        traversal = Traversal(problem, progress)
         for level in traversal.levels():
             for node in level:
                 if not traversal.need_not_be_tested(node):
                     traversal.check(node)
-        return traversal.solution(self.name, optimal=True)

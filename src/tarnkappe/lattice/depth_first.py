@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Problem
-from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
-from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,14 +18,12 @@ class DepthFirst(Search):
 
     name = "dfs"
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def search(self, traversal: Traversal) -> None:
         """Search from every node that is not yet known to be useless, level by level."""
-        traversal = Traversal(problem, progress)
         for level in traversal.levels():
-            for node in sorted(level, key=problem.order):
+            for node in sorted(level, key=traversal.problem.order):
                 if not traversal.need_not_be_tested(node):
                     self._go_up(node, traversal)
-        return traversal.solution(self.name, optimal=True)
 
     def _go_up(self, start: Node, traversal: Traversal) -> None:
         waiting = [start]

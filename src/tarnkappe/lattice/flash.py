@@ -6,10 +6,8 @@ import dataclasses
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.flash_two_phase import run_flash
-from tarnkappe.lattice.problem import Problem
-from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
-from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,13 +16,11 @@ class Flash(Search):
 
     name = "flash"
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def search(self, traversal: Traversal) -> None:
         """Search the whole lattice; other cases are refused."""
-        traversal = Traversal(problem, progress)
         if traversal.case != 1:
             raise ParameterError(
                 "the search 'flash' needs a criterion and a loss that are monotone with this suppression "
                 "limit: use 'flash-2p' or 'auto', which are right for all"
             )
         run_flash(traversal)
-        return traversal.solution(self.name, optimal=True)

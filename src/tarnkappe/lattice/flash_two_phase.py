@@ -6,10 +6,9 @@ import dataclasses
 import heapq
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Order, Problem
-from tarnkappe.lattice.search import Search, Solution
+from tarnkappe.lattice.problem import Order
+from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Known, Traversal
-from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,11 +23,9 @@ class FlashTwoPhase(Search):
 
     name = "flash-2p"
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def search(self, traversal: Traversal) -> None:
         """Search the whole lattice."""
-        traversal = Traversal(problem, progress)
         run_flash(traversal)
-        return traversal.solution(self.name, optimal=True)
 
 
 def run_flash(traversal: Traversal) -> None:

@@ -190,6 +190,11 @@ class Best:
             self._candidates = [e for e in self._candidates if e.loss <= ceiling]
 
     @property
+    def found(self) -> bool:
+        """Whether a satisfying node was offered."""
+        return bool(self._candidates)
+
+    @property
     def ceiling(self) -> float:
         """The greatest loss that counts as equally good as the best."""
         return self.loss + TIE * max(1.0, abs(self.loss))

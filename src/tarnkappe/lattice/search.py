@@ -1,4 +1,4 @@
-"""What a search is: the contract of the searches in this folder, and what they return."""
+"""What a search is: the contract of the searches in this folder."""
 
 from __future__ import annotations
 
@@ -6,43 +6,65 @@ import dataclasses
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Evaluation, Problem
+from tarnkappe.errors import ParameterError
+from tarnkappe.lattice.checker import Effort
+from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.solution import Solution
+from tarnkappe.lattice.traversal import OutOfTimeError, Traversal
 from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
-class Solution:
-    """What a search found.
+class Search(ABC):
+    """A way to look for the best node of a lattice.
 
     Attributes:
-        best: the best satisfying node, or None if there is none.
-        optimal: whether no satisfying node has a smaller loss, proven by the search.
-        checked: how many nodes were tested.
-        nodes: how many nodes the lattice has.
-        algorithm: the name of the search.
-        rolled_up: how many of the tests started from the classes of a more special node.
+        seconds: when to stop with the best node found so far; without it, never.
+        implied_criteria: whether simpler monotone criteria that the models imply exclude nodes.
+        lower_bounds: whether nodes are skipped that provably cannot beat the best found.
+        effort: how tests are made: what they start from, how much memory that may take.
     """
 
-    best: Evaluation | None
-    optimal: bool
-    checked: int
-    nodes: int
-    algorithm: str
-    rolled_up: int = 0
-
-    @property
-    def levels(self) -> Node | None:
-        """The levels of the best node."""
-        return None if self.best is None else self.best.node
-
-
-@dataclasses.dataclass(frozen=True)
-class Search(ABC):
-    """A way to look for the best node of a lattice."""
-
     name: ClassVar[str]
+    is_exact: ClassVar[bool] = True
+    """Whether a search that ran to its end has proven its result to be optimal."""
+
+    seconds: float | None = dataclasses.field(default=None, kw_only=True)
+    implied_criteria: bool = dataclasses.field(default=True, kw_only=True)
+    lower_bounds: bool = dataclasses.field(default=False, kw_only=True)
+    effort: Effort = dataclasses.field(default=Effort(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not self.seconds > 0:
+            raise ParameterError(f"a search needs more than 0 seconds, not {self.seconds}")
+
+    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Search the lattice of a problem.
+
+        An interruption from the keyboard ends the search with the best node found so far, if there is one;
+        so does the time limit. The solution then says that it is not proven to be optimal.
+        """
+        traversal = Traversal(
+            problem,
+            progress,
+            effort=self.effort,
+            implied_criteria=self.implied_criteria,
+            lower_bounds=self.lower_bounds,
+            seconds=self.seconds,
+        )
+        try:
+            self.search(traversal)
+        except OutOfTimeError:
+            return traversal.solution(self.name, optimal=False, stopped="out of time")
+        except KeyboardInterrupt:
+            if traversal.best.evaluation is None:
+                raise
+            return traversal.solution(self.name, optimal=False, stopped="interrupted")
+        return traversal.solution(self.name, optimal=self.is_exact)
 
     @abstractmethod
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
-        """Search the lattice of a problem."""
+    def search(self, traversal: Traversal) -> None:
+        """Test nodes until nothing better can be left; the traversal remembers the best.
+
+        A problem that this search cannot solve is refused before the first test.
+        """

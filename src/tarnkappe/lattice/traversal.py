@@ -15,21 +15,26 @@ stays unknown.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from enum import IntFlag
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice.history import History
+from tarnkappe.lattice.checker import Check, Checker, Effort
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Best, Evaluation, Problem
-from tarnkappe.lattice.search import Solution
-from tarnkappe.privacy import Model, Scope, monotone, protect, satisfied
+from tarnkappe.lattice.solution import Solution
+from tarnkappe.privacy import Model, Scope, monotone
 from tarnkappe.table.encoding import Progress
 
 MAX_NODES = 100_000_000
 """One byte is kept of what is known of each node."""
+
+
+class OutOfTimeError(Exception):
+    """The time that was given to a search is over."""
 
 
 class Known(IntFlag):
@@ -48,10 +53,25 @@ class Known(IntFlag):
 class Traversal:
     """The state of one search: what is known of every node, the best so far, the tests in their order.
 
-    A bounded search also gives up nodes whose levels alone show that they cannot beat the best found.
+    Args:
+        problem: what is to be solved.
+        progress: told how many nodes are tested.
+        effort: how tests are made.
+        implied_criteria: whether simpler monotone criteria that the models imply exclude nodes.
+        lower_bounds: whether nodes are skipped that provably cannot beat the best found.
+        seconds: after which time a test raises `OutOfTimeError`.
     """
 
-    def __init__(self, problem: Problem, progress: Progress | None = None, *, bounded: bool = False) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        progress: Progress | None = None,
+        *,
+        effort: Effort | None = None,
+        implied_criteria: bool = True,
+        lower_bounds: bool = False,
+        seconds: float | None = None,
+    ) -> None:
         if problem.lattice.num_nodes > MAX_NODES:
             raise ParameterError(
                 f"there are {problem.lattice.num_nodes:,} combinations of levels, more than "
@@ -60,17 +80,30 @@ class Traversal:
         self.problem = problem
         self.tests: list[Node] = []
         self.best = Best(problem)
-        self.rolled_up = 0
+        self.bound: float | None = problem.loss.lower_bound_at(
+            problem.tuples, problem.columns, tuple(levels[0] for levels in problem.level_ranges)
+        )
         self.bottom: Node = tuple(levels[0] for levels in problem.level_ranges)
         self.top: Node = tuple(levels[-1] for levels in problem.level_ranges)
         suppression = problem.limit > 0
         self.monotone = monotone(problem.models, suppression=suppression)
         self.loss_monotone = problem.loss.monotone(criterion_monotone=self.monotone, suppression=suppression)
-        self.implied: tuple[Model, ...] = () if self.monotone else _implied(problem)
+        self._checker = Checker(
+            problem, _implied(problem) if implied_criteria and not self.monotone else (), effort
+        )
         self._known = np.zeros([height + 1 for height in problem.lattice.heights], dtype=np.uint8)
-        self._history = History(problem.tuples)
         self._progress = progress
-        self._bounded = bounded
+        self._lower_bounds = lower_bounds
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def implied(self) -> tuple[Model, ...]:
+        """Monotone criteria that the models imply, where the models themselves are not monotone."""
+        return self._checker.implied
+
+    @implied.setter
+    def implied(self, criteria: tuple[Model, ...]) -> None:
+        self._checker.implied = criteria
 
     @property
     def case(self) -> int:
@@ -96,31 +129,18 @@ class Traversal:
 
     def check(self, node: Node) -> Evaluation:
         """Test a node, note what follows from the answer, and remember it if it is the best."""
-        problem = self.problem
-        base = self._history.base_for(node)
-        self.rolled_up += base is not problem.tuples
-        distributions = (*problem.distributions, *(d for model in self.implied for d in model.distributions))
-        classes = base.classes(problem.quasi_identifiers, node, distributions)
-        state = protect(classes, problem.models)
-        good = satisfied(state, problem.models, problem.limit)
-        evaluation = Evaluation(
-            node, good, problem.loss(state) if good else float("inf"), state.suppressed_rows, state.num_kept
-        )
-        sub_good = good or not self.implied
-        if not sub_good:
-            sub_good = satisfied(protect(classes, self.implied), self.implied, problem.limit)
-        if self._history.is_worth_keeping(classes.num_classes, base):
-            others = [name for name in base.columns if name not in problem.quasi_identifiers]
-            self._history.keep(node, base.rolled_up(classes, others))
-        self._learn(evaluation, sub_good)
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise OutOfTimeError
+        found = self._checker.check(node)
+        self.best.offer(found.evaluation)
+        self._learn(found)
         self.tests.append(node)
-        self.best.offer(evaluation)
         if self._progress and len(self.tests) % 32 == 0:
-            self._progress("searching", len(self.tests), problem.num_nodes)
-        return evaluation
+            self._progress("searching", len(self.tests), self.problem.num_nodes)
+        return found.evaluation
 
-    def _learn(self, evaluation: Evaluation, sub_good: bool) -> None:
-        node = evaluation.node
+    def _learn(self, found: Check) -> None:
+        evaluation, node = found.evaluation, found.evaluation.node
         self.mark(node, Known.CHECKED | (Known.GOOD if evaluation.satisfied else Known.BAD))
         if self.monotone:
             if evaluation.satisfied:
@@ -128,17 +148,21 @@ class Traversal:
             else:
                 self.mark_below(node, Known.BAD)
         elif self.implied:
-            if sub_good:
+            if found.sub_good:
                 self.mark_above(node, Known.SUB_GOOD)
             else:
                 self.mark_below(node, Known.SUB_BAD | Known.BAD)
-        if self.loss_monotone and evaluation.satisfied:
-            for above in self.successors(node):
-                self.mark_above(above, Known.NO_BETTER)
+        is_bounded = self._lower_bounds and found.bound is not None and found.bound > self.best.ceiling
+        if is_bounded or (self.loss_monotone and evaluation.satisfied):
+            self._give_up_above(node)
+
+    def _give_up_above(self, node: Node) -> None:
+        for above in self.successors(node):
+            self.mark_above(above, Known.NO_BETTER)
 
     def is_hopeless(self, node: Node) -> bool:
         """Whether a node and everything above it is shown to be worse than the best found."""
-        if not self._bounded or self.best.evaluation is None:
+        if not self._lower_bounds or not self.best.found:
             return False
         bound = self.problem.loss.lower_bound_at(self.problem.tuples, self.problem.columns, node)
         if bound is None or bound <= self.best.ceiling:
@@ -165,15 +189,17 @@ class Traversal:
     def _within(level: int, least: int, greatest: int) -> bool:
         return least <= level <= greatest
 
-    def solution(self, algorithm: str, *, optimal: bool) -> Solution:
+    def solution(self, algorithm: str, *, optimal: bool, stopped: str = "") -> Solution:
         """What was found."""
+        best = self.best.evaluation
         return Solution(
-            self.best.evaluation,
+            best,
             optimal=optimal,
-            checked=len(self.tests),
             nodes=self.problem.num_nodes,
             algorithm=algorithm,
-            rolled_up=self.rolled_up,
+            counters=self._checker.counters,
+            bound=best.loss if optimal and best is not None else self.bound,
+            stopped=stopped,
         )
 
 
