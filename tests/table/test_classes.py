@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.table import SUPPRESSED, Table, Tuples
+from tarnkappe.table import SUPPRESSED, Table
 from tarnkappe.table.row_tuples import row_tuples
 from tests.random_tables import Example, examples
 
@@ -62,38 +62,3 @@ def test_suppressed_cells_add_nothing_to_a_distribution() -> None:
 def test_without_quasi_identifiers_all_rows_are_one_class() -> None:
     tuples = row_tuples(Table(pa.table({"a": [1, 2, 3]})), ["a"])
     assert tuples.classes([]).sizes.tolist() == [3]
-
-
-@given(examples(with_population=True), st.data())
-def test_a_roll_up_has_the_same_classes_above(example: Example, data: st.DataObject) -> None:
-    nodes = list(example.nodes())
-    below = data.draw(st.sampled_from(nodes))
-    above = data.draw(
-        st.sampled_from([n for n in nodes if all(a >= b for a, b in zip(n, below, strict=True))])
-    )
-    wanted = [("disease",), ("disease", "treatment")]
-
-    def described(tuples: Tuples) -> list[tuple[object, ...]]:
-        classes = tuples.classes(example.quasi_identifiers, above, wanted)
-        distribution = [classes.distributions[names] for names in wanted]
-        return sorted(
-            (
-                tuple(classes.labels(index).values()),
-                int(classes.sizes[index]),
-                int(classes.population[index]),
-                *(
-                    sorted(
-                        (d.column.labels[d.codes[entry]], int(d.counts[entry]))
-                        for entry in range(d.offsets[index], d.offsets[index + 1])
-                    )
-                    for d in distribution
-                ),
-            )
-            for index in range(classes.num_classes)
-        )
-
-    classes = example.tuples.classes(example.quasi_identifiers, below)
-    rolled = example.tuples.rolled_up(classes, ["disease", "treatment"])
-    assert described(rolled) == described(example.tuples)
-    assert rolled.classes(example.quasi_identifiers, above).tuples is example.tuples
-    assert rolled.num_tuples <= example.tuples.num_tuples

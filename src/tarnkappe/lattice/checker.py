@@ -1,31 +1,18 @@
-"""The test of one node: generalize, group, decide, measure the loss.
-
-A test starts from the smallest set of classes at hand that lies below the node: the table itself, or a
-snapshot of a node that was tested before (`History`).
-"""
+"""The test of one node: generalize, group, decide, measure the loss."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from threading import Lock
 
-from tarnkappe.lattice.history import MAX_SHARE, MAX_SNAPSHOTS, History
+from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.history import Effort, History
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Evaluation, Problem
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.privacy import Model, protect, satisfied
-
-
-@dataclasses.dataclass(frozen=True)
-class Effort:
-    """How tests are made; the outcome is the same whatever is chosen.
-
-    Attributes:
-        snapshots: how many snapshots are kept at most; none switches the history off.
-        snapshot_share: how large a snapshot may be, as a share of the table.
-    """
-
-    snapshots: int = MAX_SNAPSHOTS
-    snapshot_share: float = MAX_SHARE
+from tarnkappe.table import State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,39 +31,67 @@ class Check:
 
 
 class Checker:
-    """Tests nodes and counts what it costs."""
+    """Tests nodes and counts what it costs. Several threads may test at once.
+
+    Args:
+        problem: what is to be solved.
+        implied: monotone criteria that the models imply.
+        effort: what tests may start from.
+        is_spent: whether nothing above a node will be tested any more.
+    """
 
     def __init__(
-        self, problem: Problem, implied: tuple[Model, ...] = (), effort: Effort | None = None
+        self,
+        problem: Problem,
+        implied: tuple[Model, ...] = (),
+        effort: Effort | None = None,
+        is_spent: Callable[[Node], bool] | None = None,
     ) -> None:
         self.problem = problem
         self.implied = implied
-        effort = effort or Effort()
-        self._history = History(problem.tuples, effort.snapshots, effort.snapshot_share)
+        self.keeps_satisfying = True
+        """Whether a snapshot of a satisfying node can be of use: not where nothing above it is tested."""
         self.counters = Counters()
+        counted = (*problem.distributions, *(d for model in implied for d in model.distributions))
+        self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)))
+        self._history = History(self.bottom, effort or Effort(), is_spent or (lambda _: False))
+        self._lock = Lock()
 
     def check(self, node: Node) -> Check:
-        """Test a node."""
-        problem = self.problem
+        """Test a node, from the fewest classes at hand."""
         base = self._history.base_for(node)
-        is_rolled_up = base is not problem.tuples
-        self.counters = Counters(
-            self.counters.checked + 1,
-            self.counters.rolled_up + is_rolled_up,
-            self.counters.from_snapshots + is_rolled_up,
-            self.counters.groups + base.num_tuples,
-        )
-        distributions = (*problem.distributions, *(d for model in self.implied for d in model.distributions))
-        classes = base.classes(problem.quasi_identifiers, node, distributions)
+        groups = base.at(node)
+        found = self.judge(groups)
+        self._history.offer(groups, base, keep=self.keeps_satisfying or not found.evaluation.satisfied)
+        self.count(base)
+        return found
+
+    def judge(self, groups: Groups) -> Check:
+        """What classes are worth."""
+        problem = self.problem
+        classes = groups.classes()
         state = protect(classes, problem.models)
         good = satisfied(state, problem.models, problem.limit)
-        evaluation = Evaluation(
-            node, good, problem.loss(state) if good else float("inf"), state.suppressed_rows, state.num_kept
+        loss = problem.loss(state) if good else float("inf")
+        return Check(
+            Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
+            good or self._implied_hold(state),
+            problem.loss.lower_bound(state),
         )
-        sub_good = good or not self.implied
-        if not sub_good:
-            sub_good = satisfied(protect(classes, self.implied), self.implied, problem.limit)
-        if self._history.is_worth_keeping(classes.num_classes, base):
-            others = [name for name in base.columns if name not in problem.quasi_identifiers]
-            self._history.keep(node, base.rolled_up(classes, others))
-        return Check(evaluation, sub_good, problem.loss.lower_bound(state))
+
+    def _implied_hold(self, state: State) -> bool:
+        if not self.implied:
+            return True
+        return satisfied(protect(state.classes, self.implied), self.implied, self.problem.limit)
+
+    def count(self, base: Groups) -> None:
+        """Note that a node was tested, and from what."""
+        with self._lock:
+            old = self.counters
+            rolled_up = base is not self.bottom
+            self.counters = Counters(
+                old.checked + 1,
+                old.rolled_up + rolled_up,
+                self._history.hits,
+                old.groups + base.num_classes,
+            )

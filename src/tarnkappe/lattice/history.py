@@ -1,56 +1,121 @@
-"""The history: roll-ups of nodes that were tested, from which later nodes are grouped faster."""
+"""The history: snapshots of nodes that were tested, from which later nodes are grouped faster."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from threading import Lock
+
 import numpy as np
 
-from tarnkappe.lattice.lattice import Node
-from tarnkappe.table import Tuples
+from tarnkappe.errors import ParameterError
+from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.lattice import Node, is_generalization
 
-MAX_SNAPSHOTS = 200
-MAX_SHARE = 0.2
-"""A snapshot with more tuples than this share of the table saves too little to be kept."""
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """What tests start from; the outcome is the same whatever is chosen.
+
+    Attributes:
+        roll_up: whether a test may start from the classes of the node tested before.
+        snapshots: how many snapshots are kept at most; 0 switches the history off.
+        snapshot_share: how many classes a snapshot may have, as a share of those of the whole table.
+        megabytes: how much memory all snapshots may take together.
+    """
+
+    roll_up: bool = True
+    snapshots: int = 200
+    snapshot_share: float = 0.2
+    megabytes: float = 512
+
+    def __post_init__(self) -> None:
+        if self.snapshots < 0 or self.megabytes < 0:
+            raise ParameterError("the number and the size of snapshots cannot be negative")
+        if not 0 <= self.snapshot_share <= 1:
+            raise ParameterError(
+                f"the size of a snapshot is a share of the table from 0 to 1, not {self.snapshot_share}"
+            )
 
 
 class History:
-    """The snapshots of a search: at most `max_snapshots`, the least recently used goes first."""
+    """The snapshots of a search.
 
-    def __init__(
-        self, tuples: Tuples, max_snapshots: int = MAX_SNAPSHOTS, max_share: float = MAX_SHARE
-    ) -> None:
-        self._tuples = tuples
-        self._largest = max_share * tuples.num_tuples
-        self._snapshots: list[Tuples] = []
-        width = len(tuples.columns)
-        self._nodes = np.zeros((max_snapshots, width), dtype=np.int16)
-        self._sizes = np.zeros(max_snapshots, dtype=np.int64)
-        self._used = np.zeros(max_snapshots, dtype=np.int64)
+    When there is no room, those go first from which nothing will be grouped any more (`is_spent`), then the
+    least recently used. Several threads may ask at once.
+    """
+
+    def __init__(self, bottom: Groups, effort: Effort, is_spent: Callable[[Node], bool]) -> None:
+        self._bottom = bottom
+        self._effort = effort
+        self._is_spent = is_spent
+        self._snapshots: list[Groups] = []
+        self._nodes = np.zeros((effort.snapshots, len(bottom.node)), dtype=np.int16)
+        self._sizes = np.zeros(effort.snapshots, dtype=np.int64)
+        self._used = np.zeros(effort.snapshots, dtype=np.int64)
+        self._bytes = 0
         self._clock = 0
+        self._last = bottom
+        self._lock = Lock()
+        self.hits = 0
+        """How many tests started from a snapshot."""
 
-    def base_for(self, node: Node) -> Tuples:
-        """The smallest snapshot of a node below the given one, or the table itself."""
-        count = len(self._snapshots)
-        below = np.flatnonzero((self._nodes[:count, : len(node)] <= np.array(node)).all(axis=1))
-        if not len(below):
-            return self._tuples
-        best = int(below[np.argmin(self._sizes[below])])
+    def base_for(self, node: Node) -> Groups:
+        """The fewest classes at hand of a node below the given one."""
+        with self._lock:
+            base = self._bottom
+            last = self._last
+            if (
+                self._effort.roll_up
+                and last.num_classes < base.num_classes
+                and is_generalization(node, last.node)
+            ):
+                base = last
+            count = len(self._snapshots)
+            if count:
+                below = np.all(self._nodes[:count] <= np.array(node, np.int16), axis=1)
+                best = int(np.argmin(np.where(below, self._sizes[:count], base.num_classes)))
+                if below[best] and self._sizes[best] <= base.num_classes:
+                    self._clock += 1
+                    self._used[best] = self._clock
+                    self.hits += 1
+                    base = self._snapshots[best]
+            return base
+
+    def offer(self, groups: Groups, base: Groups, *, keep: bool) -> None:
+        """Take note of classes that were just made from others; they are kept if that will save work."""
+        with self._lock:
+            self._last = groups
+            largest = self._effort.snapshot_share * self._bottom.num_classes
+            small = groups.num_classes <= largest and groups.num_classes <= 0.8 * base.num_classes
+            if keep and small and self._effort.snapshots:
+                self._make_room(groups.nbytes)
+                if self._bytes + groups.nbytes <= self._effort.megabytes * 2**20:
+                    self._put(len(self._snapshots), groups)
+
+    def _make_room(self, needed: int) -> None:
+        full = self._effort.megabytes * 2**20 - needed
+        if len(self._snapshots) < self._effort.snapshots and self._bytes <= full:
+            return
+        for place in reversed(range(len(self._snapshots))):
+            if self._is_spent(self._snapshots[place].node):
+                self._drop(place)
+        while self._snapshots and (len(self._snapshots) >= self._effort.snapshots or self._bytes > full):
+            self._drop(int(np.argmin(self._used[: len(self._snapshots)])))
+
+    def _put(self, place: int, groups: Groups) -> None:
+        self._snapshots.append(groups)
         self._clock += 1
-        self._used[best] = self._clock
-        return self._snapshots[best]
-
-    def is_worth_keeping(self, num_classes: int, base: Tuples) -> bool:
-        """Whether a roll-up of so many classes would be much smaller than what it is made from."""
-        return num_classes <= self._largest and num_classes <= 0.8 * base.num_tuples
-
-    def keep(self, node: Node, snapshot: Tuples) -> None:
-        """Remember a snapshot."""
-        if len(self._snapshots) < len(self._sizes):
-            place = len(self._snapshots)
-            self._snapshots.append(snapshot)
-        else:
-            place = int(np.argmin(self._used))
-            self._snapshots[place] = snapshot
-        self._clock += 1
-        self._nodes[place, : len(node)] = node
-        self._sizes[place] = snapshot.num_tuples
+        self._nodes[place] = groups.node
+        self._sizes[place] = groups.num_classes
         self._used[place] = self._clock
+        self._bytes += groups.nbytes
+
+    def _drop(self, place: int) -> None:
+        """Forget one snapshot; the last one takes its place."""
+        last = len(self._snapshots) - 1
+        self._bytes -= self._snapshots[place].nbytes
+        self._snapshots[place] = self._snapshots[last]
+        self._snapshots.pop()
+        for facts in (self._nodes, self._sizes, self._used):
+            facts[place] = facts[last]

@@ -114,18 +114,13 @@ class Problem:
         """The distributions that the models and the loss look at."""
         return tuple(dict.fromkeys([*needed_distributions(self.models), *self.loss.distributions]))
 
-    def classes(self, node: Sequence[int], tuples: Tuples | None = None) -> Classes:
-        """The equivalence classes at a node, grouped from a roll-up if one is given."""
-        return (tuples or self.tuples).classes(self.quasi_identifiers, node, self.distributions)
+    def classes(self, node: Sequence[int]) -> Classes:
+        """The equivalence classes at a node."""
+        return self.tuples.classes(self.quasi_identifiers, node, self.distributions)
 
-    def roll_up(self, node: Node, tuples: Tuples) -> Tuples:
-        """The classes at a node as tuples, from which the nodes above it are grouped faster."""
-        others = [name for name in tuples.columns if name not in self.quasi_identifiers]
-        return tuples.rolled_up(tuples.classes(self.quasi_identifiers, node), others)
-
-    def evaluate(self, node: Node, tuples: Tuples | None = None) -> Evaluation:
+    def evaluate(self, node: Node) -> Evaluation:
         """Test one node: generalize, group, suppress what no model allows, measure the loss."""
-        state = protect(self.classes(node, tuples), self.models)
+        state = protect(self.classes(node), self.models)
         return Evaluation(
             node,
             satisfied(state, self.models, self.limit),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice.checker import Effort
+from tarnkappe.lattice.attempt import Attempt, OutOfTimeError
+from tarnkappe.lattice.history import Effort
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.solution import Solution
-from tarnkappe.lattice.traversal import OutOfTimeError, Traversal
+from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.table.encoding import Progress
 
 
@@ -28,6 +29,8 @@ class Search(ABC):
     name: ClassVar[str]
     is_exact: ClassVar[bool] = True
     """Whether a search that ran to its end has proven its result to be optimal."""
+    state: ClassVar[type[Attempt]] = Traversal
+    """What it keeps in mind; a search for lattices of any size needs no more than an `Attempt`."""
 
     seconds: float | None = dataclasses.field(default=None, kw_only=True)
     implied_criteria: bool = dataclasses.field(default=True, kw_only=True)
@@ -44,7 +47,7 @@ class Search(ABC):
         An interruption from the keyboard ends the search with the best node found so far, if there is one;
         so does the time limit. The solution then says that it is not proven to be optimal.
         """
-        traversal = Traversal(
+        attempt = self.state(
             problem,
             progress,
             effort=self.effort,
@@ -53,14 +56,14 @@ class Search(ABC):
             seconds=self.seconds,
         )
         try:
-            self.search(traversal)
+            self.search(cast(Traversal, attempt))  # a mere attempt goes to a search that asks for no more
         except OutOfTimeError:
-            return traversal.solution(self.name, optimal=False, stopped="out of time")
+            return attempt.solution(self.name, optimal=False, stopped="out of time")
         except KeyboardInterrupt:
-            if traversal.best.evaluation is None:
+            if attempt.best.evaluation is None:
                 raise
-            return traversal.solution(self.name, optimal=False, stopped="interrupted")
-        return traversal.solution(self.name, optimal=self.is_exact)
+            return attempt.solution(self.name, optimal=False, stopped="interrupted")
+        return attempt.solution(self.name, optimal=self.is_exact)
 
     @abstractmethod
     def search(self, traversal: Traversal) -> None:

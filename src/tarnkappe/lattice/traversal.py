@@ -15,26 +15,21 @@ stays unknown.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from enum import IntFlag
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice.checker import Check, Checker, Effort
+from tarnkappe.lattice.attempt import Attempt
+from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.history import Effort
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Best, Evaluation, Problem
-from tarnkappe.lattice.solution import Solution
-from tarnkappe.privacy import Model, Scope, monotone
+from tarnkappe.lattice.problem import Problem
 from tarnkappe.table.encoding import Progress
 
 MAX_NODES = 100_000_000
 """One byte is kept of what is known of each node."""
-
-
-class OutOfTimeError(Exception):
-    """The time that was given to a search is over."""
 
 
 class Known(IntFlag):
@@ -50,16 +45,15 @@ class Known(IntFlag):
     VISITED = 64
 
 
-class Traversal:
-    """The state of one search: what is known of every node, the best so far, the tests in their order.
+def is_too_large(problem: Problem) -> bool:
+    """Whether a lattice has more nodes than a `Traversal` can keep."""
+    return problem.lattice.num_nodes > MAX_NODES
 
-    Args:
-        problem: what is to be solved.
-        progress: told how many nodes are tested.
-        effort: how tests are made.
-        implied_criteria: whether simpler monotone criteria that the models imply exclude nodes.
-        lower_bounds: whether nodes are skipped that provably cannot beat the best found.
-        seconds: after which time a test raises `OutOfTimeError`.
+
+class Traversal(Attempt):
+    """The state of a search that keeps what is known of every node.
+
+    The arguments are those of an `Attempt`.
     """
 
     def __init__(
@@ -72,44 +66,21 @@ class Traversal:
         lower_bounds: bool = False,
         seconds: float | None = None,
     ) -> None:
-        if problem.lattice.num_nodes > MAX_NODES:
+        if is_too_large(problem):
             raise ParameterError(
-                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than "
-                f"the {MAX_NODES:,} that can be searched: take fewer quasi-identifiers or flatter hierarchies"
+                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than the {MAX_NODES:,} "
+                "that can be searched to the end: take the search 'best-first', which says how far from the "
+                "least possible loss its result may be, or fewer quasi-identifiers or flatter hierarchies"
             )
-        self.problem = problem
-        self.tests: list[Node] = []
-        self.best = Best(problem)
-        self.bound: float | None = problem.loss.lower_bound_at(
-            problem.tuples, problem.columns, tuple(levels[0] for levels in problem.level_ranges)
-        )
-        self.bottom: Node = tuple(levels[0] for levels in problem.level_ranges)
-        self.top: Node = tuple(levels[-1] for levels in problem.level_ranges)
-        suppression = problem.limit > 0
-        self.monotone = monotone(problem.models, suppression=suppression)
-        self.loss_monotone = problem.loss.monotone(criterion_monotone=self.monotone, suppression=suppression)
-        self._checker = Checker(
-            problem, _implied(problem) if implied_criteria and not self.monotone else (), effort
+        super().__init__(
+            problem,
+            progress,
+            effort=effort,
+            implied_criteria=implied_criteria,
+            lower_bounds=lower_bounds,
+            seconds=seconds,
         )
         self._known = np.zeros([height + 1 for height in problem.lattice.heights], dtype=np.uint8)
-        self._progress = progress
-        self._lower_bounds = lower_bounds
-        self._deadline = None if seconds is None else time.monotonic() + seconds
-
-    @property
-    def implied(self) -> tuple[Model, ...]:
-        """Monotone criteria that the models imply, where the models themselves are not monotone."""
-        return self._checker.implied
-
-    @implied.setter
-    def implied(self, criteria: tuple[Model, ...]) -> None:
-        self._checker.implied = criteria
-
-    @property
-    def case(self) -> int:
-        """The case of the decision table."""
-        column = 0 if self.monotone else 1 if self.implied else 2
-        return 1 + 2 * column + (not self.loss_monotone)
 
     def knows(self, node: Node, what: Known) -> bool:
         """Whether one of some facts is known of a node."""
@@ -127,19 +98,12 @@ class Traversal:
         """Note a fact about a node and everything below it."""
         self._known[tuple(slice(level + 1) for level in node)] |= np.uint8(what)
 
-    def check(self, node: Node) -> Evaluation:
-        """Test a node, note what follows from the answer, and remember it if it is the best."""
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise OutOfTimeError
-        found = self._checker.check(node)
-        self.best.offer(found.evaluation)
-        self._learn(found)
-        self.tests.append(node)
-        if self._progress and len(self.tests) % 32 == 0:
-            self._progress("searching", len(self.tests), self.problem.num_nodes)
-        return found.evaluation
+    def learn(self, found: Check) -> None:
+        """Note what follows from a test, for other nodes too, and remember the node if it is the best."""
+        super().learn(found)
+        self._mark_others(found)
 
-    def _learn(self, found: Check) -> None:
+    def _mark_others(self, found: Check) -> None:
         evaluation, node = found.evaluation, found.evaluation.node
         self.mark(node, Known.CHECKED | (Known.GOOD if evaluation.satisfied else Known.BAD))
         if self.monotone:
@@ -159,6 +123,10 @@ class Traversal:
     def _give_up_above(self, node: Node) -> None:
         for above in self.successors(node):
             self.mark_above(above, Known.NO_BETTER)
+
+    def is_spent(self, node: Node) -> bool:
+        """Whether nothing above a node will be tested any more."""
+        return all(self.need_not_be_tested(above) for above in self.successors(node))
 
     def is_hopeless(self, node: Node) -> bool:
         """Whether a node and everything above it is shown to be worse than the best found."""
@@ -188,24 +156,3 @@ class Traversal:
     @staticmethod
     def _within(level: int, least: int, greatest: int) -> bool:
         return least <= level <= greatest
-
-    def solution(self, algorithm: str, *, optimal: bool, stopped: str = "") -> Solution:
-        """What was found."""
-        best = self.best.evaluation
-        return Solution(
-            best,
-            optimal=optimal,
-            nodes=self.problem.num_nodes,
-            algorithm=algorithm,
-            counters=self._checker.counters,
-            bound=best.loss if optimal and best is not None else self.bound,
-            stopped=stopped,
-        )
-
-
-def _implied(problem: Problem) -> tuple[Model, ...]:
-    found = (criterion for model in problem.models for criterion in model.sub_criteria(problem.tuples))
-    implied = tuple(dict.fromkeys(found))
-    if monotone(implied, suppression=problem.limit > 0):
-        return implied
-    return tuple(criterion for criterion in implied if criterion.scope is Scope.CLASS)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.table.encoding import Codes, Column, Counts, Levels, join_columns
-from tarnkappe.table.grouping import group_codes, group_keys, sort_pairs_by_group, sum_by_group
+from tarnkappe.table.grouping import Grouping, group_codes, group_keys, sort_pairs_by_group, sum_by_group
 from tarnkappe.table.table import SUPPRESSED
 
 Mask = npt.NDArray[np.bool_]
@@ -29,14 +29,11 @@ class Tuples:
         columns: the columns by name; their codes have one entry per tuple.
         counts: in how many rows of the table to be released each tuple occurs.
         population: in how many rows of the whole population it occurs, if one is given.
-        origin: the tuples that these are a roll-up of. Facts of the table are asked of them, since a
-            tuple of a roll-up stands for others with different values.
     """
 
     columns: Mapping[str, Column]
     counts: Counts
     population: Counts | None = None
-    origin: Tuples | None = None
 
     @classmethod
     def of_rows(cls, columns: Iterable[Column]) -> Tuples:
@@ -59,29 +56,6 @@ class Tuples:
         """The same tuples, with generalizations for some of the columns."""
         columns = {n: c.with_levels(levels[n]) if n in levels else c for n, c in self.columns.items()}
         return dataclasses.replace(self, columns=columns)
-
-    def rolled_up(self, classes: Classes, names: Sequence[str]) -> Tuples:
-        """One tuple for each class of these tuples, and for each combination of other columns in it.
-
-        Grouping a roll-up at higher levels gives the same classes as grouping the tuples themselves, since
-        hierarchies are monotone: what one member of a class is generalized to, all are.
-
-        Args:
-            classes: classes of these tuples.
-            names: the other columns that must be kept apart.
-        """
-        others = [self.columns[name] for name in names]
-        grouping = group_codes(
-            [classes.ids, *(c.codes for c in others)],
-            [max(classes.num_classes, 1), *(c.cardinality for c in others)],
-        )
-        population = self.population
-        return Tuples(
-            {name: column.take(grouping.representatives) for name, column in self.columns.items()},
-            sum_by_group(grouping.ids, self.counts, grouping.num_groups),
-            None if population is None else sum_by_group(grouping.ids, population, grouping.num_groups),
-            self.origin or self,
-        )
 
     def select(self, names: Iterable[str]) -> Tuples:
         """The same tuples with some of the columns only."""
@@ -113,23 +87,16 @@ class Tuples:
         """
         chosen = tuple(self.columns[name] for name in quasi_identifiers)
         at = (0,) * len(chosen) if levels is None else tuple(levels)
-        if chosen:
-            grouping = group_codes(
-                [column.codes for column in chosen],
-                [num_labels(c, level) for c, level in zip(chosen, at, strict=True)],
-                [labels_at(c, level) for c, level in zip(chosen, at, strict=True)],
-            )
-        else:  # no quasi-identifier: nobody can be told apart, all rows are one class
-            grouping = group_keys(np.zeros(self.num_tuples, np.uint64), 1)
+        grouping = _group(chosen, at, self.num_tuples)
         ids, num_groups = grouping.ids, grouping.num_groups
         population = self.population
         return Classes(
-            tuples=self.origin or self,
+            tuples=self,
             quasi_identifiers=chosen,
             levels=at,
             sizes=sum_by_group(ids, self.counts, num_groups),
             population=None if population is None else sum_by_group(ids, population, num_groups),
-            ids=ids,
+            known_ids=ids,
             representatives=grouping.representatives,
             distributions={
                 names: self._distribution(names, ids, num_groups) for names in dict.fromkeys(distributions)
@@ -150,7 +117,7 @@ class Tuples:
 
     def _distribution(self, names: tuple[str, ...], ids: Codes, num_groups: int) -> Distribution:
         column = self._joint(names)
-        weights = np.where(self._suppressed_cells(names), 0, self.counts)
+        weights = self.visible_counts(names)
         pairs = group_codes([ids, column.codes], [num_groups, column.cardinality])
         counts = sum_by_group(pairs.ids, weights, pairs.num_groups)
         occurring = np.flatnonzero(counts)
@@ -164,15 +131,28 @@ class Tuples:
             counts=counts[occurring][order],
         )
 
-    def _suppressed_cells(self, names: tuple[str, ...]) -> Mask:
+    def visible_counts(self, names: tuple[str, ...]) -> Counts:
+        """In how many rows each tuple occurs; 0 where the first of some columns has a suppressed cell."""
         column = self.columns[names[0]]
-        return np.array([label == SUPPRESSED for label in column.labels])[column.codes]
+        return np.where(
+            np.array([label == SUPPRESSED for label in column.labels])[column.codes], 0, self.counts
+        )
 
     def _joint(self, names: tuple[str, ...]) -> Column:
         cache: dict[tuple[str, ...], Column] = self.__dict__.setdefault("_joint_columns", {})
         if names not in cache:
             cache[names] = join_columns([self.columns[name] for name in names])
         return cache[names]
+
+
+def _group(columns: Sequence[Column], levels: Sequence[int], num_tuples: int) -> Grouping:
+    if not columns:  # nobody can be told apart, all rows are one class
+        return group_keys(np.zeros(num_tuples, np.uint64), 1)
+    return group_codes(
+        [column.codes for column in columns],
+        [num_labels(column, level) for column, level in zip(columns, levels, strict=True)],
+        [labels_at(column, level) for column, level in zip(columns, levels, strict=True)],
+    )
 
 
 def labels_at(column: Column, level: int) -> Codes | None:
@@ -232,9 +212,9 @@ class Classes:
         levels: the generalization level of each of them.
         sizes: rows to be released in each class (0 for a class that occurs in the population only).
         population: rows of the population in each class, if a population is given.
-        ids: the class of each tuple.
         representatives: one tuple of each class.
         distributions: counts of sensitive values, by the columns they are of.
+        known_ids: the class of each tuple, where it is known.
     """
 
     tuples: Tuples
@@ -242,9 +222,16 @@ class Classes:
     levels: tuple[int, ...]
     sizes: Counts
     population: Counts | None
-    ids: Codes
     representatives: Counts
     distributions: Mapping[tuple[str, ...], Distribution]
+    known_ids: Codes | None = None
+
+    @cached_property
+    def ids(self) -> Codes:
+        """The class of each tuple. A search makes classes from other classes and never looks at tuples."""
+        if self.known_ids is not None:
+            return self.known_ids
+        return _group(self.quasi_identifiers, self.levels, self.tuples.num_tuples).ids
 
     @property
     def num_rows(self) -> int:

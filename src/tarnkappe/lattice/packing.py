@@ -1,0 +1,108 @@
+"""Labels of classes as bit fields, and tables that lift them to higher levels.
+
+The labels of a class are packed into as few 64-bit words as their widths allow, one for most tables. To
+lift a label from one level to another is one look-up in a table of labels that are already in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tarnkappe.lattice.lattice import Node
+from tarnkappe.table import Column
+from tarnkappe.table.classes import labels_at, num_labels
+from tarnkappe.table.grouping import Counts
+
+Words = npt.NDArray[np.uint64]
+
+WORD = 64
+
+
+class Lift(NamedTuple):
+    """How the words of a class at one node become those at a node above it.
+
+    Attributes:
+        same: for each word, the bits of the columns whose level stays.
+        fields: for each column that is lifted: its word, its shift, its mask, where its table starts.
+        tables: the tables of all columns and levels.
+        most: how many classes there can be at most.
+    """
+
+    same: Words
+    fields: Counts
+    tables: Words
+    most: int
+
+
+class Packing:
+    """Where each column has its bits, and the tables from each level to each higher one."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = columns
+        heights = [0 if column.levels is None else column.levels.height for column in columns]
+        self._places: list[tuple[int, int, int]] = []
+        word, shift = 0, 0
+        for column in columns:
+            bits = max(column.cardinality - 1, 1).bit_length()
+            if shift + bits > WORD:
+                word, shift = word + 1, 0
+            self._places.append((word, shift, (1 << bits) - 1))
+            shift += bits
+        self.num_words = word + 1
+        self._labels = [
+            [num_labels(column, level) for level in range(height + 1)]
+            for column, height in zip(columns, heights, strict=True)
+        ]
+        self._starts: list[dict[tuple[int, int], int]] = []
+        tables: list[Words] = [np.zeros(0, np.uint64)]
+        start = 0
+        for column, height, (_, shift, _) in zip(columns, heights, self._places, strict=True):
+            starts: dict[tuple[int, int], int] = {}
+            for low in range(height):
+                for high in range(low + 1, height + 1):
+                    starts[low, high] = start
+                    tables.append(_table(column, low, high) << np.uint64(shift))
+                    start += len(tables[-1])
+            self._starts.append(starts)
+        self._tables = np.concatenate(tables)
+
+    def pack(self, codes: Sequence[npt.NDArray[np.int32]]) -> Words:
+        """The words of rows whose labels in each column are given."""
+        words = np.zeros((len(codes[0]), self.num_words), np.uint64)
+        for column, (word, shift, _) in zip(codes, self._places, strict=True):
+            words[:, word] |= column.astype(np.uint64) << np.uint64(shift)
+        return words
+
+    def lift(self, low: Node, high: Node) -> Lift:
+        """How to come from one node to a node above it."""
+        same = [0] * self.num_words
+        fields = []
+        most = 1
+        for index, (word, shift, mask) in enumerate(self._places):
+            most *= self._labels[index][high[index]]
+            if low[index] == high[index]:
+                same[word] |= mask << shift
+            else:
+                fields.append((word, shift, mask, self._starts[index][low[index], high[index]]))
+        return Lift(
+            np.array(same, np.uint64),
+            np.array(fields, np.int64).reshape(-1, 4),
+            self._tables,
+            min(most, 2**62),
+        )
+
+
+def _table(column: Column, low: int, high: int) -> Words:
+    """The label at a higher level of each label at a lower one."""
+    above = labels_at(column, high)
+    assert above is not None
+    below = labels_at(column, low)
+    if below is None:
+        return above.astype(np.uint64)
+    lifted = np.zeros(num_labels(column, low), np.uint64)
+    lifted[below] = above
+    return lifted
