@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarnkappe.lattice import Exhaustive, Problem, packing
-from tarnkappe.lattice.exhaustive import visit
+from tarnkappe.lattice.exhaustive import visit, wheels_of
 from tarnkappe.lattice.groups import Groups
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
@@ -73,7 +73,8 @@ def test_the_odometer_visits_every_node_that_may_be_chosen_once(
             least = data.draw(st.integers(0, column.levels.height))
             limits[column.name] = (least, data.draw(st.integers(least, column.levels.height)))
     problem = some_problem(example, level_limits=limits)
-    visited = list(visit(Groups.of_tuples(problem, ())))
+    bottom = Groups.of_tuples(problem, ())
+    visited = list(visit(bottom, bottom, wheels_of(bottom)))
     assert sorted(groups.node for _, groups in visited) == sorted(problem.nodes())
     assert all(a <= b for base, groups in visited for a, b in zip(base.node, groups.node, strict=True))
     assert Exhaustive().run(problem).checked == problem.num_nodes

@@ -242,6 +242,32 @@ def test_no_generalization_falls_below_the_lower_bound(example: Example, seed: i
                     assert bound <= least[other] or close(bound, least[other]), (loss, node, other)
 
 
+@given(example=battery_examples())
+@settings(max_examples=60)
+def test_bounds_for_all_levels_at_once_are_those_one_by_one(example: Example) -> None:
+    tuples = example.tuples
+    columns = [tuples.columns[name] for name in example.quasi_identifiers]
+    ranges = [range(0 if c.levels is None else c.levels.height + 1) for c in columns]
+    for loss in INSTANCES:
+        grid = loss.lower_bounds(tuples, columns, ranges)
+        for node in example.nodes():
+            bound = loss.lower_bound_at(tuples, columns, node)
+            assert (grid is None) == (bound is None)
+            assert grid is None or close(float(grid[node]), float(bound or 0)), (loss, node)
+
+
+@given(example=battery_examples(), least_size=st.integers(1, 4))
+@settings(max_examples=60)
+def test_the_lower_bound_holds_where_small_classes_are_never_kept(example: Example, least_size: int) -> None:
+    states = {node: protect(classes, [KAnonymity(least_size)]) for node, classes in lattice(example).items()}
+    for loss in INSTANCES:
+        for node, state in states.items():
+            bound = loss.lower_bound(state, least_size=least_size)
+            for other, above_it in states.items():
+                if bound is not None and above(other, node):
+                    assert bound <= loss(above_it) or close(bound, loss(above_it)), (loss, node, other)
+
+
 @given(example=battery_examples(), seed=st.integers(0, 2**32))
 @settings(max_examples=60)
 def test_suppression_is_charged_for_where_stated(example: Example, seed: int) -> None:
@@ -250,6 +276,8 @@ def test_suppression_is_charged_for_where_stated(example: Example, seed: int) ->
     classes = classes_of(example, generator.choice(list(example.nodes())))
     suppressed = State(classes, at_random(generator)(classes))
     for loss in INSTANCES:
+        if loss.may_prefer_suppression:
+            continue
         before, after = loss(release_everything(classes)), loss(suppressed)
         low, high = (before, after) if loss.considers_suppression else (after, before)
         assert low <= high or close(low, high), loss
@@ -257,7 +285,7 @@ def test_suppression_is_charged_for_where_stated(example: Example, seed: int) ->
 
 def test_what_a_loss_says_it_depends_on_it_depends_on() -> None:
     generator = random.Random(5)
-    sees_data, charges = set(), set()
+    sees_data, charges, prefers = set(), set(), set()
     for example in tall_examples()[:40]:
         for classes in lattice(example).values():
             state = release_everything(classes)
@@ -269,8 +297,12 @@ def test_what_a_loss_says_it_depends_on_it_depends_on() -> None:
                     sees_data.add(loss)
                 if loss(suppressed) > loss(state) and not close(loss(suppressed), loss(state)):
                     charges.add(loss)
+                if loss(suppressed) < loss(state) and not close(loss(suppressed), loss(state)):
+                    prefers.add(loss)
     assert sees_data == {loss for loss in INSTANCES if not loss.data_independent}
     assert charges == {loss for loss in INSTANCES if loss.considers_suppression}
+    charging = {loss for loss in INSTANCES if loss.considers_suppression}
+    assert prefers & charging == {loss for loss in INSTANCES if loss.may_prefer_suppression}
 
 
 def reweighted(tuples: Tuples, generator: random.Random) -> Tuples:

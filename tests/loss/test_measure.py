@@ -62,8 +62,8 @@ def test_a_label_that_the_table_lacks_is_refused() -> None:
 
 def test_names_are_enough_for_a_job_file() -> None:
     loss = LOSSES.create("loss", {"leaves": "data", "aggregate": "maximum"})
-    assert loss.parameters == {"leaves": "data", "aggregate": "maximum"}
-    assert str(loss) == "loss(aggregate=maximum, leaves=data)"
+    assert loss.parameters == {"leaves": "data", "aggregate": "maximum", "coding_model": 0.5}
+    assert str(loss) == "loss(aggregate=maximum, coding_model=0.5, leaves=data)"
 
 
 @pytest.mark.parametrize(

@@ -119,11 +119,14 @@ def per_column(function: Callable[[Any, Release, str], Number]) -> Twin:
 
 
 def mean_of_cells(share: Callable[[Any, Release, str, Any], Fraction]) -> Twin:
-    """A twin from what one kept cell loses; a suppressed cell loses 1."""
+    """A twin from what one kept cell loses and what the coding model charges for it and a suppressed one."""
 
     def column(loss: Any, release: Release, name: str) -> Fraction:
+        coding = Fraction(loss.coding_model)
+        kept_price = 1 if coding <= Fraction(1, 2) else 2 - 2 * coding
+        suppressed_price = 1 if coding >= Fraction(1, 2) else 2 * coding
         cells = [
-            share(loss, release, name, row[name]) if kept else Fraction(1)
+            kept_price * share(loss, release, name, row[name]) if kept else Fraction(suppressed_price)
             for row, kept in zip(release.rows, release.is_kept, strict=True)
         ]
         return sum(cells, Fraction(0)) / len(cells)

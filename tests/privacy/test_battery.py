@@ -167,6 +167,7 @@ def test_implied_criteria_are_implied_and_monotone(example: Example, models: lis
             for criterion in criteria:
                 assert criterion.monotonicity.with_suppression, (model, criterion)
                 assert np.all(protect(classes, [criterion]).kept[kept]), (model, criterion, node)
+            assert np.all(classes.sizes[kept] >= model.least_size(example.tuples)), (model, node)
 
 
 @pytest.mark.parametrize("suppression", [False, True])

@@ -1,13 +1,22 @@
 """The generalization lattice and its searches: one file each; `SEARCHES` lists them all."""
 
 from tarnkappe.lattice.auto import Auto
+from tarnkappe.lattice.best_first import BestFirst
 from tarnkappe.lattice.breadth_first import BreadthFirst
 from tarnkappe.lattice.depth_first import DepthFirst
 from tarnkappe.lattice.exhaustive import Exhaustive
+from tarnkappe.lattice.explore import LatticeView, choose, explore
 from tarnkappe.lattice.flash import Flash
+from tarnkappe.lattice.flash_depth_first import FlashDepthFirst
+from tarnkappe.lattice.flash_parallel import FlashParallel
 from tarnkappe.lattice.flash_two_phase import FlashTwoPhase
+from tarnkappe.lattice.genetic import Genetic
+from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.incognito import Incognito
 from tarnkappe.lattice.lattice import Lattice, Node
+from tarnkappe.lattice.ola import OLA
 from tarnkappe.lattice.problem import Evaluation, Problem
+from tarnkappe.lattice.samarati import Samarati
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Counters, Solution
 from tarnkappe.registry import Registry
@@ -17,24 +26,42 @@ SEARCHES: Registry[Search] = Registry(
     Auto,
     Flash,
     FlashTwoPhase,
+    FlashDepthFirst,
+    FlashParallel,
+    OLA,
+    Incognito,
+    Samarati,
+    BestFirst,
+    Genetic,
     DepthFirst,
     BreadthFirst,
     Exhaustive,
 )
 
 __all__ = [
+    "OLA",
     "SEARCHES",
     "Auto",
+    "BestFirst",
     "BreadthFirst",
     "Counters",
     "DepthFirst",
+    "Effort",
     "Evaluation",
     "Exhaustive",
     "Flash",
+    "FlashDepthFirst",
+    "FlashParallel",
     "FlashTwoPhase",
+    "Genetic",
+    "Incognito",
     "Lattice",
+    "LatticeView",
     "Node",
     "Problem",
+    "Samarati",
     "Search",
     "Solution",
+    "choose",
+    "explore",
 ]

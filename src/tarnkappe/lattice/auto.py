@@ -3,24 +3,170 @@
 from __future__ import annotations
 
 import dataclasses
+import heapq
+from typing import ClassVar
 
-from tarnkappe.lattice.flash_two_phase import run_flash
+import numpy as np
+
+from tarnkappe.lattice.attempt import Attempt
+from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
+from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.lattice import Node
+from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.search import Search
-from tarnkappe.lattice.traversal import Traversal
+from tarnkappe.lattice.solution import Solution
+from tarnkappe.lattice.space import CHECKED, FAILED, FOUND, NO_BETTER, VISITED, Space
+from tarnkappe.table.encoding import Progress
+
+LARGEST = 2_000_000
+"""So many nodes are laid out in memory, with some 60 bytes each."""
+
+
+class Hunt(Attempt):
+    """An attempt that knows the lower bound of every node before it tests the first."""
+
+    def begin(self) -> None:
+        """Lay out the nodes."""
+        self.space = Space(self.problem, lower_bounds=self.lower_bounds)
+
+    def learn(self, found: Check) -> None:
+        """Note what follows from a test for other nodes."""
+        super().learn(found)
+        space, evaluation = self.space, found.evaluation
+        index = space.index(evaluation.node)
+        space.mark(index, CHECKED)
+        if self.monotone or self.implied:
+            good = evaluation.satisfied if self.monotone else found.sub_good
+            if good:
+                space.mark_above(index, FOUND)
+            else:
+                space.mark_below(index, FAILED)
+        is_bounded = self.lower_bounds and found.bound is not None and found.bound > self.best.ceiling
+        if is_bounded or (self.loss_monotone and evaluation.satisfied):
+            space.mark_above(index, NO_BETTER, itself=False)
+
+    def test(self, index: int) -> bool:
+        """Test a node, and say whether it meets the criterion that is searched for."""
+        self.check(self.space.node(index))
+        return bool(self.space.known[index] & FOUND)
+
+    def is_spent(self, node: Node) -> bool:
+        """Whether nothing above a node will be tested any more."""
+        space = self.space
+        above = space.successors(space.index(node))
+        closed = space.known[above] & (CHECKED | FAILED | NO_BETTER) > 0
+        return bool(np.all(closed | (space.bounds[above] > self.best.ceiling)))
 
 
 @dataclasses.dataclass(frozen=True)
 class Auto(Search):
-    """Flash in two phases, which also skips nodes that by their levels alone cannot beat the best found.
+    """Flash in two phases, led by lower bounds: optimal for all models and losses.
 
-    Each loss knows a bound that neither a node nor anything above it goes below (`Loss.lower_bound_at`), so
-    the result is optimal for all models and losses.
+    Each loss knows a bound that neither a node nor anything above it goes below, from the levels alone and,
+    often better, from the classes of a node that was tested. Nodes whose bound exceeds the best loss found
+    are hopeless. What is left is searched as by `flash-2p`, except that
+
+    - no path starts at a hopeless node;
+    - with suppression a path ends below the first hopeless node, and its last node is tested first: it
+      will most likely fail, and everything below it with it. Without suppression few nodes separate what
+      satisfies from what does not, and binary search along whole paths finds them with fewer tests;
+    - snapshots may be large, since what is hopeful is low in the lattice;
+    - where no monotone criterion is known, the nodes are tested in the order of their bounds.
+
+    At the end every node was tested, cannot satisfy, or cannot be better.
     """
 
     name = "auto"
+    state: ClassVar[type[Attempt]] = Hunt
 
     lower_bounds: bool = dataclasses.field(default=True, kw_only=True)
+    effort: Effort = dataclasses.field(default=Effort(snapshot_share=1.0), kw_only=True)
 
-    def search(self, traversal: Traversal) -> None:
+    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Search the lattice of a problem; one that is too large to be laid out is left to `best-first`."""
+        if problem.num_nodes <= LARGEST:
+            return super().run(problem, progress)
+        seconds = DEFAULT_SECONDS if self.seconds is None else self.seconds
+        return BestFirst(seconds=seconds, effort=self.effort).run(problem, progress)
+
+    def search(self, hunt: Attempt) -> None:
         """Search the whole lattice."""
-        run_flash(traversal)
+        assert isinstance(hunt, Hunt)
+        hunt.begin()
+        if hunt.monotone or hunt.implied:
+            _Paths(hunt).search()
+        _test_the_rest(hunt)
+
+
+def _test_the_rest(hunt: Hunt) -> None:
+    """Test what is neither tested nor excluded, the most hopeful first."""
+    space, position = hunt.space, 0
+    while True:
+        closed = CHECKED | FAILED | NO_BETTER
+        position = space.next_open(space.by_bound, position, closed, hunt.best.ceiling)
+        if position == len(space.by_bound):
+            return
+        hunt.test(int(space.by_bound[position]))
+
+
+class _Paths:
+    def __init__(self, hunt: Hunt) -> None:
+        self._hunt = hunt
+        self._space = hunt.space
+        self._queue: list[tuple[int, int]] = []
+        self._goes_far = hunt.problem.limit == 0
+        self._visits_above = hunt.case != 1
+
+    def search(self) -> None:
+        """Search a path from every node of which nothing is known, and from those that failed on it."""
+        space, position = self._space, 0
+        while True:
+            position = space.next_open(
+                space.order, position, FOUND | FAILED | NO_BETTER, self._hunt.best.ceiling
+            )
+            if position == len(space.order):
+                return
+            self._search_path(int(space.order[position]))
+            while self._queue:
+                _, failed = heapq.heappop(self._queue)
+                for above in space.successors(failed).tolist():
+                    if not self._is_closed(above, FOUND | FAILED | NO_BETTER):
+                        self._search_path(above)
+
+    def _search_path(self, start: int) -> None:
+        """Look for the lowest node of a path that meets the criterion, then visit what lies above it."""
+        hunt = self._hunt
+        path = self._space.path(
+            start, FOUND | FAILED, NO_BETTER, hunt.best.ceiling, far=self._goes_far
+        ).tolist()
+        low, high, lowest = 0, len(path) - 1, None
+        middle = high if hunt.best.found and not self._goes_far else high // 2
+        while low <= high:
+            if hunt.test(path[middle]):
+                lowest, high = path[middle], middle - 1
+            else:
+                heapq.heappush(self._queue, (int(self._space.rank[path[middle]]), path[middle]))
+                low = middle + 1
+            middle = (low + high) // 2
+        if lowest is not None and self._visits_above:
+            self._visit_above(lowest)
+
+    def _visit_above(self, head: int) -> None:
+        space, waiting = self._space, [head]
+        while waiting:
+            index = waiting.pop()
+            if index != head and self._is_done(index):
+                continue
+            space.mark(index, VISITED)
+            if not space.known[index] & CHECKED:
+                self._hunt.test(index)
+            above = reversed(space.successors(index).tolist())
+            waiting.extend(each for each in above if not self._is_done(each))
+
+    def _is_done(self, index: int) -> bool:
+        return self._is_closed(index, VISITED | FAILED | NO_BETTER)
+
+    def _is_closed(self, index: int, closed: int) -> bool:
+        space = self._space
+        return bool(space.known[index] & closed) or space.bounds[index] > self._hunt.best.ceiling

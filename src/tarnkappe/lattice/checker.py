@@ -52,31 +52,48 @@ class Checker:
         self.keeps_satisfying = True
         """Whether a snapshot of a satisfying node can be of use: not where nothing above it is tested."""
         self.counters = Counters()
+        self._least_size = max(model.least_size(problem.tuples) for model in problem.models)
         counted = (*problem.distributions, *(d for model in implied for d in model.distributions))
         self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)))
         self._history = History(self.bottom, effort or Effort(), is_spent or (lambda _: False))
         self._lock = Lock()
 
     def check(self, node: Node) -> Check:
-        """Test a node, from the fewest classes at hand."""
+        """Test a node, from the fewest classes at hand.
+
+        Where an implied criterion is not met, nothing else is looked at: `suppressed` is then what the implied
+        criteria suppress, which is no more than what the models would.
+        """
         base = self._history.base_for(node)
         groups = base.at(node)
-        found = self.judge(groups)
+        found = self._rule_out(groups) or self.judge(groups)
         self._history.offer(groups, base, keep=self.keeps_satisfying or not found.evaluation.satisfied)
         self.count(base)
         return found
 
+    def _rule_out(self, groups: Groups) -> Check | None:
+        """Whether implied criteria, which are simpler than the models, already fail."""
+        if not self.implied:
+            return None
+        state = protect(groups.classes(), self.implied)
+        if satisfied(state, self.implied, self.problem.limit):
+            return None
+        return Check(
+            Evaluation(groups.node, False, float("inf"), state.suppressed_rows, state.num_kept),
+            False,
+            self.problem.loss.lower_bound(state, least_size=self._least_size),
+        )
+
     def judge(self, groups: Groups) -> Check:
         """What classes are worth."""
         problem = self.problem
-        classes = groups.classes()
-        state = protect(classes, problem.models)
+        state = protect(groups.classes(), problem.models)
         good = satisfied(state, problem.models, problem.limit)
         loss = problem.loss(state) if good else float("inf")
         return Check(
             Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
             good or self._implied_hold(state),
-            problem.loss.lower_bound(state),
+            problem.loss.lower_bound(state, least_size=self._least_size),
         )
 
     def _implied_hold(self, state: State) -> bool:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import ClassVar
 
+from tarnkappe.lattice.attempt import Attempt
+from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.groups import Groups
 from tarnkappe.lattice.search import Search
-from tarnkappe.lattice.traversal import Traversal
+
+PIECES_PER_CORE = 8
+"""So many pieces of the lattice are made for each core, so that none waits long for the others."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,36 +23,54 @@ class Exhaustive(Search):
     """Test all nodes and return the best; optimal whatever the models and the loss.
 
     The nodes are visited as by an odometer, and each wheel keeps the classes at the levels of the wheels
-    before it, so most nodes are grouped from few classes.
+    before it, so most nodes are grouped from few classes. Cores turn the faster wheels side by side.
     """
 
     name = "exhaustive"
+    state: ClassVar[type[Attempt]] = Attempt
 
-    def search(self, traversal: Traversal) -> None:
+    def search(self, traversal: Attempt) -> None:
         """Test every node that may be chosen."""
-        for base, groups in visit(traversal.checker.bottom):
-            traversal.keep_time()
-            traversal.checker.count(base)
-            traversal.learn(traversal.checker.judge(groups))
+        bottom, checker, stopped = traversal.checker.bottom, traversal.checker, Event()
+        cores = os.cpu_count() or 1
+        depth, pieces = 0, 1
+        wheels = wheels_of(bottom)
+        while depth < len(wheels) and pieces < PIECES_PER_CORE * cores:
+            pieces *= len(bottom.frame.problem.level_ranges[wheels[depth]])
+            depth += 1
+
+        def test_all(start: tuple[Groups, Groups]) -> list[Check]:
+            checks = []
+            for base, groups in visit(*start, wheels[depth:]):
+                if stopped.is_set():
+                    break
+                traversal.keep_time()
+                checker.count(base)
+                checks.append(checker.judge(groups))
+            return checks
+
+        with ThreadPoolExecutor(cores) as pool:
+            try:
+                for checks in pool.map(test_all, visit(bottom, bottom, wheels[:depth])):
+                    for found in checks:
+                        traversal.learn(found)
+            finally:
+                stopped.set()
 
 
-def visit(bottom: Groups) -> Iterator[tuple[Groups, Groups]]:
-    """The classes of every node that may be chosen, each with the classes that they were made from.
+def wheels_of(bottom: Groups) -> list[int]:
+    """The columns, those with most values first: their higher levels merge most classes."""
+    columns = bottom.frame.problem.columns
+    return sorted(range(len(columns)), key=lambda i: -columns[i].cardinality)
 
-    The columns with most values are the slowest wheels: their higher levels merge most classes.
-    """
-    problem = bottom.frame.problem
-    ranges = problem.level_ranges
-    wheels = sorted(range(len(ranges)), key=lambda i: -problem.columns[i].cardinality)
 
-    def turn(wheel: int, base: Groups, groups: Groups) -> Iterator[tuple[Groups, Groups]]:
-        if wheel == len(wheels):
-            yield base, groups
-            return
-        column = wheels[wheel]
-        yield from turn(wheel + 1, base, groups)
-        for level in ranges[column][1:]:
-            base, groups = groups, groups.at((*groups.node[:column], level, *groups.node[column + 1 :]))
-            yield from turn(wheel + 1, base, groups)
-
-    return turn(0, bottom, bottom)
+def visit(base: Groups, groups: Groups, wheels: list[int]) -> Iterator[tuple[Groups, Groups]]:
+    """The classes of every node that some columns make, the last fastest, and what they were made from."""
+    if not wheels:
+        yield base, groups
+        return
+    column, *faster = wheels
+    yield from visit(base, groups, faster)
+    for level in groups.frame.problem.level_ranges[column][1:]:
+        base, groups = groups, groups.at((*groups.node[:column], level, *groups.node[column + 1 :]))
+        yield from visit(base, groups, faster)

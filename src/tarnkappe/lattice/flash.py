@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.flash_two_phase import run_flash
-from tarnkappe.lattice.search import Search
+from tarnkappe.lattice.practical import PracticalSearch, require_case_1
 from tarnkappe.lattice.traversal import Traversal
 
 
 @dataclasses.dataclass(frozen=True)
-class Flash(Search):
+class Flash(PracticalSearch):
     """The first phase alone (Kohlmayer et al. 2012): optimal where criterion and loss are monotone."""
 
     name = "flash"
 
     def search(self, traversal: Traversal) -> None:
         """Search the whole lattice; other cases are refused."""
-        if traversal.case != 1:
-            raise ParameterError(
-                "the search 'flash' needs a criterion and a loss that are monotone with this suppression "
-                "limit: use 'flash-2p' or 'auto', which are right for all"
-            )
+        self.take_for_granted(traversal)
+        require_case_1(self.name, traversal)
         run_flash(traversal)

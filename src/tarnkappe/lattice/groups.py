@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.packing import Packing, Words
+from tarnkappe.lattice.packing import WORD, Packing, Words
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.native import compiled
 from tarnkappe.table import Classes, Column, Distribution
 from tarnkappe.table.grouping import Codes, Counts, sort_pairs_by_group
+
+ALL_BITS = (1 << WORD) - 1
 
 
 class Entries(NamedTuple):
@@ -67,7 +69,7 @@ class Groups:
 
     frame: Frame
     node: Node
-    words: Words
+    words: tuple[Words, ...]
     representatives: Counts
     sizes: Counts
     population: Counts
@@ -103,20 +105,30 @@ class Groups:
     def nbytes(self) -> int:
         """How much memory they take."""
         counts = sum(array.nbytes for entries in self.entries for array in entries)
-        own = (self.words, self.representatives, self.sizes, self.population)
+        own = (*self.words, self.representatives, self.sizes, self.population)
         return counts + sum(array.nbytes for array in own)
 
     def at(self, node: Node) -> Groups:
         """The classes of a node above this one."""
-        lift = self.frame.packing.lift(self.node, node)
-        words, representatives, sizes, population, ids = merge(
-            self.words, self.representatives, self.sizes, self.population, *lift
-        )
+        packing = self.frame.packing
+        lifts = packing.lift(self.node, node)
+        words = [lift_word(word, *lift) for word, lift in zip(self.words, lifts, strict=True)]
+        most = min(packing.most(node), self.num_classes)
+        word = _one_word(words, packing.used(node))
+        rows, ids, sizes, population = merge(word, self.sizes, self.population, most)
         entries = tuple(
             Entries(*merge_entries(ids, len(sizes), *each, counted.column.cardinality))
             for each, counted in zip(self.entries, self.frame.counted, strict=True)
         )
-        return Groups(self.frame, node, words, representatives, sizes, population, entries)
+        return Groups(
+            self.frame,
+            node,
+            tuple(word[rows] for word in words),
+            self.representatives[rows],
+            sizes,
+            population,
+            entries,
+        )
 
     def classes(self) -> Classes:
         """The classes as models and losses see them."""
@@ -135,72 +147,91 @@ class Groups:
         )
 
 
+def _one_word(words: list[Words], used: list[int]) -> Words:
+    """One word that is equal for equal combinations of words.
+
+    High in the lattice few bits are used: a word is turned until its bits fall into the gaps of the others.
+    Where they do not fit, words are replaced by the numbers of their groups.
+    """
+    combined, taken = words[0], used[0]
+    for word, bits in zip(words[1:], used[1:], strict=True):
+        turn = next((turn for turn in range(WORD) if not taken & _turned(bits, turn)), None)
+        if turn is not None:
+            combined, taken = join(combined, word, turn), taken | _turned(bits, turn)
+            continue
+        nothing = np.zeros(len(word), np.int64)
+        before = merge(combined, nothing, nothing, len(word))[1].astype(np.uint64)
+        combined = before << np.uint64(32) | merge(word, nothing, nothing, len(word))[1].astype(np.uint64)
+        taken = ALL_BITS
+    return combined
+
+
+def _turned(bits: int, turn: int) -> int:
+    return (bits << turn | bits >> WORD - turn) & ALL_BITS
+
+
 @compiled
-def merge(
-    words: Words,
-    representatives: Counts,
-    sizes: Counts,
-    population: Counts,
-    same: Words,
-    fields: Counts,
-    tables: Words,
-    most: int,
-) -> tuple[Words, Counts, Counts, Counts, Codes]:
-    """Lift the labels of classes and merge those that become equal, numbered as they first occur."""
-    number, width = words.shape
-    capacity = 16
-    while capacity < 2 * min(number, most):
-        capacity *= 2
-    slots = np.full(capacity, -1, np.int32)
-    wrap = np.uint64(capacity - 1)
-    merged = np.empty((number, width), np.uint64)
-    first = np.empty(number, np.int64)
-    size = np.empty(number, np.int64)
-    there = np.empty(len(population), np.int64)
-    ids = np.empty(number, np.int32)
+def join(words: Words, others: Words, turn: int) -> Words:
+    """Both words in one, the bits of the second turned to the left."""
+    left, right = np.uint64(turn), np.uint64(64 - turn)
+    joined = np.empty(len(words), np.uint64)
+    for row in range(len(words)):
+        other = others[row] << left
+        if turn > 0:
+            other |= others[row] >> right
+        joined[row] = words[row] | other
+    return joined
+
+
+@compiled
+def lift_word(words: Words, same: np.uint64, fields: Counts, tables: Words) -> Words:
+    """The labels of classes at higher levels."""
+    lifted = np.empty(len(words), np.uint64)
+    for row in range(len(words)):
+        lifted[row] = words[row] & same
+    for field in range(len(fields)):
+        shift, mask = np.uint64(fields[field, 0]), np.uint64(fields[field, 1])
+        start = np.uint64(fields[field, 2])
+        for row in range(len(words)):
+            lifted[row] |= tables[start + (words[row] >> shift & mask)]
+    return lifted
+
+
+@compiled
+def merge(words: Words, sizes: Counts, population: Counts, most: int) -> tuple[Counts, Codes, Counts, Counts]:
+    """Merge classes with the same word, of which there are at most so many, numbered as they first occur.
+
+    Returns the first class of each merged one, the merged one of each class, sizes and population.
+    """
+    bits = 11
+    while 1 << bits < 2 * most:
+        bits += 1
+    slots = np.full(1 << bits, -1, np.int32)
+    down, wrap = np.uint64(64 - bits), np.uint64((1 << bits) - 1)
+    first = np.empty(most, np.int64)
+    known = np.empty(most, np.uint64)
+    size = np.zeros(most, np.int64)
+    ids = np.empty(len(words), np.int32)
     groups = 0
-    for row in range(number):
-        mixed = np.uint64(0)
-        # The labels are written where they would stand as a new group: never more groups than rows before.
-        for word in range(width):
-            merged[groups, word] = words[row, word] & same[word]
-        for field in range(len(fields)):
-            word = fields[field, 0]
-            label = (words[row, word] >> np.uint64(fields[field, 1])) & np.uint64(fields[field, 2])
-            merged[groups, word] |= tables[fields[field, 3] + np.int64(label)]
-        for word in range(width):
-            mixed = (mixed ^ merged[groups, word]) * np.uint64(0x9E3779B97F4A7C15)
-            mixed ^= mixed >> np.uint64(32)
-        slot = mixed & wrap
-        while True:
+    for row in range(len(words)):
+        word = words[row]
+        slot = word * np.uint64(0x9E3779B97F4A7C15) >> down
+        group = slots[slot]
+        while group >= 0 and known[group] != word:
+            slot = slot + np.uint64(1) & wrap
             group = slots[slot]
-            if group < 0:
-                group = groups
-                slots[slot] = group
-                first[group] = representatives[row]
-                size[group] = sizes[row]
-                if len(population):
-                    there[group] = population[row]
-                groups += 1
-                break
-            equal = True
-            for word in range(width):
-                if merged[group, word] != merged[groups, word]:
-                    equal = False
-            if equal:
-                size[group] += sizes[row]
-                if len(population):
-                    there[group] += population[row]
-                break
-            slot = (slot + np.uint64(1)) & wrap
+        if group < 0:
+            group = groups
+            slots[slot] = group
+            known[group] = word
+            first[group] = row
+            groups += 1
         ids[row] = group
-    return (
-        merged[:groups].copy(),
-        first[:groups].copy(),
-        size[:groups].copy(),
-        there[: groups if len(population) else 0].copy(),
-        ids,
-    )
+        size[group] += sizes[row]
+    there = np.zeros(groups if len(population) else 0, np.int64)
+    for row in range(len(population)):
+        there[ids[row]] += population[row]
+    return first[:groups].copy(), ids, size[:groups].copy(), there
 
 
 @compiled

@@ -7,10 +7,15 @@ from collections.abc import Callable
 from threading import Lock
 
 import numpy as np
+import numpy.typing as npt
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.groups import Groups
 from tarnkappe.lattice.lattice import Node, is_generalization
+from tarnkappe.native import compiled
+from tarnkappe.table.grouping import Counts
+
+Levels = npt.NDArray[np.int16]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,11 +76,10 @@ class History:
                 and is_generalization(node, last.node)
             ):
                 base = last
-            count = len(self._snapshots)
-            if count:
-                below = np.all(self._nodes[:count] <= np.array(node, np.int16), axis=1)
-                best = int(np.argmin(np.where(below, self._sizes[:count], base.num_classes)))
-                if below[best] and self._sizes[best] <= base.num_classes:
+            if self._snapshots:
+                count, wanted = len(self._snapshots), np.array(node, np.int16)
+                best = smallest_below(self._nodes[:count], self._sizes, wanted, base.num_classes)
+                if best >= 0:
                     self._clock += 1
                     self._used[best] = self._clock
                     self.hits += 1
@@ -119,3 +123,19 @@ class History:
         self._snapshots.pop()
         for facts in (self._nodes, self._sizes, self._used):
             facts[place] = facts[last]
+
+
+@compiled
+def smallest_below(nodes: Levels, sizes: Counts, wanted: Levels, largest: int) -> int:
+    """The snapshot with the fewest classes, at most so many, of a node below the wanted one, or -1."""
+    best = -1
+    for place in range(len(nodes)):
+        if sizes[place] <= largest:
+            below = True
+            for column in range(len(wanted)):
+                if nodes[place, column] > wanted[column]:
+                    below = False
+                    break
+            if below:
+                best, largest = place, sizes[place]
+    return best

@@ -121,6 +121,17 @@ def is_generalization(node: Node, other: Node) -> bool:
     return all(a >= b for a, b in zip(node, other, strict=True))
 
 
+def nodes_between(bottom: Node, top: Node, level: int) -> Iterator[Node]:
+    """The nodes from one to another with this sum of levels, in descending lexicographic order.
+
+    >>> list(nodes_between((1, 0), (2, 2), 2))
+    [(2, 0), (1, 1)]
+    """
+    room = tuple(high - low for low, high in zip(bottom, top, strict=True))
+    for steps in _compositions(room, level - sum(bottom)):
+        yield tuple(low + step for low, step in zip(bottom, steps, strict=True))
+
+
 def _choose(n: int, k: int) -> int:
     return math.comb(n, k) if n >= 0 else 0
 

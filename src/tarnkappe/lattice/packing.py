@@ -6,6 +6,7 @@ lift a label from one level to another is one look-up in a table of labels that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,19 +24,17 @@ WORD = 64
 
 
 class Lift(NamedTuple):
-    """How the words of a class at one node become those at a node above it.
+    """How one word of a class at one node becomes that at a node above it.
 
     Attributes:
-        same: for each word, the bits of the columns whose level stays.
-        fields: for each column that is lifted: its word, its shift, its mask, where its table starts.
+        same: the bits of the columns whose level stays.
+        fields: for each column that is lifted: its shift, its mask, where its table starts.
         tables: the tables of all columns and levels.
-        most: how many classes there can be at most.
     """
 
-    same: Words
+    same: np.uint64
     fields: Counts
     tables: Words
-    most: int
 
 
 class Packing:
@@ -70,30 +69,37 @@ class Packing:
             self._starts.append(starts)
         self._tables = np.concatenate(tables)
 
-    def pack(self, codes: Sequence[npt.NDArray[np.int32]]) -> Words:
+    def pack(self, codes: Sequence[npt.NDArray[np.int32]]) -> tuple[Words, ...]:
         """The words of rows whose labels in each column are given."""
-        words = np.zeros((len(codes[0]), self.num_words), np.uint64)
+        words = tuple(np.zeros(len(codes[0]), np.uint64) for _ in range(self.num_words))
         for column, (word, shift, _) in zip(codes, self._places, strict=True):
-            words[:, word] |= column.astype(np.uint64) << np.uint64(shift)
+            words[word][:] |= column.astype(np.uint64) << np.uint64(shift)
         return words
 
-    def lift(self, low: Node, high: Node) -> Lift:
-        """How to come from one node to a node above it."""
+    def lift(self, low: Node, high: Node) -> list[Lift]:
+        """How to come from one node to a node above it, word by word."""
         same = [0] * self.num_words
-        fields = []
-        most = 1
+        fields: list[list[tuple[int, int, int]]] = [[] for _ in range(self.num_words)]
         for index, (word, shift, mask) in enumerate(self._places):
-            most *= self._labels[index][high[index]]
             if low[index] == high[index]:
                 same[word] |= mask << shift
-            else:
-                fields.append((word, shift, mask, self._starts[index][low[index], high[index]]))
-        return Lift(
-            np.array(same, np.uint64),
-            np.array(fields, np.int64).reshape(-1, 4),
-            self._tables,
-            min(most, 2**62),
-        )
+            elif self._labels[index][high[index]] > 1:  # a single label is number 0, which sets no bit
+                fields[word].append((shift, mask, self._starts[index][low[index], high[index]]))
+        return [
+            Lift(np.uint64(kept), np.array(lifted, np.int64).reshape(-1, 3), self._tables)
+            for kept, lifted in zip(same, fields, strict=True)
+        ]
+
+    def used(self, node: Node) -> list[int]:
+        """The bits of each word that may be set at a node."""
+        used = [0] * self.num_words
+        for (word, shift, _), labels, level in zip(self._places, self._labels, node, strict=True):
+            used[word] |= ((1 << (labels[level] - 1).bit_length()) - 1) << shift
+        return used
+
+    def most(self, node: Node) -> int:
+        """How many different combinations of labels there can be at a node."""
+        return math.prod(labels[level] for labels, level in zip(self._labels, node, strict=True))
 
 
 def _table(column: Column, low: int, high: int) -> Words:

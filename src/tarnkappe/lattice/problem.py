@@ -195,6 +195,11 @@ class Best:
         return self.loss + TIE * max(1.0, abs(self.loss))
 
     @property
+    def least(self) -> float:
+        """The least loss that counts as equally good as the best."""
+        return self.loss - TIE * max(1.0, abs(self.loss))
+
+    @property
     def evaluation(self) -> Evaluation | None:
         """The best of all that were offered, or None."""
         if not self._candidates:

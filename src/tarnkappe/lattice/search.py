@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, cast
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice.attempt import Attempt, OutOfTimeError
+from tarnkappe.lattice.attempt import Attempt, LimitReachedError
 from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.interruption import heard
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.lattice.traversal import Traversal
+from tarnkappe.native import is_interruption
 from tarnkappe.table.encoding import Progress
 
 
@@ -56,12 +58,15 @@ class Search(ABC):
             seconds=self.seconds,
         )
         try:
-            self.search(cast(Traversal, attempt))  # a mere attempt goes to a search that asks for no more
-        except OutOfTimeError:
-            return attempt.solution(self.name, optimal=False, stopped="out of time")
-        except KeyboardInterrupt:
-            if attempt.best.evaluation is None:
+            with heard(attempt.interrupt):
+                self.search(cast(Traversal, attempt))  # a mere attempt goes to a search that asks for no more
+        except LimitReachedError as limit:
+            return attempt.solution(self.name, optimal=False, stopped=str(limit))
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interruption(error):
                 raise
+            if attempt.best.evaluation is None:
+                raise KeyboardInterrupt from None
             return attempt.solution(self.name, optimal=False, stopped="interrupted")
         return attempt.solution(self.name, optimal=self.is_exact)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from tarnkappe.drawing import html_table
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Evaluation
 
@@ -37,6 +38,8 @@ class Solution:
         counters: what the search cost.
         bound: a loss that no satisfying node goes below, if one is proven; an optimal loss is its own bound.
         stopped: why the search ended early ("interrupted", "out of time"), or "" if it did not.
+        passes: the nodes of all passes, where rows that one suppresses are searched again (`recoding.local`).
+        assumed: what the search took to be monotone without proof, because it was told to.
     """
 
     best: Evaluation | None
@@ -46,6 +49,8 @@ class Solution:
     counters: Counters = Counters()
     bound: float | None = None
     stopped: str = ""
+    passes: tuple[Node, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def levels(self) -> Node | None:
@@ -61,3 +66,42 @@ class Solution:
     def rolled_up(self) -> int:
         """How many of the tests started from the classes of a more special node."""
         return self.counters.rolled_up
+
+    @property
+    def doubt(self) -> str:
+        """What keeps the result from being proven, in words: an early end, something taken for granted."""
+        assumed = f"{' and '.join(self.assumed)} taken to be monotone without proof" if self.assumed else ""
+        return ", ".join(filter(None, (self.stopped, assumed)))
+
+    @property
+    def proof(self) -> str:
+        """How far the loss is known to be the least possible, in words."""
+        if self.optimal:
+            return "proven optimal"
+        reason = f" ({self.doubt})" if self.doubt else ""
+        if self.best is None or self.bound is None or not 0 < self.bound <= self.best.loss:
+            return f"not proven optimal{reason}"
+        above = self.best.loss / self.bound - 1
+        return f"not proven optimal{reason}, at most {above:.2%} above the least possible"
+
+    def __str__(self) -> str:
+        checked = f"{self.checked:,} of {self.nodes:,} nodes checked by {self.algorithm}"
+        if self.best is None:
+            return f"no satisfying node found ({checked})"
+        return (
+            f"node {self.best.node}: loss {self.best.loss:,.6g} ({self.proof}, {checked}), "
+            f"{self.best.suppressed:,} rows suppressed, {self.best.classes:,} classes"
+        )
+
+    def _repr_html_(self) -> str:
+        if self.best is None:
+            return html_table(("search", ""), [(self.algorithm, str(self))])
+        facts = [
+            ("node", " ".join(map(str, self.best.node))),
+            ("loss", f"{self.best.loss:,.6g}, {self.proof}"),
+            ("suppressed rows", f"{self.best.suppressed:,}"),
+            ("classes", f"{self.best.classes:,}"),
+            ("checked", f"{self.checked:,} of {self.nodes:,} nodes"),
+            ("rolled up", f"{self.rolled_up:,}"),
+        ]
+        return html_table((f"search {self.algorithm}", ""), facts)

@@ -24,7 +24,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.history import Effort
-from tarnkappe.lattice.lattice import Node
+from tarnkappe.lattice.lattice import Node, nodes_between
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.table.encoding import Progress
 
@@ -68,9 +68,9 @@ class Traversal(Attempt):
     ) -> None:
         if is_too_large(problem):
             raise ParameterError(
-                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than the {MAX_NODES:,} "
-                "that can be searched to the end: take the search 'best-first', which says how far from the "
-                "least possible loss its result may be, or fewer quasi-identifiers or flatter hierarchies"
+                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than the "
+                f"{MAX_NODES:,} that can be searched to the end: take 'best-first', which says how far from "
+                "the least possible loss its result may be, or fewer quasi-identifiers or flatter hierarchies"
             )
         super().__init__(
             problem,
@@ -85,6 +85,11 @@ class Traversal(Attempt):
     def knows(self, node: Node, what: Known) -> bool:
         """Whether one of some facts is known of a node."""
         return bool(self._known[node] & what)
+
+    def all_known(self, bottom: Node, top: Node, what: Known) -> bool:
+        """Whether one of some facts is known of every node from one to another."""
+        box = tuple(slice(low, high + 1) for low, high in zip(bottom, top, strict=True))
+        return bool((self._known[box] & np.uint8(what)).all())
 
     def mark(self, node: Node, what: Known) -> None:
         """Note a fact about one node."""
@@ -116,7 +121,7 @@ class Traversal(Attempt):
                 self.mark_above(node, Known.SUB_GOOD)
             else:
                 self.mark_below(node, Known.SUB_BAD | Known.BAD)
-        is_bounded = self._lower_bounds and found.bound is not None and found.bound > self.best.ceiling
+        is_bounded = self.lower_bounds and found.bound is not None and found.bound > self.best.ceiling
         if is_bounded or (self.loss_monotone and evaluation.satisfied):
             self._give_up_above(node)
 
@@ -130,7 +135,7 @@ class Traversal(Attempt):
 
     def is_hopeless(self, node: Node) -> bool:
         """Whether a node and everything above it is shown to be worse than the best found."""
-        if not self._lower_bounds or not self.best.found:
+        if not self.lower_bounds or not self.best.found:
             return False
         bound = self.problem.loss.lower_bound_at(self.problem.tuples, self.problem.columns, node)
         if bound is None or bound <= self.best.ceiling:
@@ -150,9 +155,4 @@ class Traversal(Attempt):
     def levels(self) -> Iterator[list[Node]]:
         """The nodes that may be chosen, level by level from below."""
         for level in range(sum(self.bottom), sum(self.top) + 1):
-            nodes = self.problem.lattice.nodes_on(level)
-            yield [node for node in nodes if all(map(self._within, node, self.bottom, self.top))]
-
-    @staticmethod
-    def _within(level: int, least: int, greatest: int) -> bool:
-        return least <= level <= greatest
+            yield list(nodes_between(self.bottom, self.top, level))

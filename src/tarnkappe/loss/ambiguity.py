@@ -36,6 +36,10 @@ class Ambiguity(Loss):
     name = "ambiguity"
     considers_suppression = True
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def __call__(self, state: State) -> float:
         classes = state.classes
         combinations = _combinations(classes.sizes, bits_of_classes(classes), state.kept)
@@ -47,7 +51,8 @@ class Ambiguity(Loss):
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State) -> float:
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+        del least_size
         classes = state.classes
         return _combinations(classes.sizes, bits_of_classes(classes), classes.released) / classes.num_rows
 

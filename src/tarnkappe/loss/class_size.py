@@ -8,9 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.loss.measure import Loss
+from tarnkappe.native import compiled
 from tarnkappe.table import Classes, Column, State, Tuples
 from tarnkappe.table.classes import num_labels
+from tarnkappe.table.grouping import Counts
 
 
 def num_released(classes: Classes) -> int:
@@ -29,6 +32,22 @@ def most_classes(tuples: Tuples, columns: Sequence[Column], levels: Sequence[int
     return min(combinations, tuples.num_rows)
 
 
+def most_classes_at(tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
+    """`most_classes` for every combination of some levels."""
+    labels = [[num_labels(c, level) for level in chosen] for c, chosen in zip(columns, levels, strict=True)]
+    return np.minimum(over_levels(np.multiply, labels), tuples.num_rows)
+
+
+@compiled
+def _most_groups(sizes: Counts, least_size: int) -> int:
+    large, rows, classes = 0, 0, 0
+    for size in sizes:
+        classes += size > 0
+        large += size >= least_size
+        rows += size if size < least_size else 0
+    return min(classes, large + rows // least_size + 1)
+
+
 @dataclasses.dataclass(frozen=True)
 class ClassSizeLoss(Loss):
     """Rows per group, m / (groups x the size that is needed); infinite without a group.
@@ -36,12 +55,18 @@ class ClassSizeLoss(Loss):
     Monotone only without suppression, where generalization merges groups: with it, two suppressed
     classes may merge into one that is kept.
 
-    Lower bound: m / (all classes of the state, suppressed or not, x the size that is needed), for there
-    are no more groups than classes and a generalization has no more classes. From the levels alone there
-    are no more classes than combinations of labels.
+    Lower bound: m / (the most groups that a generalization can have x the size that is needed). It has no
+    more groups than the state has classes. Where no class of fewer than k rows is kept, every kept class of
+    a generalization contains a class of at least k rows or is made of smaller ones only, which with r
+    rows in all yield r / k such classes at most; the suppressed rows may be one group more. From the levels
+    alone there are no more classes than combinations of labels.
     """
 
     considers_suppression = True
+
+    @property
+    def measures_cells(self) -> bool:
+        return True
 
     @property
     @abstractmethod
@@ -58,11 +83,14 @@ class ClassSizeLoss(Loss):
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State) -> float:
-        return self._average(state.classes.num_rows, num_released(state.classes))
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+        return self._average(state.classes.num_rows, _most_groups(state.classes.sizes, least_size))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
         return self._average(tuples.num_rows, most_classes(tuples, columns, levels))
+
+    def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
+        return tuples.num_rows / (most_classes_at(tuples, columns, levels) * self.needed_size)
 
     def _average(self, rows: int, groups: int) -> float:
         return rows / (groups * self.needed_size) if groups else float("inf")

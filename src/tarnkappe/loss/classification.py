@@ -45,13 +45,18 @@ class Classification(Loss):
     def distributions(self) -> tuple[tuple[str, ...], ...]:
         return ((self.column,),)
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def __call__(self, state: State) -> float:
         return self._misfits(state, state.kept)
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State) -> float:
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+        del least_size
         return self._misfits(state, state.classes.released)
 
     def _misfits(self, state: State, kept: Mask) -> float:

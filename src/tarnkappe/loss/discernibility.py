@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from tarnkappe.loss.class_size import most_classes_at
 from tarnkappe.loss.discernibility_star import least_sum_of_squares, sum_of_squares
 from tarnkappe.loss.discernibility_star_released import sum_of_kept_squares
+from tarnkappe.loss.grid import Grid
 from tarnkappe.loss.measure import Loss
 from tarnkappe.table import Column, State, Tuples
 
@@ -28,6 +30,10 @@ class Discernibility(Loss):
     name = "discernibility"
     considers_suppression = True
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def __call__(self, state: State) -> float:
         charged = sum_of_kept_squares(state.classes.sizes, state.kept)
         return float(charged + state.suppressed_rows * state.classes.num_rows)
@@ -35,8 +41,12 @@ class Discernibility(Loss):
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State) -> float:
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+        del least_size
         return float(sum_of_squares(state.classes.sizes))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
         return least_sum_of_squares(tuples, columns, levels)
+
+    def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
+        return tuples.num_rows**2 / most_classes_at(tuples, columns, levels)

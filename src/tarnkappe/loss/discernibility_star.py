@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tarnkappe.loss.class_size import most_classes
+from tarnkappe.loss.class_size import most_classes, most_classes_at
+from tarnkappe.loss.grid import Grid
 from tarnkappe.loss.measure import Loss
 from tarnkappe.native import compiled
 from tarnkappe.table import Column, State, Tuples
@@ -43,14 +44,22 @@ class DiscernibilityStar(Loss):
     name = "discernibility-star"
     considers_suppression = False
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def __call__(self, state: State) -> float:
         return float(sum_of_squares(state.classes.sizes))
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return True
 
-    def lower_bound(self, state: State) -> float:
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+        del least_size
         return self(state)
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
         return least_sum_of_squares(tuples, columns, levels)
+
+    def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
+        return tuples.num_rows**2 / most_classes_at(tuples, columns, levels)

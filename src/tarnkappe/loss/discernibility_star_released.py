@@ -36,6 +36,10 @@ class DiscernibilityStarReleased(Loss):
     name = "discernibility-star-released"
     considers_suppression = False
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def __call__(self, state: State) -> float:
         return float(sum_of_kept_squares(state.classes.sizes, state.kept))
 

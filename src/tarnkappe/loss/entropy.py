@@ -46,6 +46,10 @@ class Entropy(ColumnLoss):
     considers_suppression = False
     default_aggregate = Aggregate.SUM
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return entropy_of_column(tuples, column.name, level)
 

@@ -32,6 +32,10 @@ class EntropySuppressionAware(ColumnLoss):
     considers_suppression = True
     default_aggregate = Aggregate.SUM
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return entropy_of_column(tuples, column.name, level)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -48,14 +47,15 @@ class EntropyUniform(ColumnLoss):
     considers_suppression = False
     default_aggregate = Aggregate.SUM
 
+    @property
+    def measures_cells(self) -> bool:
+        return True
+
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return uniform_entropy_of_column(tuples, column.name, level)
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return False
 
-    def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
-        least = [
-            least_uniform_entropy(tuples, c.name, level) for c, level in zip(columns, levels, strict=True)
-        ]
-        return self.combine(least, columns)
+    def bound_of_column(self, tuples: Tuples, column: Column, level: int) -> float:
+        return least_uniform_entropy(tuples, column.name, level)

@@ -64,7 +64,8 @@ class KLDivergence(Loss):
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State) -> float:
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+        del least_size
         return self._divergence(state, state.classes.released, 0)
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:

@@ -49,5 +49,9 @@ class LeafLoss(ShareLoss):
     def examples(cls) -> tuple[Self, ...]:
         return (*super().examples(), cls(leaves=Leaves.DATA))
 
+    @property
+    def measures_cells(self) -> bool:
+        return self.leaves is Leaves.HIERARCHY
+
     def extent(self, tuples: Tuples, column: Column, level: int) -> Extent:
         return leaf_extent(tuples, column.name, level, self.leaves)

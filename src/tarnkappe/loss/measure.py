@@ -13,13 +13,17 @@ u the number of suppressed rows, E an equivalence class and |E| its rows.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.privacy.model import require_number
 from tarnkappe.table import Column, State, Tuples
 
@@ -57,6 +61,22 @@ class Aggregate(StrEnum):
             return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / total
         return math.expm1(math.fsum(math.log1p(v) * w for v, w in zip(values, weights, strict=True)) / total)
 
+    def over_levels(self, values: Sequence[Sequence[float]], weights: Sequence[float]) -> Grid:
+        """The aggregate of every combination of levels; the values of each column are given by level.
+
+        >>> Aggregate.MEAN.over_levels([[0.0, 1.0], [0.0, 0.5]], [3.0, 1.0]).tolist()
+        [[0.0, 0.125], [0.75, 0.875]]
+        """
+        scale = np.log1p if self is Aggregate.GEOMETRIC_MEAN else np.asarray
+        weighted = [np.asarray(scale(v), np.float64) * w for v, w in zip(values, weights, strict=True)]
+        if self is Aggregate.MAXIMUM:
+            return over_levels(np.maximum, weighted)
+        total = over_levels(np.add, weighted)
+        if self is Aggregate.SUM:
+            return total
+        mean = total / (math.fsum(weights) or 1.0)
+        return np.expm1(mean) if self is Aggregate.GEOMETRIC_MEAN else mean
+
 
 @dataclasses.dataclass(frozen=True)
 class Loss(ABC):
@@ -67,7 +87,8 @@ class Loss(ABC):
     """Whether the levels alone determine the loss."""
     considers_suppression: ClassVar[bool]
     """Whether suppressed rows are charged for: suppression may raise the loss above that of the same state
-    with every class kept, and never lowers it. Otherwise it never raises the loss."""
+    with every class kept, and never lowers it unless the loss may prefer suppression. Otherwise it never
+    raises the loss."""
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -98,12 +119,17 @@ class Loss(ABC):
             suppression: whether rows may be suppressed.
         """
 
-    def lower_bound(self, state: State) -> float | None:
+    def lower_bound(self, state: State, *, least_size: int = 1) -> float | None:
         """A number that neither this state nor any generalization of it goes below, if one is known.
 
         It must hold whichever classes are suppressed, so that a search may skip everything above a
         state whose bound exceeds the best loss found.
+
+        Args:
+            state: classes, and which of them are kept.
+            least_size: a number of rows below which no class is kept, here or above.
         """
+        del least_size
         classes = state.classes
         return self.lower_bound_at(classes.tuples, classes.quasi_identifiers, classes.levels)
 
@@ -112,6 +138,28 @@ class Loss(ABC):
     ) -> float | None:
         """Such a number from the levels alone: it tells before any row is grouped."""
         return None
+
+    def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid | None:
+        """Such a number for every combination of some levels."""
+        if self.lower_bound_at(tuples, columns, [chosen[0] for chosen in levels]) is None:
+            return None
+        every = itertools.product(*levels)
+        bounds = np.array([self.lower_bound_at(tuples, columns, node) for node in every], np.float64)
+        return bounds.reshape([len(chosen) for chosen in levels])
+
+    @property
+    def measures_cells(self) -> bool:
+        """Whether the loss is defined cell by cell or class by class.
+
+        Then it also measures a release in which the cells of a column are at different levels. Where the
+        loss counts the labels of suppressed rows, these are taken to be at the top.
+        """
+        return False
+
+    @property
+    def may_prefer_suppression(self) -> bool:
+        """Whether a row may cost less suppressed than kept."""
+        return False
 
     @property
     def distributions(self) -> tuple[tuple[str, ...], ...]:
@@ -184,20 +232,37 @@ class ColumnLoss(Loss):
         return self.combine(self.by_column(state), state.classes.quasi_identifiers)
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
-        """The loss while every row is kept.
+        bounds = zip(columns, levels, strict=True)
+        return self.combine([self.bound_of_column(tuples, c, level) for c, level in bounds], columns)
 
-        It is a bound for a loss whose columns never lose less at a higher level, and never less by
-        suppression, than they do at this level with every row kept.
+    def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
+        bounds = [
+            [self.bound_of_column(tuples, column, level) for level in chosen]
+            for column, chosen in zip(columns, levels, strict=True)
+        ]
+        return self._aggregate.over_levels(bounds, self._weights(columns))
+
+    def bound_of_column(self, tuples: Tuples, column: Column, level: int) -> float:
+        """What a column loses at least, at this level or above, whichever rows are suppressed.
+
+        The loss while every row is kept is such a bound if a column never loses less at a higher level,
+        and never less by suppression.
         """
-        return self.combine(self._all_kept(tuples, columns, levels), columns)
+        return self.of_column(tuples, column, level)
 
     def combine(self, values: Sequence[float], columns: Sequence[Column]) -> float:
         """One number for the losses of the columns."""
-        weights = [1.0] * len(columns)
-        if self.weights:
-            self._require_columns([column.name for column in columns])
-            weights = [self.weights.get(column.name, 1.0) for column in columns]
-        return Aggregate(self.aggregate or self.default_aggregate).of(values, weights)
+        return self._aggregate.of(values, self._weights(columns))
+
+    @property
+    def _aggregate(self) -> Aggregate:
+        return Aggregate(self.aggregate or self.default_aggregate)
+
+    def _weights(self, columns: Sequence[Column]) -> list[float]:
+        if not self.weights:
+            return [1.0] * len(columns)
+        self._require_columns([column.name for column in columns])
+        return [self.weights.get(column.name, 1.0) for column in columns]
 
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 
-from tarnkappe.loss.measure import ColumnLoss
+from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.precision_star import share_of_height
 from tarnkappe.table import Column, State, Tuples
 
 
 @dataclasses.dataclass(frozen=True)
-class Precision(ColumnLoss):
+class Precision(CodedLoss):
     """The mean over all cells of level / highest level (Sweeney 2002), every suppressed cell counting 1.
 
     This is 1 - PM, PM being the precision. A column with x = level / highest level loses
 
-        ((m - u) x + u) / m  =  x + (1 - x) u / m.
+        ((m - u) x + u) / m  =  x + (1 - x) u / m,
 
-    Monotone only without suppression, where x is all: with it, a higher level may save more rows from
-    suppression than it costs in levels.
-
-    Lower bound: `precision-star`. Since x <= 1, the loss of a column is at least x, and a generalization
-    has no smaller x.
+    which is what `CodedLoss` says of a share x; the coding model may set other prices. A generalization has
+    no smaller x, so monotonicity and bound are those of `CodedLoss`.
     """
 
     name = "precision"
-    considers_suppression = True
 
-    def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
-        return share_of_height(column, level)
+    def mean_share(self, tuples: Tuples, column: Column, level: int, most: float = 1.0) -> float:
+        return min(share_of_height(column, level), most)
 
-    def by_column(self, state: State) -> list[float]:
-        rows, suppressed = state.classes.num_rows, state.suppressed_rows
-        return [((rows - suppressed) * share + suppressed) / rows for share in super().by_column(state)]
-
-    def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
-        return not suppression
+    def kept_shares(self, state: State) -> list[float]:
+        classes = state.classes
+        kept = classes.num_rows - state.suppressed_rows
+        shares = zip(classes.quasi_identifiers, classes.levels, strict=True)
+        return [kept * share_of_height(column, level) for column, level in shares]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.loss.measure import ColumnLoss
+from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.side import smaller_side
 from tarnkappe.native import compiled
 from tarnkappe.table import Column, State, Tuples
@@ -33,46 +33,41 @@ class Extent(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class ShareLoss(ColumnLoss):
+class ShareLoss(CodedLoss):
     """The mean over all cells of the share of the domain that the cell hides; a suppressed cell hides all.
 
-    A column loses (sum over its kept cells of share + u) / m, so between 0 and 1.
-
-    Monotone only without suppression: a label hides no less than the labels under it, but with
-    suppression a generalization may save rows that were charged in full.
-
-    Lower bound: the loss while every row is kept. A cell that is suppressed loses 1, which is no less
-    than what it loses when kept, and a generalization hides no less of any cell.
+    A column loses (sum over its kept cells of share + u) / m, so between 0 and 1; the coding model may
+    set other prices. A label hides no less than the labels under it, so monotonicity and bound are those
+    of `CodedLoss`.
     """
 
-    considers_suppression = True
+    @property
+    def measures_cells(self) -> bool:
+        return True
 
     @abstractmethod
     def extent(self, tuples: Tuples, column: Column, level: int) -> Extent:
         """What the cells of a column lose at a level."""
 
-    def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
-        extent = self.extent(tuples, column, level)
-        return extent.total / (tuples.num_rows * extent.whole) if extent.whole else 0.0
+    def mean_share(self, tuples: Tuples, column: Column, level: int, most: float = 1.0) -> float:
+        of_value, total, whole = self.extent(tuples, column, level)
+        if whole == 0:
+            return 0.0
+        if most < 1:
+            total = float((tuples.label_counts(column.name, 0) * np.minimum(of_value, most * whole)).sum())
+        return total / (tuples.num_rows * whole)
 
-    def by_column(self, state: State) -> list[float]:
-        suppressed = state.suppressed_rows
-        if suppressed == 0:
-            return super().by_column(state)
-        classes, rows, side = state.classes, state.classes.num_rows, smaller_side(state)
-        losses = []
+    def kept_shares(self, state: State) -> list[float]:
+        classes, side = state.classes, smaller_side(state)
+        shares = []
         for column, level in zip(classes.quasi_identifiers, classes.levels, strict=True):
             of_value, total, whole = self.extent(classes.tuples, column, level)
             if whole == 0:
-                losses.append(suppressed / rows)
+                shares.append(0.0)
                 continue
             part = _sum_over_classes(of_value, column.codes, side.representatives, side.sizes) if total else 0
-            hidden = part if side.is_kept else max(total - part, 0)
-            losses.append((hidden + suppressed * whole) / (rows * whole))
-        return losses
-
-    def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
-        return not suppression
+            shares.append((part if side.is_kept else max(total - part, 0)) / whole)
+        return shares
 
 
 @compiled

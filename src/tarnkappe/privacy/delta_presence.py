@@ -36,6 +36,7 @@ class DeltaPresence(Model):
 
     name = "delta-presence"
     direction = Direction.AT_MOST
+    looks_beyond_release = True
 
     minimum: float
     maximum: float

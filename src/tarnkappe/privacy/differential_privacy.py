@@ -60,6 +60,7 @@ class DifferentialPrivacy(Model):
 
     name = "differential-privacy"
     direction = Direction.AT_LEAST
+    looks_beyond_release = True
 
     epsilon: float
     delta: Exact

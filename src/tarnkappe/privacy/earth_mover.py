@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
+from tarnkappe.privacy.recent import remembers_last
 from tarnkappe.table import Distribution, Levels
 from tarnkappe.table.grouping import Codes, Counts
 
@@ -64,6 +65,7 @@ class Tree(ABC):
     edge: Fraction
 
     @staticmethod
+    @remembers_last
     def star(totals: Counts) -> Tree:
         """Values that are all at distance 1: two edges of length 1/2."""
         num_values = len(totals)
@@ -75,6 +77,7 @@ class Tree(ABC):
         )
 
     @staticmethod
+    @remembers_last
     def chain(totals: Counts) -> Tree:
         """Ordered values: the i-th and the j-th of the d that occur are at distance |i - j| / (d - 1)."""
         steps = max(int(np.count_nonzero(totals)) - 1, 0)
@@ -86,6 +89,7 @@ class Tree(ABC):
         )
 
     @staticmethod
+    @remembers_last
     def hierarchy(totals: Counts, levels: Levels) -> Tree:
         """Values that first meet at level h of H are at distance h / H: 2h edges of length 1 / 2H."""
         parents, first = [], 0

@@ -31,7 +31,7 @@ def keep_all(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
     """
     kept = _keep(classes, kept, [part for part in parts if part.scope is Scope.CLASS])
     later = [[part for part in parts if part.scope is scope] for scope in (Scope.GROUP, Scope.TABLE)]
-    stage = 0
+    stage = 0 if any(later) else len(later)
     while stage < len(later):
         left = _keep(classes, kept, later[stage])
         stage = stage + 1 if np.array_equal(left, kept) else 0

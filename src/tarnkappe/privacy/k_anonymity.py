@@ -52,6 +52,9 @@ class KAnonymity(Model):
     def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
         return (self,)
 
+    def least_size(self, tuples: Tuples) -> int:
+        return self.k
+
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
         if self.k > tuples.num_rows:

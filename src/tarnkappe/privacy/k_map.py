@@ -60,6 +60,7 @@ class KMap(Model):
 
     name = "k-map"
     direction = Direction.AT_LEAST
+    looks_beyond_release = True
 
     k: int
     sampling_fraction: float | None = None

@@ -87,6 +87,10 @@ class Model(ABC):
     name: ClassVar[str]
     direction: ClassVar[Direction]
     scope: ClassVar[Scope] = Scope.CLASS
+    looks_beyond_release: ClassVar[bool] = False
+    """Whether it counts people who are not in the release, in a population that is given or assumed."""
+    measures_labels: ClassVar[bool] = False
+    """Whether it depends on how general the labels of the quasi-identifiers are."""
 
     # ------------------------------------------------------------------ what it says of itself
 
@@ -136,6 +140,11 @@ class Model(ABC):
     def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
         """Models that every satisfying class satisfies too and that are monotone even with suppression."""
         return ()
+
+    def least_size(self, tuples: Tuples) -> int:
+        """A number of rows below which no class meets the model; 1 if none is known."""
+        implied = (criterion for criterion in self.sub_criteria(tuples) if criterion != self)
+        return max((criterion.least_size(tuples) for criterion in implied), default=1)
 
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         """Refuse what cannot work on this table (a missing column, k larger than the table)."""

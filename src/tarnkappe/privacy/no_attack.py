@@ -125,6 +125,7 @@ class JournalistNoAttack(NoAttack):
     """The attacker does not know who is in the release and guesses among the population of a class."""
 
     name = "journalist-no-attack"
+    looks_beyond_release = True
 
     @property
     def promise(self) -> str:

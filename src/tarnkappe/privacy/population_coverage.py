@@ -25,6 +25,7 @@ class PopulationCoverage(Model):
 
     name = "population-coverage"
     direction = Direction.AT_LEAST
+    looks_beyond_release = True
 
     @classmethod
     def examples(cls) -> tuple[PopulationCoverage, ...]:

@@ -167,14 +167,14 @@ def pitman(sample: Frequencies) -> float:
     """
     if sample.of_size(1) == sample.rows:
         return math.nan
-    a, t = _pitman_parameters(sample)
+    a, t = pitman_parameters(sample)
     people = sample.population
     return people * math.exp(
         log_gamma(t + a + people - 1) - log_gamma(t + a) - log_gamma(t + people) + log_gamma(t + 1)
     )
 
 
-def _pitman_parameters(sample: Frequencies) -> tuple[float, float]:
+def pitman_parameters(sample: Frequencies) -> tuple[float, float]:
     """The parameters that make the sample most probable.
 
     For each a the best t is where the derivative of the log-probability by t,

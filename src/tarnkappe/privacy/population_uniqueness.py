@@ -32,6 +32,7 @@ class PopulationUniqueness(TableModel):
 
     name = "population-uniqueness"
     direction = Direction.AT_MOST
+    looks_beyond_release = True
 
     threshold: Exact
     estimator: Estimator = Estimator.DANKAR

@@ -70,6 +70,7 @@ class Profitability(Model):
     """
 
     direction = Direction.MORE_THAN
+    measures_labels = True
 
     publisher_benefit: float
     publisher_loss: float
@@ -185,6 +186,7 @@ class JournalistProfitability(Profitability):
     """The attacker does not know who is in the release and guesses among the population of a class."""
 
     name = "journalist-profitability"
+    looks_beyond_release = True
 
     @property
     def promise(self) -> str:

@@ -53,6 +53,7 @@ def verify(
     input_table: str = "input",
     population: str | None = None,
     sensitive: Mapping[str, Column] | None = None,
+    weight: str | None = None,
 ) -> list[Verification]:
     """Verify models on a release.
 
@@ -64,50 +65,72 @@ def verify(
         input_table: the relation with all input rows; only sensitive columns are looked at.
         population: the relation with the generalized population, if there is one.
         sensitive: the sensitive columns with the hierarchies that models measure distances by.
+        weight: where equal rows of the relations are merged, the column that tells how many one stands for;
+            the release must then have another name than `release`, which is what models call the rows.
     """
     connection.execute(SHOWN)
+    relations = Relations(release, input_table, population, weight)
     return [
-        _verify_part(connection, part, quasi_identifiers, release, input_table, population, sensitive or {})
+        _verify_part(connection, part, quasi_identifiers, relations, sensitive or {})
         for model in models
         for part in model.parts
     ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Relations:
+    """The relations that a release is verified with."""
+
+    release: str
+    input: str
+    population: str | None
+    weight: str | None
+
+    @property
+    def rows(self) -> str:
+        """How many rows of a group there are, in SQL."""
+        return "count(*)" if self.weight is None else f"CAST(sum({quote(self.weight)}) AS BIGINT)"
+
+    @property
+    def released_rows(self) -> str:
+        """The released rows one by one, in SQL."""
+        if self.weight is None:
+            return f"SELECT * FROM {quote(self.release)}"
+        return f"SELECT *, unnest(range({quote(self.weight)})) FROM {quote(self.release)}"
 
 
 def _verify_part(
     connection: duckdb.DuckDBPyConnection,
     model: Model,
     quasi_identifiers: Sequence[str],
-    release: str,
-    input_table: str,
-    population: str | None,
+    relations: Relations,
     sensitive: Mapping[str, Column],
 ) -> Verification:
     columns = model.distributions[0] if model.distributions else ()
     key = [*quasi_identifiers, *columns[1:]]
-    parts = [
-        f"classes AS (SELECT {class_of(key)} AS class, count(*) AS size FROM {quote(release)} GROUP BY ALL)"
-    ]
-    if release != "release":
-        parts.append(f"release AS (SELECT * FROM {quote(release)})")
+    released, rows = quote(relations.release), relations.rows
+    parts = [f"classes AS (SELECT {class_of(key)} AS class, {rows} AS size FROM {released} GROUP BY ALL)"]
+    if relations.release != "release":
+        parts.append(f"release AS ({relations.released_rows})")
     if columns:
         value = text(columns[0])
         parts.append(
-            f"counts AS (SELECT {class_of(key)} AS class, {value} AS value, count(*) AS n"
-            f" FROM {quote(release)} WHERE {value} <> '{SUPPRESSED}' GROUP BY ALL)"
+            f"counts AS (SELECT {class_of(key)} AS class, {value} AS value, {rows} AS n"
+            f" FROM {released} WHERE {value} <> '{SUPPRESSED}' GROUP BY ALL)"
         )
         parts.append(
-            f"totals AS (SELECT {value} AS value, count(*) AS n,"
+            f"totals AS (SELECT {value} AS value, {rows} AS n,"
             f" row_number() OVER (ORDER BY {quote(columns[0])} NULLS LAST) AS rank,"
-            f" {_number(columns[0])} AS number FROM {quote(input_table)}"
+            f" {_number(columns[0])} AS number FROM {quote(relations.input)}"
             f" WHERE {value} <> '{SUPPRESSED}' GROUP BY {quote(columns[0])})"
         )
         connection.register("levels", _levels(sensitive.get(columns[0])))
-    if population:
+    if relations.population:
         parts.append(
-            f"population AS (SELECT {class_of(quasi_identifiers)} AS class, count(*) AS n"
-            f" FROM {quote(population)} GROUP BY ALL)"
+            f"population AS (SELECT {class_of(quasi_identifiers)} AS class, {rows} AS n"
+            f" FROM {quote(relations.population)} GROUP BY ALL)"
         )
-    parts.append(f"input_size AS (SELECT count(*) AS n FROM {quote(input_table)})")
+    parts.append(f"input_size AS (SELECT {rows} AS n FROM {quote(relations.input)})")
     connection.register("leaves", _leaves([sensitive[n] for n in quasi_identifiers if n in sensitive]))
     query = f"WITH {', '.join(parts)}, verified AS ({model.sql(quasi_identifiers)}) "
     worst = "min" if model.direction.high_is_good else "max"
@@ -152,6 +175,7 @@ def _leaves(columns: Sequence[Column]) -> pa.Table:
     for column in columns:
         levels = column.levels
         domains[column.name] = column.cardinality if levels is None else levels.domain_size
+        most[column.name, SUPPRESSED] = domains[column.name]  # a suppressed cell may be anything
         most.update({(column.name, label): 1 for label in column.labels})
         for labels, leaves in () if levels is None else zip(levels.labels, levels.leaves, strict=True):
             for label, n in zip(labels, leaves.tolist(), strict=True):

@@ -1,0 +1,88 @@
+"""Best-first search: the best node found in the time given, and how much better another one could be."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.lattice.attempt import Attempt
+from tarnkappe.lattice.boxes import Boxes
+from tarnkappe.lattice.climb import Climb
+from tarnkappe.lattice.notebook import Notebook
+from tarnkappe.lattice.projections import Projections, terms_of
+from tarnkappe.lattice.search import Search
+
+DEFAULT_SECONDS = 60.0
+"""How long a search of a large lattice takes unless told otherwise."""
+
+
+@dataclasses.dataclass(frozen=True)
+class BestFirst(Search):
+    """For lattices of any size: it first looks for a good node, then proves how good it is.
+
+    A good node is found by greedy descent, exchanges of levels and restarts (`Climb`). The proof divides the
+    lattice into boxes, each with a bound that no node in it goes below, and goes on with the box of the
+    smallest bound (`Boxes`). That bound rises until it meets the loss of the best node, which is then proven
+    optimal, for all models and losses. A search that ends before, after 60 seconds unless told otherwise, is
+    a heuristic: the result satisfies the promises, and the last bound says how much better another node could
+    be at most.
+
+    Attributes:
+        seconds: when to stop; none for a search to the end.
+        max_tests: after how many tests to stop.
+        max_boxes: how many boxes may be open at once, each less than a kilobyte.
+        projection_nodes: how many combinations of levels are looked at together for a bound from few columns.
+        patience: after how many restarts that found nothing better the proof begins.
+        seed: makes the restarts reproducible.
+    """
+
+    name = "best-first"
+    state: ClassVar[type[Attempt]] = Attempt
+
+    seconds: float | None = dataclasses.field(default=DEFAULT_SECONDS, kw_only=True)
+    max_tests: int | None = dataclasses.field(default=None, kw_only=True)
+    max_boxes: int = dataclasses.field(default=500_000, kw_only=True)
+    projection_nodes: int = dataclasses.field(default=50_000, kw_only=True)
+    patience: int = dataclasses.field(default=40, kw_only=True)
+    seed: int = dataclasses.field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least = {"max_tests": 1, "max_boxes": 1, "projection_nodes": 2, "patience": 0, "seed": 0}
+        require_whole(self, least)
+
+    def search(self, traversal: Attempt) -> None:
+        """Find a good node, then prove that none is better, or how much better one could be."""
+        notebook = Notebook(traversal, self.max_tests)
+        climb = Climb(notebook, self.seed)
+        climb.start()
+        for _ in climb.restarts(self.patience):
+            if self._is_spent(traversal, share=0.25):
+                break
+        projections = self._projections(notebook)
+        if projections is not None:
+            projections.exclude(lambda: self._is_spent(traversal, share=0.4))
+        Boxes(notebook, projections, self.max_boxes).close_all()
+
+    def _projections(self, notebook: Notebook) -> Projections | None:
+        """Bounds from few columns, where they are valid and the lattice is not itself small."""
+        terms = terms_of(notebook.attempt.problem)
+        if terms is None or not notebook.can_exclude:
+            return None
+        if notebook.attempt.problem.num_nodes <= self.projection_nodes:
+            return None
+        return Projections(notebook, terms, self.projection_nodes)
+
+    def _is_spent(self, attempt: Attempt, share: float) -> bool:
+        return self.seconds is not None and attempt.elapsed > share * self.seconds
+
+
+def require_whole(search: Search, least: dict[str, int]) -> None:
+    """Refuse parameters that are not whole numbers of at least so much."""
+    for name, number in least.items():
+        value = getattr(search, name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < number):
+            raise ParameterError(
+                f"{search.name}: {name} is a whole number of at least {number}, not {value!r}"
+            )

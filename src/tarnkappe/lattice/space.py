@@ -1,0 +1,205 @@
+"""All nodes that may be chosen, in flat arrays: their order, what they lose at least, what is known of them.
+
+A node is a number here, so that thousands of nodes are looked through in compiled code between two tests.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tarnkappe.lattice.lattice import Node
+from tarnkappe.lattice.problem import Problem
+from tarnkappe.loss.grid import Grid, over_levels
+from tarnkappe.native import compiled
+
+Facts = npt.NDArray[np.uint8]
+Indices = npt.NDArray[np.int64]
+
+CHECKED = 1
+FOUND = 2
+"""It meets the criterion that is searched for: the full one, or one that it implies."""
+FAILED = 4
+"""It cannot satisfy."""
+NO_BETTER = 8
+"""It cannot be better than the best found."""
+VISITED = 16
+
+
+class Space:
+    """The nodes of a problem, numbered, and what is known of each.
+
+    Attributes:
+        order: the nodes in the total order.
+        rank: the place of each node in the total order.
+        bounds: a loss that neither a node nor anything above it goes below; 0 where none is known.
+        known: facts about each node, one bit each.
+    """
+
+    def __init__(self, problem: Problem, *, lower_bounds: bool) -> None:
+        ranges = problem.level_ranges
+        self.low: Node = tuple(levels[0] for levels in ranges)
+        self._shape = np.array([len(levels) for levels in ranges])
+        self._strides = np.append(np.cumprod(self._shape[:0:-1])[::-1], 1).astype(np.int64)
+        self._grid = np.zeros(self._shape, np.uint8)
+        self.known: Facts = self._grid.ravel()
+        self.order = np.lexsort([key.ravel() for key in reversed(_order_keys(problem))])
+        self.rank = np.empty(len(self.order), np.int64)
+        self.rank[self.order] = np.arange(len(self.order))
+        grid = problem.loss.lower_bounds(problem.tuples, problem.columns, ranges) if lower_bounds else None
+        self.bounds = np.full(len(self.order), -np.inf) if grid is None else grid.ravel()
+        self.by_bound: Indices = self.order[np.argsort(self.bounds[self.order], kind="stable")]
+
+    def node(self, index: int) -> Node:
+        """The levels of a node."""
+        levels = []
+        for stride, low in zip(self._strides.tolist(), self.low, strict=True):
+            level, index = divmod(index, stride)
+            levels.append(level + low)
+        return tuple(levels)
+
+    def index(self, node: Node) -> int:
+        """The number of a node."""
+        return sum(
+            (level - low) * stride
+            for level, low, stride in zip(node, self.low, self._strides.tolist(), strict=True)
+        )
+
+    def mark(self, index: int, what: int) -> None:
+        """Note a fact about one node."""
+        self.known[index] |= np.uint8(what)
+
+    def mark_above(self, index: int, what: int, *, itself: bool = True) -> None:
+        """Note a fact about a node and everything above it."""
+        before = self.known[index]
+        node = self.node(index)
+        there = tuple(slice(level - low, None) for level, low in zip(node, self.low, strict=True))
+        self._grid[there] |= np.uint8(what)
+        if not itself:
+            self.known[index] = before
+
+    def mark_below(self, index: int, what: int) -> None:
+        """Note a fact about a node and everything below it."""
+        node = self.node(index)
+        self._grid[tuple(slice(level - low + 1) for level, low in zip(node, self.low, strict=True))] |= (
+            np.uint8(what)
+        )
+
+    def next_open(self, order: Indices, position: int, closed: int, ceiling: float) -> int:
+        """The first place in an order, from a place on, of a node that no fact closes and no bound."""
+        return next_open(order, position, self.known, closed, self.bounds, ceiling)
+
+    def successors(self, index: int) -> Indices:
+        """The direct generalizations in the total order."""
+        return successors(index, self.rank, self._shape, self._strides)
+
+    def path(self, index: int, closed: int, hopeless: int, ceiling: float, *, far: bool) -> Indices:
+        """A way upward from a node through nodes that no fact closes, the first in the order at each step.
+
+        It ends where a bound, or a fact, shows that nothing better lies above, or if `far` where it can go
+        no further.
+        """
+        return path_from(
+            index,
+            self.known,
+            closed,
+            hopeless,
+            self.bounds,
+            ceiling,
+            far,
+            self.rank,
+            self._shape,
+            self._strides,
+        )
+
+
+def _order_keys(problem: Problem) -> list[Grid]:
+    """The keys of the total order, the most important first; nearly equal shares may differ in their order.
+
+    The order decides only what is tested first. Equally good nodes are told apart by `Problem.order`.
+    """
+    ranges, columns = problem.level_ranges, problem.columns
+    heights = problem.lattice.heights
+    sums = over_levels(np.add, [list(levels) for levels in ranges])
+    shares = over_levels(
+        np.add, [[level / max(h, 1) for level in levels] for levels, h in zip(ranges, heights, strict=True)]
+    )
+    lost = over_levels(
+        np.add,
+        [
+            [1 - c.levels.distinct(level) / c.levels.distinct(0) for level in levels]
+            for levels, c in zip(ranges, columns, strict=True)
+            if c.levels is not None
+        ],
+    )
+    digits, place = {}, 1.0
+    for index in sorted(range(len(ranges)), key=lambda i: problem.quasi_identifiers[i], reverse=True):
+        digits[index] = [level * place for level in range(len(ranges[index]))]
+        place *= len(ranges[index])
+    names = over_levels(np.add, [digits[index] for index in range(len(ranges))])
+    return [sums, np.round(shares, 9), np.round(lost, 9), names]
+
+
+@compiled
+def next_open(order: Indices, position: int, known: Facts, closed: int, bounds: Grid, ceiling: float) -> int:
+    """The first place in an order, from a place on, of a node that is open."""
+    while position < len(order):
+        index = order[position]
+        if known[index] & closed == 0 and bounds[index] <= ceiling:
+            break
+        position += 1
+    return position
+
+
+@compiled
+def successors(index: int, rank: Indices, shape: Indices, strides: Indices) -> Indices:
+    """The direct generalizations of a node in the total order."""
+    found = np.empty(len(shape), np.int64)
+    number = 0
+    for axis in range(len(shape)):
+        if (index // strides[axis]) % shape[axis] + 1 < shape[axis]:
+            above = index + strides[axis]
+            place = number
+            while place > 0 and rank[found[place - 1]] > rank[above]:
+                found[place] = found[place - 1]
+                place -= 1
+            found[place] = above
+            number += 1
+    return found[:number]
+
+
+@compiled
+def path_from(
+    index: int,
+    known: Facts,
+    closed: int,
+    hopeless: int,
+    bounds: Grid,
+    ceiling: float,
+    far: bool,
+    rank: Indices,
+    shape: Indices,
+    strides: Indices,
+) -> Indices:
+    """A way upward from a node through open nodes; hopeful ones are preferred."""
+    path = np.empty(shape.sum(), np.int64)
+    path[0] = index
+    length = 1
+    while True:
+        best, best_is_hopeful = -1, False
+        for axis in range(len(shape)):
+            if (index // strides[axis]) % shape[axis] + 1 < shape[axis]:
+                above = index + strides[axis]
+                if known[above] & closed:
+                    continue
+                hopeful = bounds[above] <= ceiling and known[above] & hopeless == 0
+                if not (hopeful or far):
+                    continue
+                if best >= 0 and (best_is_hopeful, -rank[best]) > (hopeful, -rank[above]):
+                    continue
+                best, best_is_hopeful = above, hopeful
+        if best < 0:
+            return path[:length]
+        index = best
+        path[length] = index
+        length += 1

@@ -1,0 +1,80 @@
+"""Ways to reach a person: telephone, fax, e-mail, web and network addresses."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tarnkappe.risk.identifiers.checks import ip_address, telephone
+from tarnkappe.risk.identifiers.detector import Finding, Kind, Shape
+from tarnkappe.risk.identifiers.view import ColumnView
+
+PHONE_WORDS = (
+    "phone",
+    "telephone",
+    "tel",
+    "telefon",
+    "mobile",
+    "mobil",
+    "cell",
+    "handy",
+    "rufnummer",
+    "pager",
+)
+FAX_WORDS = ("fax", "telefax", "facsimile")
+
+_INTERNATIONAL = r"(?:\+|\b00)[1-9][0-9]{0,2}[ (./-][0-9 ()./-]{5,18}[0-9]|\+[1-9][0-9]{7,14}"
+_AMERICAN = r"(?:\b1[ .-])?(?:\([0-9]{3}\) ?|\b[0-9]{3}[ .-])[0-9]{3}[ .-][0-9]{4}(?: ?x[0-9]+)?\b"
+_WITH_AREA = r"\(0[0-9]{2,5}\) ?[0-9][0-9 -]{3,10}[0-9]|\b0[1-9][0-9]{1,4} ?[ /-] ?[1-9][0-9 -]{3,9}[0-9]\b"
+_EXTENSION = r"(?: ?(?:x|ext\.?) ?[0-9]{1,6})?"
+NUMBER = f"(?:{_INTERNATIONAL}|{_AMERICAN}|{_WITH_AREA})"
+
+
+@dataclasses.dataclass(frozen=True)
+class Phones(Shape):
+    """Telephone and fax numbers look the same: only a header, or a word beside them, can tell."""
+
+    def finding(self, column: ColumnView, cells: int, reason: str) -> Finding:
+        """The kind is narrowed down where a header or a word beside the numbers names it."""
+        found = super().finding(column, cells, reason)
+        if column.says(FAX_WORDS) or column.cells_with(r"(?i)\b(?:tele)?fax\b", lambda _: True):
+            return dataclasses.replace(found, kinds=(Kind.FAX,))
+        return dataclasses.replace(found, kinds=(Kind.PHONE,)) if column.says(PHONE_WORDS) else found
+
+
+CONTACTS = (
+    Shape(
+        "e-mail",
+        (Kind.EMAIL,),
+        "e-mail addresses",
+        ("email", "e mail", "mail"),
+        shape=r"(?:mailto:)?[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
+        inside=r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
+    ),
+    Shape(
+        "web-address",
+        (Kind.URL,),
+        "web addresses",
+        ("url", "website", "homepage", "web"),
+        shape=r"(?i)(?:https?://|ftp://|www\.)\S+|[\w.-]+\.(?:com|org|net|de|at|ch|edu|gov|io|info)(?:/\S*)?",
+        inside=r"(?i)\b(?:https?://|ftp://|www\.)[^\s]+",
+    ),
+    Shape(
+        "ip-address",
+        (Kind.IP_ADDRESS,),
+        "IP addresses",
+        ("ip",),
+        shape=r"[0-9a-fA-F:.]+",
+        valid=ip_address,
+        inside=r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b",
+    ),
+    Phones(
+        "telephone",
+        (Kind.PHONE, Kind.FAX),
+        "telephone or fax numbers",
+        (*PHONE_WORDS, *FAX_WORDS),
+        shape=rf"(?i)(?:(?:tele)?(?:fax|fon|phone)|tel|mobile)?\.?:? ?{NUMBER}{_EXTENSION}",
+        valid=telephone,
+        inside=rf"(?:^|[^\w.-]){NUMBER}(?:$|[^\w-])",
+        plausible=r"\+?[0-9][0-9 ()./-]{5,18}[0-9]",
+    ),
+)

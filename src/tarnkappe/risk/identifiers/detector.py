@@ -1,0 +1,196 @@
+"""What a detector is: the contract that every member of this folder fulfils.
+
+A detector knows one kind of identifier and looks at one column at a time: at its cells first, then at its
+header. A header alone proves nothing, and a header that says something else disproves nothing: it only
+decides between kinds that look the same, such as telephone and fax numbers. The common tests in
+`tests/risk/test_identifiers.py` run over `DETECTORS`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import IntEnum
+
+from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.table import Role
+
+MOSTLY = 0.6
+"""A column holds what this share of its different values looks like."""
+
+
+class Kind(IntEnum):
+    """The 18 identifiers of the safe harbor rule of HIPAA (45 CFR 164.514(b)(2)), by their place in it."""
+
+    NAME = 1
+    PLACE = 2
+    DATE = 3
+    PHONE = 4
+    FAX = 5
+    EMAIL = 6
+    SOCIAL_SECURITY = 7
+    MEDICAL_RECORD = 8
+    HEALTH_PLAN = 9
+    ACCOUNT = 10
+    LICENCE = 11
+    VEHICLE = 12
+    DEVICE = 13
+    URL = 14
+    IP_ADDRESS = 15
+    BIOMETRIC = 16
+    PHOTO = 17
+    OTHER = 18
+
+    @property
+    def title(self) -> str:
+        """The kind in words."""
+        return TITLES[self]
+
+
+TITLES = {
+    Kind.NAME: "names",
+    Kind.PLACE: "places smaller than a state",
+    Kind.DATE: "dates more exact than a year, or ages over 89",
+    Kind.PHONE: "telephone numbers",
+    Kind.FAX: "fax numbers",
+    Kind.EMAIL: "e-mail addresses",
+    Kind.SOCIAL_SECURITY: "social security numbers",
+    Kind.MEDICAL_RECORD: "medical record numbers",
+    Kind.HEALTH_PLAN: "health plan numbers",
+    Kind.ACCOUNT: "account numbers",
+    Kind.LICENCE: "certificate or licence numbers",
+    Kind.VEHICLE: "vehicle identifiers and licence plates",
+    Kind.DEVICE: "device identifiers and serial numbers",
+    Kind.URL: "web addresses",
+    Kind.IP_ADDRESS: "IP addresses",
+    Kind.BIOMETRIC: "biometric identifiers",
+    Kind.PHOTO: "photographs",
+    Kind.OTHER: "other unique numbers or codes",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Identifiers in a column.
+
+    Attributes:
+        column: the column.
+        detector: the name of the detector that found them.
+        kinds: the kinds that they may be of; several where these look the same.
+        cells: how many cells hold one.
+        reason: why, in a sentence for a lay reader. It quotes no cell.
+        role: what the column should therefore be.
+        whole: whether the cells are such identifiers, and do not just contain some.
+    """
+
+    column: str
+    detector: str
+    kinds: tuple[Kind, ...]
+    cells: int
+    reason: str
+    role: Role
+    whole: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Detector(ABC):
+    """Recognizes one kind of identifier.
+
+    Attributes:
+        name: its name.
+        kinds: what it recognizes.
+        what: the same in a few words, in the plural.
+        headers: words that a header of such a column has; several words in a row are written with spaces.
+        role: what a column of them should be.
+    """
+
+    name: str
+    kinds: tuple[Kind, ...]
+    what: str
+    headers: tuple[str, ...] = ()
+    role: Role = Role.IDENTIFIER
+
+    @abstractmethod
+    def look(self, column: ColumnView) -> Finding | None:
+        """What the cells of a column tell."""
+
+    def guess(self, column: ColumnView) -> Finding | None:
+        """What its header tells, or anything else that is weaker than what cells tell."""
+        return None
+
+    def named(self, column: ColumnView) -> bool:
+        """Whether the header speaks of such identifiers."""
+        return column.says(self.headers)
+
+    def finding(self, column: ColumnView, cells: int, reason: str) -> Finding:
+        """A column of such identifiers."""
+        return Finding(column.name, self.name, self.kinds, cells, reason, self.role)
+
+    def inside_text(self, column: ColumnView, cells: int) -> Finding | None:
+        """Some such identifiers inside the cells of a column: text that holds them must not be released."""
+        if not cells:
+            return None
+        number = "1 cell contains" if cells == 1 else f"{cells:,} cells contain"
+        reason = f"{number} {self.what}"
+        return Finding(column.name, self.name, self.kinds, cells, reason, Role.IDENTIFIER, whole=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape(Detector):
+    """Recognizes identifiers by the shape of a cell.
+
+    Attributes:
+        shape: a pattern that a whole cell has; empty if there is none that tells the kind by itself.
+        valid: what else must hold of a cell, such as a check digit.
+        inside: a pattern to be found inside longer cells (free text), in which a single one counts.
+        plausible: a pattern that is good enough if the header speaks of such identifiers.
+        distinct: the least share of the rows that must differ, for shapes that categories have too.
+        most: the share of the different values that must have the shape.
+    """
+
+    shape: str = ""
+    valid: Callable[[str], bool] = lambda _: True
+    inside: str = ""
+    plausible: str = ""
+    distinct: float = 0.0
+    most: float = MOSTLY
+
+    def look(self, column: ColumnView) -> Finding | None:
+        """Whole cells first, then cells that contain one."""
+        share = self._share(column, lambda text: bool(re.fullmatch(self.shape, text)) and self.valid(text))
+        if self.shape and share >= self.most:
+            reason = f"{percent(share)} of the values are {self.what}{self._doubt(column)}"
+            return self.finding(column, round(share * column.filled), reason)
+        return self.inside_text(column, column.cells_with(self.inside, self.valid)) if self.inside else None
+
+    def guess(self, column: ColumnView) -> Finding | None:
+        """What the header speaks of, if the cells may be it."""
+        if not self.plausible or not self.named(column):
+            return None
+        share = self._share(column, lambda text: bool(re.fullmatch(self.plausible, text)))
+        if share < self.most:
+            return None
+        reason = f"the header speaks of {self.what}, and the values may be"
+        return self.finding(column, round(share * column.filled), reason)
+
+    def _share(self, column: ColumnView, holds: Callable[[str], bool]) -> float:
+        return column.share_of(holds) if column.distinct_share >= self.distinct else 0.0
+
+    def _doubt(self, column: ColumnView) -> str:
+        return "" if self.named(column) else ", whatever the header says"
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """Words or groups of words, separated by commas.
+
+    >>> phrases("mrn, medical record")
+    ('mrn', 'medical record')
+    """
+    return tuple(text.split(", "))
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return "all" if share == 1 else f"{100 * share:.0f} %"

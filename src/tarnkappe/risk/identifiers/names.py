@@ -1,0 +1,96 @@
+"""Names of people, in columns of their own and in free text."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind, percent, phrases
+from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.words import FAMILY_NAMES, GIVEN_NAMES
+
+_LETTERS = r"[^\W\d_]"
+_LOOKS = re.compile(rf"{_LETTERS}[^\W\d_.'’-]*(?:[.'’-]?[ ,]*{_LETTERS}[^\W\d_'’-]*\.?){{0,5}}")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_TITLED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? [A-ZÄÖÜ][a-zäöüß]+"
+_PAIR = re.compile(r"\b([A-ZÄÖÜ][a-zäöüß]+),? ([A-ZÄÖÜ][a-zäöüß'’-]+)\b")
+
+LOOKS = 0.8
+KNOWN = 0.35
+FEW_KNOWN = 0.1
+DIFFERENT_NAMES = 4
+MANY_NAMES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Names(Detector):
+    """Names: words of letters, many of them known given or family names.
+
+    A column counts if a third of its different values contain a known name. A tenth is enough if these are
+    many different names, or if nearly all values are two or more capitalized words and most are different.
+    In free text a title with a name counts, or a given name beside a family name.
+    """
+
+    def look(self, column: ColumnView) -> Finding | None:
+        """Whole columns of names first, then names in text."""
+        if column.numbers is not None:
+            return None
+        looks = _looks_like_names(column)
+        known, number = self._known(column) if looks >= LOOKS else (0.0, 0)
+        many = number >= MANY_NAMES and column.distinct_share >= 0.3
+        several = column.share_of(lambda text: len(re.findall(r"\b[A-ZÄÖÜ]", text)) >= 2) >= 0.9
+        different = several and column.distinct_share >= 0.5
+        if known >= KNOWN or (known >= FEW_KNOWN and (many or different)):
+            return self.finding(
+                column,
+                column.filled,
+                f"{percent(looks)} of the values look like names, and many are known ones",
+            )
+        return self._in_text(column)
+
+    def guess(self, column: ColumnView) -> Finding | None:
+        """Words of letters, most of them different, under a header that speaks of names."""
+        different = column.distinct_share >= 0.5 and column.filled >= 3
+        if not self.named(column) or not different or _looks_like_names(column) < LOOKS:
+            return None
+        return self.finding(column, column.filled, "the header speaks of names, and the values may be")
+
+    def _known(self, column: ColumnView) -> tuple[float, int]:
+        """The share of the values that contain a known name, and how many names; 0 if always the same few."""
+        found: set[str] = set()
+        values = 0
+        for text in column.sample:
+            words = {word.lower() for word in _WORD.findall(text)} & (GIVEN_NAMES | FAMILY_NAMES)
+            found |= words
+            values += bool(words)
+        enough = len(found) >= min(DIFFERENT_NAMES, len(column.sample))
+        return (values / len(column.sample) if enough else 0.0), len(found)
+
+    def _in_text(self, column: ColumnView) -> Finding | None:
+        if column.words < 2:
+            return None
+        cells = column.cells_with(_TITLED, lambda _: True)
+        return self.inside_text(column, max(cells, column.cells_with(_PAIR.pattern, _is_full_name)))
+
+
+def _looks_like_names(column: ColumnView) -> float:
+    return column.share_of(lambda text: len(text) <= 60 and bool(_LOOKS.fullmatch(text)))
+
+
+def _is_full_name(text: str) -> bool:
+    first, last = (word.lower().strip(",") for word in text.split(" ", 1))
+    both = GIVEN_NAMES | FAMILY_NAMES
+    return first in both and last in both and (first in GIVEN_NAMES or last in GIVEN_NAMES)
+
+
+NAMES = (
+    Names(
+        "name",
+        (Kind.NAME,),
+        "names of people",
+        phrases(
+            "name, surname, lastname, firstname, forename, vorname, nachname, familienname, patient, person, "
+            "physician, doctor, arzt"
+        ),
+    ),
+)

@@ -1,0 +1,142 @@
+"""Looks at every column of a table for identifiers and proposes a role for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tarnkappe.risk.identifiers.contacts import CONTACTS
+from tarnkappe.risk.identifiers.dates import DATES
+from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind
+from tarnkappe.risk.identifiers.media import MEDIA
+from tarnkappe.risk.identifiers.names import NAMES
+from tarnkappe.risk.identifiers.numbers import NUMBERS
+from tarnkappe.risk.identifiers.places import PLACES, Postcodes
+from tarnkappe.risk.identifiers.roles import propose_role
+from tarnkappe.risk.identifiers.unique_codes import UNIQUE_CODES
+from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.table import Role, Table
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.parallel import in_order
+
+DETECTORS: tuple[Detector, ...] = (
+    *CONTACTS,
+    *NUMBERS,
+    *MEDIA,
+    *DATES,
+    *NAMES,
+    *PLACES,
+    *UNIQUE_CODES,
+)
+"""All detectors; those that tell least come last: a column that one explains is not shown to later ones."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnScan:
+    """What a column holds and what it should be.
+
+    Attributes:
+        column: the column.
+        findings: the identifiers in it.
+        role: the proposed role.
+        reason: why this role.
+    """
+
+    column: str
+    findings: tuple[Finding, ...]
+    role: Role
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "role": self.role,
+            "reason": self.reason,
+            "findings": [
+                {
+                    "kinds": [int(kind) for kind in found.kinds],
+                    "titles": [kind.title for kind in found.kinds],
+                    "detector": found.detector,
+                    "cells": found.cells,
+                    "reason": found.reason,
+                }
+                for found in self.findings
+            ],
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class IdentifierScan:
+    """The identifiers of the safe harbor rule in a table, and a proposed role for every column."""
+
+    columns: tuple[ColumnScan, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the table is free of all 18 identifiers, as far as the detectors see."""
+        return not any(column.findings for column in self.columns)
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds that were found."""
+        return frozenset(k for column in self.columns for found in column.findings for k in found.kinds)
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The proposed roles, as `Table.with_roles` takes them."""
+        return {column.column: column.role for column in self.columns}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "holds": self.holds,
+            "kinds": sorted(map(int, self.kinds)),
+            "columns": {column.column: column.to_dict() for column in self.columns},
+        }
+
+
+def find_identifiers(
+    table: Table,
+    *,
+    postcode_areas: Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> IdentifierScan:
+    """Look for the 18 identifiers of the safe harbor rule in every column, and propose roles.
+
+    Cells are judged before headers, so that a misleading header hides nothing. A scan can show that a table
+    holds identifiers; that it finds none is no proof, least of all for free text.
+
+    Args:
+        table: the table.
+        postcode_areas: how many people live where ZIP codes begin with these three digits.
+        progress: told about the progress of long work.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"colour": ["ann@example.org", "bob@example.org"], "illness": ["flu", "cold"]})
+    >>> scan = find_identifiers(Table(people))
+    >>> [(column.column, column.role.value, column.reason) for column in scan.columns][0]
+    ('colour', 'identifier', 'all of the values are e-mail addresses, whatever the header says')
+    """
+    detectors = tuple(
+        dataclasses.replace(d, areas=postcode_areas) if isinstance(d, Postcodes) else d for d in DETECTORS
+    )
+    views = [ColumnView(name, table.data.column(name)) for name in table.column_names]
+    columns: list[ColumnScan] = []
+    for column in in_order(lambda view: _scan(view, detectors), views):
+        columns.append(column)
+        if progress:
+            progress("looking for identifiers", len(columns), len(views))
+    return IdentifierScan(tuple(columns))
+
+
+def _scan(view: ColumnView, detectors: Sequence[Detector]) -> ColumnScan:
+    findings: list[Finding] = []
+    for look in (*(d.look for d in detectors), *(d.guess for d in detectors)):
+        found = look(view)
+        if found is not None:
+            findings.append(found)
+        if found is not None and found.whole:
+            break  # the cells are explained; what others see in them is seen wrongly
+    role, reason = propose_role(view, findings)
+    return ColumnScan(view.name, tuple(findings), role, reason)

@@ -1,0 +1,29 @@
+"""Words that tell names and towns, from the lists beside this file, which anybody can extend.
+
+A name that is also an ordinary word (Brown, Baker, May, Rose, Jordan) is no evidence of a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources import files
+from itertools import chain
+
+from tarnkappe.table.examples.names import LOCAL_FAMILIES, LOCAL_MEN, LOCAL_WOMEN, ORIGINS
+
+
+def _lines(name: str) -> list[str]:
+    text = files(__package__).joinpath("lists", f"{name}.txt").read_text(encoding="utf-8")
+    return [line.strip().lower() for line in text.splitlines() if not line.startswith("#")]
+
+
+def _words(name: str, *further: Iterable[str]) -> frozenset[str]:
+    return frozenset(word.lower() for text in chain(_lines(name), *further) for word in text.split())
+
+
+_ORDINARY = _words("ordinary_words")
+_FOREIGN = [text for women, men, _ in ORIGINS.values() for text in (women, men)]
+
+GIVEN_NAMES = _words("given_names", LOCAL_WOMEN, LOCAL_MEN, _FOREIGN) - _ORDINARY
+FAMILY_NAMES = _words("family_names", [LOCAL_FAMILIES], [name for _, _, name in ORIGINS.values()]) - _ORDINARY
+TOWNS = frozenset(_lines("towns"))

@@ -1,0 +1,121 @@
+"""The chance to know a person's sensitive value without finding the person's row."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.shares import largest_share, ratios_at_most, require_share, size_of_entry
+from tarnkappe.risk.measures.measure import Chart, Figure, Found, RiskMeasure
+from tarnkappe.table import Classes, Distribution
+from tarnkappe.table.encoding import Progress
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnRisk:
+    """What is given away of one sensitive column. Suppressed cells are nobody's value and not counted.
+
+    Attributes:
+        rows: rows whose value is shown.
+        highest: the largest share that one value has of a class.
+        guessed: the share of people whose value is guessed right by guessing the most frequent of the class.
+        blind: the same for an attacker who knows only the whole table and guesses its most frequent value.
+        certain: people in whose class all have the same value.
+        above: the share of people whose own value has a share of their class above the threshold.
+    """
+
+    rows: int
+    highest: float
+    guessed: float
+    blind: float
+    certain: int
+    above: float
+
+    @property
+    def gain(self) -> float:
+        """How many more people are guessed right, as a share of all, than without the quasi-identifiers."""
+        return self.guessed - self.blind
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures, for JSON."""
+        return {**dataclasses.asdict(self), "gain": self.gain}
+
+
+@dataclasses.dataclass(frozen=True)
+class Disclosure(Found):
+    """What is given away of each sensitive column."""
+
+    threshold: Exact
+    columns: Mapping[str, ColumnRisk]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "threshold": float(decimal(self.threshold)),
+            "columns": {name: column.to_dict() for name, column in self.columns.items()},
+        }
+
+    def figures(self) -> Iterator[Figure]:
+        share = f"{100 * float(decimal(self.threshold)):.3g} %"
+        for name, risk in self.columns.items():
+            yield Figure(f"{name}, guessed", risk.guessed, "values guessed right in the classes", share=True)
+            yield Figure(
+                f"{name}, blind", risk.blind, "the same without any knowledge of the person", share=True
+            )
+            yield Figure(
+                f"{name}, above",
+                risk.above,
+                f"people whose value is told with more than {share} certainty",
+                share=True,
+            )
+
+    def charts(self) -> Iterator[Chart]:
+        for name, risk in self.columns.items():
+            yield Chart(
+                f"How well {name} can be guessed",
+                "Share of the people whose value an attacker guesses right.",
+                (
+                    Figure("knowing nothing", risk.blind, "of the people", share=True),
+                    Figure("knowing the quasi-identifiers", risk.guessed, "of the people", share=True),
+                ),
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class AttributeDisclosure(RiskMeasure):
+    """The chance to know a person's sensitive value from the class alone, and what the class adds to it.
+
+    In a class with counts c1, c2, ... of the values of a sensitive column the best guess is right for the
+    largest of them. Summed over the classes and divided by all rows this is the share of people guessed
+    right; guessing the most frequent value of the table for everybody is what it must be compared with.
+    """
+
+    name = "attribute-disclosure"
+    title = "Attribute disclosure"
+
+    threshold: Exact = 0.8
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "threshold", self.threshold, above_zero=True)
+
+    def measure(self, classes: Classes, progress: Progress | None = None) -> Disclosure:
+        single = {n[0]: d for n, d in classes.distributions.items() if len(n) == 1 and d.totals.any()}
+        return Disclosure(self.threshold, {name: self._column(values) for name, values in single.items()})
+
+    def _column(self, distribution: Distribution) -> ColumnRisk:
+        rows = int(distribution.counts.sum())
+        most = np.zeros(distribution.num_classes, np.int64)
+        np.maximum.at(most, distribution.class_of_entry, distribution.counts)
+        alone = distribution.counts == size_of_entry(distribution)
+        above = ~ratios_at_most(distribution.counts, size_of_entry(distribution), self.threshold)
+        return ColumnRisk(
+            rows=rows,
+            highest=float(largest_share(distribution).max()),
+            guessed=int(most.sum()) / rows,
+            blind=int(distribution.totals.max()) / rows,
+            certain=int(distribution.counts[alone].sum()),
+            above=int(distribution.counts[above].sum()) / rows,
+        )

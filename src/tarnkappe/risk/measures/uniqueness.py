@@ -1,0 +1,123 @@
+"""Who is unique: in the table, in the population, and how much the one tells of the other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tarnkappe.privacy.exact import Exact
+from tarnkappe.privacy.population_estimators import Estimate, Estimator, population_uniques
+from tarnkappe.risk.measures.measure import Figure, Found, RiskMeasure
+from tarnkappe.risk.measures.reidentification import population_size, require_fraction
+from tarnkappe.table import Classes
+from tarnkappe.table.encoding import Progress
+
+
+@dataclasses.dataclass(frozen=True)
+class UniquePeople(Found):
+    """Unique rows and unique people.
+
+    Attributes:
+        sample_uniques: rows whose combination no other row has.
+        sample_share: the same as a share of the rows.
+        population_uniques: people of the population whose combination nobody else has, if it is given.
+        uniques_found: unique rows whose person is unique in the population too, if it is given.
+        estimates: the number of unique people by each estimator, if the sampling fraction is known.
+        correct_match: of an attacker who finds one row that fits somebody, the estimated chance that the row
+            is this person's, if the sampling fraction is known.
+    """
+
+    sample_uniques: int
+    sample_share: float
+    population_uniques: int | None
+    uniques_found: int | None
+    estimates: Mapping[Estimator, Estimate]
+    correct_match: float | None
+
+    @property
+    def best(self) -> Estimate | None:
+        """The estimate by Dankar's decision rule."""
+        return self.estimates.get(Estimator.DANKAR)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "sample_uniques": self.sample_uniques,
+            "sample_share": self.sample_share,
+            "population_uniques": self.population_uniques,
+            "uniques_found": self.uniques_found,
+            "estimates": {
+                str(estimator): {"uniques": found.uniques, "share": found.share, "by": found.estimator}
+                for estimator, found in self.estimates.items()
+            },
+            "correct_match": self.correct_match,
+        }
+
+    def figures(self) -> Iterator[Figure]:
+        yield Figure("unique rows", self.sample_share, "share of the rows that are unique", share=True)
+        if self.population_uniques is not None and self.uniques_found is not None:
+            yield Figure("unique people", self.population_uniques, "people who are unique in the population")
+            yield Figure("of these here", self.uniques_found, "unique people whose row is in the table")
+        for estimator, found in self.estimates.items():
+            by = "by Dankar's rule" if estimator is Estimator.DANKAR else f"by {_author(estimator)}"
+            if estimator is Estimator.DANKAR and found.estimator is not None:
+                by += f", which takes {_author(found.estimator)}"
+            yield Figure("unique people", found.share, f"share of the population, estimated {by}", share=True)
+        if self.correct_match is not None:
+            yield Figure(
+                "correct match",
+                self.correct_match,
+                "chance that the only row that fits is the right one",
+                share=True,
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniqueness(RiskMeasure):
+    """Unique rows, and how many of them are unique people.
+
+    With a population, unique people are counted. With a `sampling_fraction` f they are estimated: by Pitman,
+    Zayatz and the slide negative binomial model, of which Dankar's rule takes one. The chance that a unique
+    match is correct (data intrusion simulation, Skinner and Elliot 2002) needs no model of the population:
+    with n1 unique rows and n2 pairs it is f n1 / (f n1 + 2 (1 - f) n2).
+    """
+
+    name = "uniqueness"
+    title = "Uniqueness"
+
+    sampling_fraction: Exact | None = None
+
+    def __post_init__(self) -> None:
+        require_fraction(self.name, self.sampling_fraction)
+
+    def measure(self, classes: Classes, progress: Progress | None = None) -> UniquePeople:
+        sizes = classes.sizes[classes.released]
+        rows, uniques = int(sizes.sum()), int(np.count_nonzero(sizes == 1))
+        people, found = None, None
+        if classes.population is not None:
+            alone = classes.population == 1
+            people, found = int(alone.sum()), int(np.count_nonzero(alone & (classes.sizes == 1)))
+        estimates: dict[Estimator, Estimate] = {}
+        match = None
+        if self.sampling_fraction is not None:
+            population = population_size(rows, self.sampling_fraction)
+            estimates = {e: population_uniques(sizes, population, e) for e in Estimator}
+            match = correct_match(uniques, int(np.count_nonzero(sizes == 2)), rows / population)
+        return UniquePeople(uniques, uniques / rows, people, found, estimates, match)
+
+
+def correct_match(uniques: int, pairs: int, fraction: float) -> float:
+    """The chance that a unique match is correct.
+
+    Put back a removed row with probability f, as if it had been sampled or not. A removed unique row leaves
+    nothing to match unless it is put back, and then the match is correct: f n1. A removed row of a pair
+    leaves a unique row, which is matched wrongly unless the row is put back: (1 - f) 2 n2.
+    """
+    right, wrong = fraction * uniques, 2 * (1 - fraction) * pairs
+    return right / (right + wrong) if right else 0.0
+
+
+def _author(estimator: Estimator) -> str:
+    return "SNB" if estimator is Estimator.SNB else estimator.value.title()
