@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.lattice import Exhaustive, Problem, packing
+from tarnkappe.lattice import Exhaustive, Problem, groups, packing
 from tarnkappe.lattice.exhaustive import visit, wheels_of
 from tarnkappe.lattice.groups import Groups
 from tarnkappe.loss import LOSSES
@@ -63,6 +63,29 @@ def test_classes_made_from_classes_are_those_made_from_tuples(example: Example, 
         assert ours.totals.tolist() == theirs.totals.tolist()
 
 
+@given(example=examples(with_population=True), data=st.data(), per_core=st.integers(1, 3))
+def test_cores_that_take_a_part_each_make_the_same_classes(
+    example: Example, data: st.DataObject, per_core: int
+) -> None:
+    node = data.draw(st.sampled_from(list(example.nodes())))
+    bottom = Groups.of_tuples(some_problem(example), WANTED)
+    alone = list(described(bottom.at(node).classes()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "CLASSES_PER_CORE", per_core)
+        patch.setattr("os.cpu_count", lambda: 3)
+        assert list(described(bottom.at(node).classes())) == alone
+
+
+@given(example=examples(with_population=True), data=st.data(), share=st.sampled_from([1, 2, 4]))
+def test_some_classes_are_whole_classes(example: Example, data: st.DataObject, share: int) -> None:
+    node = data.draw(st.sampled_from(list(example.nodes())))
+    bottom = Groups.of_tuples(some_problem(example), WANTED)
+    every = list(described(bottom.at(node).classes()))
+    some = list(described(bottom.some_at(node, share).classes()))
+    assert all(each in every for each in some)
+    assert share > 1 or some == every
+
+
 @given(example=examples(), data=st.data())
 def test_the_odometer_visits_every_node_that_may_be_chosen_once(
     example: Example, data: st.DataObject
@@ -75,6 +98,6 @@ def test_the_odometer_visits_every_node_that_may_be_chosen_once(
     problem = some_problem(example, level_limits=limits)
     bottom = Groups.of_tuples(problem, ())
     visited = list(visit(bottom, bottom, wheels_of(bottom)))
-    assert sorted(groups.node for _, groups in visited) == sorted(problem.nodes())
-    assert all(a <= b for base, groups in visited for a, b in zip(base.node, groups.node, strict=True))
+    assert sorted(made.node for _, made in visited) == sorted(problem.nodes())
+    assert all(a <= b for base, made in visited for a, b in zip(base.node, made.node, strict=True))
     assert Exhaustive().run(problem).checked == problem.num_nodes

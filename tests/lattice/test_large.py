@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_matrix
 
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Auto, BestFirst, Genetic, Problem, Search
@@ -54,7 +55,7 @@ def test_stopped_after_few_tests_it_is_within_one_percent_of_the_optimum(
 def test_on_twenty_tables_the_anytime_result_is_within_one_percent(
     seed: int, loss: str, limit: float
 ) -> None:
-    check_within_one_percent(seed, None, loss, limit, BestFirst(seconds=None, max_tests=500))
+    check_within_one_percent(seed, None, loss, limit, BestFirst(seconds=None, max_tests=1000))
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def random_table(seed: int, columns: int = 24) -> tuple[list[Row], dict[str, lis
     rows = [
         {f"q{i:02}": value if draw.random() < 0.7 else draw.randrange(6) for i, value in enumerate(kind)}
         for kind in kinds
-        for _ in range(4)
+        for _ in range(3)
     ]
     thirds, every = {v: f"{v // 2}" for v in range(6)}, dict.fromkeys(range(6), "*")
     return rows, {name: [thirds, every] if draw.random() < 0.7 else [every] for name in rows[0]}
@@ -95,13 +96,14 @@ def least_loss(rows: list[Row], maps: dict[str, list[dict[int, str]]], problem: 
         for other in range(one + 1, len(rows)):
             pairs[one, other] = len(costs) + len(pairs)
     number = len(costs) + len(pairs)
-    constraints = []
+    lines, leasts = [], []
 
     def at_least(least: float, terms: dict[int, float]) -> None:
         line = np.zeros(number)
         for place, factor in terms.items():
             line[place] = factor
-        constraints.append(LinearConstraint(line, least, np.inf))
+        lines.append(line)
+        leasts.append(least)
 
     for (name, level), place in steps.items():
         if level > 1:
@@ -116,24 +118,29 @@ def least_loss(rows: list[Row], maps: dict[str, list[dict[int, str]]], problem: 
             meet = next(level for level, both in enumerate(zip(*labels, strict=True)) if both[0] == both[1])
             if meet:
                 at_least(0, {steps[name, meet]: 1, place: -1})
-    everything = [*costs, *[0.0] * len(pairs)]
-    solved = milp(everything, constraints=constraints, integrality=np.ones(number), bounds=Bounds(0, 1))
+    solved = milp(
+        [*costs, *[0.0] * len(pairs)],
+        constraints=LinearConstraint(csr_matrix(lines), leasts, np.inf),
+        integrality=np.ones(number),
+        bounds=Bounds(0, 1),
+    )
     assert solved.success
     return float(solved.fun)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("search", [BestFirst(seconds=None, max_tests=1500), Genetic(seconds=None)])
-def test_with_24_columns_the_bound_is_not_above_the_optimum(seed: int, search: Search) -> None:
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 12))])
+def test_with_24_columns_no_bound_is_above_the_optimum(seed: int) -> None:
     rows, maps = random_table(seed)
     models = (MODELS.create("k-anonymity", {"k": 2}),)
     problem = Problem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("entropy", {}))
     assert problem.num_nodes > 1e8
-    optimum, found = least_loss(rows, maps, problem), search.run(problem)
-    assert found.bound is not None
-    assert 0 < found.bound <= optimum + 1e-6
-    assert found.best is not None
-    assert optimum - 1e-6 <= found.best.loss <= 1.05 * optimum
+    optimum = least_loss(rows, maps, problem)
+    for search in (BestFirst(seconds=None, max_tests=1000), Genetic(seconds=None, max_tests=2000)):
+        found = search.run(problem)
+        assert found.bound is not None
+        assert 0 < found.bound <= optimum + 1e-6
+        assert found.best is not None
+        assert optimum - 1e-6 <= found.best.loss <= 1.05 * optimum
 
 
 # ------------------------------------------------------------------ 24 columns of made-up people

@@ -209,3 +209,36 @@ def test_flash_tells_what_is_not_monotone() -> None:
         Flash().run(random_problem(11, 3))
     with pytest.raises(ParameterError, match="and the criterion and the loss are not"):
         Flash().run(random_problem(11, 6))
+
+
+IN_THE_TOTAL_ORDER = ("flash", "flash-2p", "flash-dfs", "dfs", "ola", "samarati")
+
+
+@given(seed=seeds, data=st.data())
+@fewer
+def test_the_tests_do_not_depend_on_the_order_of_the_columns(seed: int, data: st.DataObject) -> None:
+    problem = random_problem(seed, 1, loss=Height())
+    names = problem.quasi_identifiers
+    shuffled = tuple(data.draw(st.permutations(names)))
+    other = dataclasses.replace(problem, quasi_identifiers=shuffled)
+    for kind in (SEARCHES[name] for name in IN_THE_TOTAL_ORDER):
+        tests, others = Traversal(problem), Traversal(other)
+        kind().search(tests)
+        kind().search(others)
+        back = [tuple(node[shuffled.index(name)] for name in names) for node in others.tests]
+        assert back == tests.tests, kind.name
+
+
+def test_only_nodes_that_are_looked_at_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = next(p for seed in range(1000) if (p := random_problem(seed, 1)).num_nodes >= 100)
+    promise_nothing = dataclasses.replace(problem, models=(MODELS.create("k-anonymity", {"k": 1}),))
+    sorted_nodes = set()
+    order = Problem.order
+
+    def noted(self: Problem, node: tuple[int, ...]) -> object:
+        sorted_nodes.add(node)
+        return order(self, node)
+
+    monkeypatch.setattr(Problem, "order", noted)
+    assert Flash().run(promise_nothing).levels == promise_nothing.lattice.bottom
+    assert 0 < len(sorted_nodes) < promise_nothing.num_nodes / 2

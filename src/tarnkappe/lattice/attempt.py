@@ -5,6 +5,7 @@ It keeps nothing of nodes that were not tested, so the lattice may have any size
 
 from __future__ import annotations
 
+import math
 import time
 
 from tarnkappe.lattice.checker import Check, Checker
@@ -119,7 +120,7 @@ class Attempt:
 
     def raise_bound(self, bound: float | None) -> None:
         """Note a loss that no satisfying node goes below, if that is news."""
-        if bound is not None and (self.bound is None or bound > self.bound):
+        if bound is not None and bound > (-math.inf if self.bound is None else self.bound):
             self.bound = bound
 
     def learn(self, found: Check) -> None:

@@ -81,7 +81,7 @@ class Auto(Search):
     state: ClassVar[type[Attempt]] = Hunt
 
     lower_bounds: bool = dataclasses.field(default=True, kw_only=True)
-    effort: Effort = dataclasses.field(default=Effort(snapshot_share=1.0), kw_only=True)
+    effort: Effort = dataclasses.field(default=Effort(snapshot_share=1.0, stepping_stones=True), kw_only=True)
 
     def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Search the lattice of a problem; one that is too large to be laid out is left to `best-first`."""

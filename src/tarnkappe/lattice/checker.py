@@ -11,7 +11,7 @@ from tarnkappe.lattice.history import Effort, History
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Evaluation, Problem
 from tarnkappe.lattice.solution import Counters
-from tarnkappe.privacy import Model, protect, satisfied
+from tarnkappe.privacy import Model, Scope, protect, satisfied
 from tarnkappe.table import State
 
 
@@ -28,6 +28,10 @@ class Check:
     evaluation: Evaluation
     sub_good: bool
     bound: float | None
+
+
+MANY_CLASSES = 50_000
+"""From so many classes on it is tried whether some of them already show that a node fails."""
 
 
 class Checker:
@@ -52,6 +56,8 @@ class Checker:
         self.keeps_satisfying = True
         """Whether a snapshot of a satisfying node can be of use: not where nothing above it is tested."""
         self.counters = Counters()
+        parts = [part for model in (implied or problem.models) for part in model.parts]
+        self._rejects_early = all(part.scope is Scope.CLASS for part in parts)
         self._least_size = max(model.least_size(problem.tuples) for model in problem.models)
         counted = (*problem.distributions, *(d for model in implied for d in model.distributions))
         self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)))
@@ -61,15 +67,48 @@ class Checker:
     def check(self, node: Node) -> Check:
         """Test a node, from the fewest classes at hand.
 
-        Where an implied criterion is not met, nothing else is looked at: `suppressed` is then what the implied
-        criteria suppress, which is no more than what the models would.
+        Where an implied criterion is not met, nothing else is looked at. `suppressed` is then what the
+        implied criteria suppress, maybe in some classes only: no more than what the models would.
         """
         base = self._history.base_for(node)
+        if (found := self._reject_from_some(base, node)) is not None:
+            self.count(base)
+            return found
+        stone = self._history.stone_for(base, node)
+        if stone is not None:
+            base = self._step_to(stone, base)
         groups = base.at(node)
         found = self._rule_out(groups) or self.judge(groups)
         self._history.offer(groups, base, keep=self.keeps_satisfying or not found.evaluation.satisfied)
         self.count(base)
         return found
+
+    def _reject_from_some(self, base: Groups, node: Node) -> Check | None:
+        """Whether some of the classes already take more rows to suppress than may be.
+
+        Most nodes that fail do so by far. Of many classes a few are then enough to prove it.
+        """
+        problem = self.problem
+        criteria = self.implied or problem.models
+        if not self._rejects_early or base.num_classes < MANY_CLASSES:
+            return None
+        share = 1
+        while share < 64 and share * 25 * problem.limit <= problem.tuples.num_rows:
+            share *= 2
+        if share == 1:
+            return None
+        some = protect(base.some_at(node, share).classes(), criteria)
+        suppressed = int(some.classes.sizes @ ~some.kept)
+        if suppressed <= problem.limit:
+            return None
+        return Check(Evaluation(node, False, float("inf"), suppressed, some.num_kept), not self.implied, None)
+
+    def _step_to(self, stone: Node, base: Groups) -> Groups:
+        groups = base.at(stone)
+        self._history.offer_stone(groups, base)
+        with self._lock:
+            self.counters = dataclasses.replace(self.counters, groups=self.counters.groups + base.num_classes)
+        return groups
 
     def _rule_out(self, groups: Groups) -> Check | None:
         """Whether implied criteria, which are simpler than the models, already fail."""

@@ -46,7 +46,9 @@ class Paths:
         # In case 1 nothing above the lowest satisfying node of a path can be better.
         self._has_second_phase = traversal.case != 1
         found, failed = (Known.GOOD, Known.BAD) if traversal.monotone else (Known.SUB_GOOD, Known.SUB_BAD)
-        self._found, self._settled = found, found | failed
+        self._found = found
+        self._settled = found | failed | Known.NO_BETTER
+        self._visited = Known.VISITED | Known.SUB_BAD | Known.NO_BETTER
         self._outer = self._from_below()
         self._above_failed: deque[Node] = deque()
         self._failed: list[tuple[Order, Node]] = []
@@ -104,16 +106,18 @@ class Paths:
             return self._is_done(node)
         return (
             node in self._in_path
-            or self._traversal.knows(node, self._settled | Known.NO_BETTER)
+            or self._traversal.knows(node, self._settled)
             or self._traversal.is_hopeless(node)
         )
 
     def _is_done(self, node: Node) -> bool:
         """Whether a node need not be visited."""
-        done = Known.VISITED | Known.BAD | Known.SUB_BAD | Known.NO_BETTER
-        if self._traversal.knows(node, Known.CHECKED):
-            done &= ~Known.BAD  # it failed by itself; what lies above it may still satisfy
-        return self._traversal.knows(node, done) or self._traversal.is_hopeless(node)
+        if self._traversal.knows(node, self._visited):
+            return True
+        # A tested node failed by itself; what lies above it may still satisfy.
+        if self._traversal.knows(node, Known.BAD) and not self._traversal.knows(node, Known.CHECKED):
+            return True
+        return self._traversal.is_hopeless(node)
 
     def _path_from(self, node: Node) -> list[Node]:
         path = [node]
@@ -151,7 +155,7 @@ class Paths:
     def _is_known(self, node: Node) -> bool:
         # Tests elsewhere on the path never settle a node that is still in question; other threads do.
         with self.changed:
-            return self._traversal.knows(node, self._settled | Known.NO_BETTER)
+            return self._traversal.knows(node, self._settled)
 
     def _visit_of(self, node: Node) -> Job:
         self._traversal.mark(node, Known.VISITED)

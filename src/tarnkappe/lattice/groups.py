@@ -7,6 +7,8 @@ sizes add up, and so do the counts of sensitive values. All a model or a loss lo
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +19,13 @@ from tarnkappe.lattice.problem import Problem
 from tarnkappe.native import compiled
 from tarnkappe.table import Classes, Column, Distribution
 from tarnkappe.table.grouping import Codes, Counts, sort_pairs_by_group
+from tarnkappe.table.parallel import in_order
 
 ALL_BITS = (1 << WORD) - 1
+
+
+CLASSES_PER_CORE = 100_000
+"""A core that takes a part of the work gets at least so many classes."""
 
 
 class Entries(NamedTuple):
@@ -109,12 +116,38 @@ class Groups:
         return counts + sum(array.nbytes for array in own)
 
     def at(self, node: Node) -> Groups:
-        """The classes of a node above this one."""
-        packing = self.frame.packing
-        lifts = packing.lift(self.node, node)
-        words = [lift_word(word, *lift) for word, lift in zip(self.words, lifts, strict=True)]
-        most = min(packing.most(node), self.num_classes)
-        word = _one_word(words, packing.used(node))
+        """The classes of a node above this one; of many classes each core takes a part."""
+        cores = os.cpu_count() or 1
+        parts = min(cores, self.num_classes // CLASSES_PER_CORE)
+        if parts < 2:
+            return self._at(node)
+        ends = [self.num_classes * part // parts for part in range(parts + 1)]
+        pieces = [self._piece(start, end) for start, end in itertools.pairwise(ends)]
+        return _join(list(in_order(lambda piece: piece._at(node), pieces)))._at(node)
+
+    def _piece(self, start: int, end: int) -> Groups:
+        """Some of these classes."""
+        return Groups(
+            self.frame,
+            self.node,
+            tuple(word[start:end] for word in self.words),
+            self.representatives[start:end],
+            self.sizes[start:end],
+            self.population[start:end],
+            tuple(
+                Entries(
+                    offsets[start : end + 1] - offsets[start],
+                    codes[offsets[start] : offsets[end]],
+                    counts[offsets[start] : offsets[end]],
+                )
+                for offsets, codes, counts in self.entries
+            ),
+        )
+
+    def _at(self, node: Node) -> Groups:
+        words = self._lifted(node)
+        most = min(self.frame.packing.most(node), self.num_classes)
+        word = _one_word(words, self.frame.packing.used(node))
         rows, ids, sizes, population = merge(word, self.sizes, self.population, most)
         entries = tuple(
             Entries(*merge_entries(ids, len(sizes), *each, counted.column.cardinality))
@@ -129,6 +162,24 @@ class Groups:
             population,
             entries,
         )
+
+    def some_at(self, node: Node, share: int) -> Groups:
+        """Some of the classes of a node above this one, each whole: about one in `share`, a power of 2."""
+        rows = choose_rows(self._lifted(node)[0], share)
+        some = Groups(
+            self.frame,
+            self.node,
+            tuple(word[rows] for word in self.words),
+            self.representatives[rows],
+            self.sizes[rows],
+            self.population[rows] if len(self.population) else self.population,
+            tuple(Entries(*take_entries(rows, *each)) for each in self.entries),
+        )
+        return some.at(node)
+
+    def _lifted(self, node: Node) -> list[Words]:
+        lifts = self.frame.packing.lift(self.node, node)
+        return [lift_word(word, *lift) for word, lift in zip(self.words, lifts, strict=True)]
 
     def classes(self) -> Classes:
         """The classes as models and losses see them."""
@@ -145,6 +196,31 @@ class Groups:
                 for counted, entries in zip(self.frame.counted, self.entries, strict=True)
             },
         )
+
+
+def _join(pieces: list[Groups]) -> Groups:
+    """The classes of several pieces of a table, in which a class may now stand more than once."""
+    entries = []
+    for parts in zip(*(piece.entries for piece in pieces), strict=True):
+        starts = itertools.accumulate((len(part.codes) for part in parts), initial=0)
+        offsets = [part.offsets[:-1] + start for part, start in zip(parts, starts, strict=False)]
+        total = np.array([sum(len(part.codes) for part in parts)])
+        entries.append(
+            Entries(
+                np.concatenate([*offsets, total]),
+                np.concatenate([part.codes for part in parts]),
+                np.concatenate([part.counts for part in parts]),
+            )
+        )
+    return Groups(
+        pieces[0].frame,
+        pieces[0].node,
+        tuple(map(np.concatenate, zip(*(piece.words for piece in pieces), strict=True))),
+        np.concatenate([piece.representatives for piece in pieces]),
+        np.concatenate([piece.sizes for piece in pieces]),
+        np.concatenate([piece.population for piece in pieces]),
+        tuple(entries),
+    )
 
 
 def _one_word(words: list[Words], used: list[int]) -> Words:
@@ -195,6 +271,36 @@ def lift_word(words: Words, same: np.uint64, fields: Counts, tables: Words) -> W
         for row in range(len(words)):
             lifted[row] |= tables[start + (words[row] >> shift & mask)]
     return lifted
+
+
+@compiled
+def choose_rows(words: Words, share: int) -> Counts:
+    """The rows with some of the words: which ones depends on the word alone."""
+    chosen = np.empty(len(words), np.int64)
+    number = 0
+    for row in range(len(words)):
+        # Another hash than that of `merge`, which would find all its slots in one place.
+        mixed = (words[row] ^ words[row] >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9)
+        if mixed >> np.uint64(40) & np.uint64(share - 1) == 0:
+            chosen[number] = row
+            number += 1
+    return chosen[:number].copy()
+
+
+@compiled
+def take_entries(rows: Counts, offsets: Counts, codes: Codes, counts: Counts) -> tuple[Counts, Codes, Counts]:
+    """The entries of some classes."""
+    taken_offsets = np.zeros(len(rows) + 1, np.int64)
+    for index in range(len(rows)):
+        taken_offsets[index + 1] = taken_offsets[index] + offsets[rows[index] + 1] - offsets[rows[index]]
+    taken_codes = np.empty(taken_offsets[-1], np.int32)
+    taken_counts = np.empty(taken_offsets[-1], np.int64)
+    for index in range(len(rows)):
+        begin, end = offsets[rows[index]], offsets[rows[index] + 1]
+        place = taken_offsets[index]
+        taken_codes[place : place + end - begin] = codes[begin:end]
+        taken_counts[place : place + end - begin] = counts[begin:end]
+    return taken_offsets, taken_codes, taken_counts
 
 
 @compiled

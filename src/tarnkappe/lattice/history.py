@@ -27,12 +27,15 @@ class Effort:
         snapshots: how many snapshots are kept at most; 0 switches the history off.
         snapshot_share: how many classes a snapshot may have, as a share of those of the whole table.
         megabytes: how much memory all snapshots may take together.
+        stepping_stones: whether a test that would start from many classes first makes those of a node in
+            between, for the sake of later tests.
     """
 
     roll_up: bool = True
     snapshots: int = 200
     snapshot_share: float = 0.2
-    megabytes: float = 512
+    megabytes: float = 256
+    stepping_stones: bool = False
 
     def __post_init__(self) -> None:
         if self.snapshots < 0 or self.megabytes < 0:
@@ -41,6 +44,10 @@ class Effort:
             raise ParameterError(
                 f"the size of a snapshot is a share of the table from 0 to 1, not {self.snapshot_share}"
             )
+
+
+FEW_CLASSES = 1000
+"""From so few classes a test is made at once."""
 
 
 class History:
@@ -61,6 +68,9 @@ class History:
         self._bytes = 0
         self._clock = 0
         self._last = bottom
+        columns = bottom.frame.problem.columns
+        self._wheels = sorted(range(len(columns)), key=lambda i: -columns[i].cardinality)
+        self._useless: set[Node] = set()
         self._lock = Lock()
         self.hits = 0
         """How many tests started from a snapshot."""
@@ -85,6 +95,32 @@ class History:
                     self.hits += 1
                     base = self._snapshots[best]
             return base
+
+    def stone_for(self, base: Groups, node: Node) -> Node | None:
+        """A node between two, at which a test may stop on its way for the sake of later tests.
+
+        The columns with most values are lifted first and always in the same order, so that many nodes have
+        a stone in common. Each test makes at most one, on top of those that were made before.
+        """
+        if not self._effort.stepping_stones or base.num_classes < FEW_CLASSES:
+            return None
+        for column in self._wheels:
+            if base.node[column] < node[column]:
+                stone = (*base.node[:column], node[column], *base.node[column + 1 :])
+                if stone == node:
+                    return None
+                if stone not in self._useless:
+                    return stone
+        return None
+
+    def offer_stone(self, groups: Groups, base: Groups) -> None:
+        """Keep the classes of a stepping stone, if they are much fewer than those they were made from."""
+        with self._lock:
+            if groups.num_classes > 0.8 * base.num_classes:
+                self._useless.add(groups.node)
+            else:
+                self._make_room(groups.nbytes)
+                self._put(len(self._snapshots), groups)
 
     def offer(self, groups: Groups, base: Groups, *, keep: bool) -> None:
         """Take note of classes that were just made from others; they are kept if that will save work."""

@@ -79,10 +79,23 @@ class Solution:
         if self.optimal:
             return "proven optimal"
         reason = f" ({self.doubt})" if self.doubt else ""
-        if self.best is None or self.bound is None or not 0 < self.bound <= self.best.loss:
+        if self.best is None:
             return f"not proven optimal{reason}"
-        above = self.best.loss / self.bound - 1
-        return f"not proven optimal{reason}, at most {above:.2%} above the least possible"
+        how_far = "how far above the least possible is not known"
+        if self.gap is not None:
+            how_far = (
+                f"at most {self.gap:.2%} above the least possible loss, which is at least {self.bound:,.6g}"
+            )
+        return f"not proven optimal{reason}: a heuristic result, {how_far}"
+
+    @property
+    def gap(self) -> float | None:
+        """How far the loss is above the least possible at most, as a share of the latter, if that is known."""
+        if self.best is None or self.bound is None or self.bound > self.best.loss:
+            return None
+        if self.bound == self.best.loss:
+            return 0.0
+        return self.best.loss / self.bound - 1 if self.bound > 0 else None
 
     def __str__(self) -> str:
         checked = f"{self.checked:,} of {self.nodes:,} nodes checked by {self.algorithm}"

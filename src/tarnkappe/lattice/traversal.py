@@ -45,6 +45,9 @@ class Known(IntFlag):
     VISITED = 64
 
 
+NEED_NOT_BE_TESTED = Known.CHECKED | Known.BAD | Known.NO_BETTER
+
+
 def is_too_large(problem: Problem) -> bool:
     """Whether a lattice has more nodes than a `Traversal` can keep."""
     return problem.lattice.num_nodes > MAX_NODES
@@ -84,7 +87,8 @@ class Traversal(Attempt):
 
     def knows(self, node: Node, what: Known) -> bool:
         """Whether one of some facts is known of a node."""
-        return bool(self._known[node] & what)
+        # Asked at every step of a search: on plain numbers this is ten times faster than on flags.
+        return int.__and__(self._known.item(node), what) != 0
 
     def all_known(self, bottom: Node, top: Node, what: Known) -> bool:
         """Whether one of some facts is known of every node from one to another."""
@@ -131,7 +135,7 @@ class Traversal(Attempt):
 
     def is_spent(self, node: Node) -> bool:
         """Whether nothing above a node will be tested any more."""
-        return all(self.need_not_be_tested(above) for above in self.successors(node))
+        return all(self.need_not_be_tested(above) for above in self._directly_above(node))
 
     def is_hopeless(self, node: Node) -> bool:
         """Whether a node and everything above it is shown to be worse than the best found."""
@@ -145,12 +149,16 @@ class Traversal(Attempt):
 
     def need_not_be_tested(self, node: Node) -> bool:
         """Whether a node was tested, or cannot satisfy, or cannot be better than one that was."""
-        return self.knows(node, Known.CHECKED | Known.BAD | Known.NO_BETTER)
+        return self.knows(node, NEED_NOT_BE_TESTED)
 
     def successors(self, node: Node) -> list[Node]:
         """The direct generalizations that may be chosen, in the total order."""
-        above = [up for up in self.problem.lattice.successors(node) if all(map(int.__le__, up, self.top))]
-        return sorted(above, key=self.problem.order)
+        return sorted(self._directly_above(node), key=self.problem.order)
+
+    def _directly_above(self, node: Node) -> Iterator[Node]:
+        for index, (level, greatest) in enumerate(zip(node, self.top, strict=True)):
+            if level < greatest:
+                yield (*node[:index], level + 1, *node[index + 1 :])
 
     def levels(self) -> Iterator[list[Node]]:
         """The nodes that may be chosen, level by level from below."""
