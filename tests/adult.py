@@ -6,6 +6,7 @@ Nothing here uses the code under test in `hierarchy` or the table readers.
 from __future__ import annotations
 
 import csv
+import dataclasses
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -64,3 +65,17 @@ def adult_tuples(folder: Path) -> Tuples:
     return read_tuples(
         folder / "adult.csv", {name: folder / f"adult_hierarchy_{name}.csv" for name in COLUMNS}
     )
+
+
+def in_order(tuples: Tuples, names: tuple[str, ...]) -> tuple[Tuples, tuple[str, ...]]:
+    """The same tuples with numbered columns, which makes the last tie-break that of the published figures.
+
+    Equally general nodes are told apart by the levels of the columns in alphabetical order; the figures were
+    made with the columns in the given order.
+    """
+    renamed = {name: f"{number}-{name}" for number, name in enumerate(names)}
+    columns = {
+        renamed.get(name, name): dataclasses.replace(column, name=renamed.get(name, name))
+        for name, column in tuples.columns.items()
+    }
+    return Tuples(columns, tuples.counts, tuples.population), tuple(renamed.values())

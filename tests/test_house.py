@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "src" / "tarnkappe"
-FOUNDATIONS = ("errors", "native", "registry")
+FOUNDATIONS = ("errors", "native", "registry", "drawing")
 ORDER = (
     *FOUNDATIONS,
     "table",
@@ -29,7 +29,7 @@ ORDER = (
     "job",
     "exchange",
 )
-LAST = ("service", "web", "cli", "")
+LAST = ("bench", "service", "web", "cli", "")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 

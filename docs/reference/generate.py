@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.hierarchy import BUILDERS
-from tarnkappe.lattice import SEARCHES
+from tarnkappe.lattice import SEARCHES, Search
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
-from tarnkappe.risk import ATTACKS
+from tarnkappe.risk import ATTACKS, MEASURES, Attack
+from tarnkappe.risk.identifiers import DETECTORS, Detector
 
 FOLDER = Path(__file__).parent
 
@@ -21,11 +23,15 @@ def pages() -> dict[str, str]:
     return {
         "models.md": _page("Privacy models", MODELS_INTRODUCTION, [_model(kind) for kind in MODELS]),
         "losses.md": _page("Information losses", LOSSES_INTRODUCTION, [_loss(kind) for kind in LOSSES]),
-        "searches.md": _page("Searches", SEARCHES_INTRODUCTION, [_plain(kind) for kind in SEARCHES]),
+        "searches.md": _page("Searches", SEARCHES_INTRODUCTION, [_search(kind) for kind in SEARCHES]),
         "builders.md": _page(
             "Hierarchy builders", BUILDERS_INTRODUCTION, [_plain(kind) for kind in BUILDERS]
         ),
-        "attacks.md": _page("Attacks", ATTACKS_INTRODUCTION, [_plain(kind) for kind in ATTACKS]),
+        "attacks.md": _page("Attacks", ATTACKS_INTRODUCTION, [_attack(kind) for kind in ATTACKS]),
+        "measures.md": _page("Risk measures", MEASURES_INTRODUCTION, [_measure(kind) for kind in MEASURES]),
+        "identifiers.md": _page(
+            "Identifiers", IDENTIFIERS_INTRODUCTION, [IDENTIFIERS_HEAD, *map(_detector, DETECTORS)]
+        ),
     }
 
 
@@ -40,14 +46,39 @@ LOSSES_INTRODUCTION = """\
 A loss is named in a job file by `loss = "NAME"` in `[search]`, or `loss = {name = "NAME", parameter =
 value}`. Lower is better. *Monotone* says when no further generalization can have a smaller loss."""
 
-SEARCHES_INTRODUCTION = 'A search is named in a job file by `algorithm = "NAME"` in `[search]`.'
+SEARCHES_INTRODUCTION = """\
+A search is named in a job file by `algorithm = "NAME"` in `[search]`, with its parameters beside it, and on
+the command line by `--algorithm NAME:parameter=value,...`. All searches take
+
+- `seconds`: when to stop with the best node found so far, marked as not proven optimal;
+- `implied_criteria`: whether simpler monotone criteria that the models imply exclude nodes (`true`);
+- `lower_bounds`: whether nodes are skipped that provably cannot beat the best found;
+- `roll_up`, `snapshots`, `snapshot_share`, `megabytes`: what tests start from, and how much memory that may
+  take. The outcome is the same whatever is chosen.
+
+[Searches](../explanation/searches.md) tells how they go about it and what practical monotonicity is."""
 
 BUILDERS_INTRODUCTION = """\
 A builder makes the hierarchy of a column from its values. In a job file: `hierarchy = {builder = "NAME",
 ...}`; on the command line: `tarn hierarchy build DATA --column COLUMN --builder NAME --option
 parameter=value`."""
 
-ATTACKS_INTRODUCTION = "Every release is attacked before it is handed over; the report says what came of it."
+ATTACKS_INTRODUCTION = """\
+Every release is attacked before it is handed over; the report says what came of it. `tarn attack NAME`
+replays one attack, `--option parameter=value` sets a parameter. [Attacks](../explanation/attacks.md) tells
+what they rest on."""
+
+
+MEASURES_INTRODUCTION = """\
+A measure is asked for on the command line by `--measure NAME:parameter=value,...` (`--measure all` for all
+of them), in Python by `check(..., measures=[...])`. The usual ones are taken by every check.
+[Risk measures](../explanation/risk.md) explains the numbers."""
+
+IDENTIFIERS_INTRODUCTION = """\
+What `tarn check DATA --safe-harbor` looks for: the 18 identifiers of HIPAA's safe harbor rule, by their
+place in it. *Headers* are words that decide where cells of several kinds look the same."""
+
+IDENTIFIERS_HEAD = "| detector | kind | finds | headers | proposed role |\n|---|---|---|---|---|"
 
 
 def _page(title: str, introduction: str, sections: list[str]) -> str:
@@ -56,6 +87,28 @@ def _page(title: str, introduction: str, sections: list[str]) -> str:
 
 def _plain(kind: type[Any]) -> str:
     return f"## `{kind.name}`\n\n{_description(kind)}\n{_parameters(kind)}"
+
+
+def _search(kind: type[Any]) -> str:
+    common = {field.name for field in dataclasses.fields(Search)}
+    return f"## `{kind.name}`\n\n{_description(kind)}\n{_parameters(kind, common)}\n"
+
+
+def _measure(kind: type[Any]) -> str:
+    return f"{_plain(kind)}\n- usual: {_yes(kind.usual)}\n"
+
+
+def _detector(detector: Detector) -> str:
+    kinds = ", ".join(str(int(kind)) for kind in detector.kinds)
+    headers = ", ".join(detector.headers)
+    return f"| `{detector.name}` | {kinds} | {detector.what} | {headers} | {detector.role} |"
+
+
+def _attack(kind: type[Attack]) -> str:
+    needs = ", ".join(need.description for need in kind.needs)
+    repairs = ", ".join(kind.repaired_by) or "no change of the release alone"
+    knows = f"- needs: {needs}\n- the attacker knows: {kind.knowledge}"
+    return f"{_plain(kind)}\n{knows}\n- repaired by: {repairs}\n"
 
 
 def _model(kind: type[Model]) -> str:
@@ -84,10 +137,10 @@ def _description(kind: type[Any]) -> str:
     return text.split("\n>>> ")[0].rstrip() + "\n"
 
 
-def _parameters(kind: type[Any]) -> str:
+def _parameters(kind: type[Any], known: Collection[str] = ()) -> str:
     lines = []
     for field in dataclasses.fields(kind):
-        if not field.init:
+        if not field.init or field.name in known:
             continue
         optional = (
             field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING

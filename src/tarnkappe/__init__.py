@@ -6,14 +6,19 @@
 ('diagnosis',)
 """
 
-from tarnkappe import privacy as models
-from tarnkappe.errors import TarnkappeError
-from tarnkappe.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
-from tarnkappe.job import Job, Result, anonymize, run, write_report
-from tarnkappe.risk import check
-from tarnkappe.table import Role, Table, examples, read, write
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tarnkappe import privacy as models
+    from tarnkappe.errors import TarnkappeError
+    from tarnkappe.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
+    from tarnkappe.job import Exploration, Job, Result, anonymize, explore, run, write_report
+    from tarnkappe.risk import attack, check
+    from tarnkappe.table import Role, Table, examples, read, write
 
 __all__ = [
+    "Exploration",
     "Hierarchy",
     "Job",
     "Result",
@@ -21,8 +26,10 @@ __all__ = [
     "Table",
     "TarnkappeError",
     "anonymize",
+    "attack",
     "check",
     "examples",
+    "explore",
     "models",
     "read",
     "read_hierarchy",
@@ -31,3 +38,26 @@ __all__ = [
     "write_hierarchy",
     "write_report",
 ]
+
+_HOMES = {
+    "errors": ("TarnkappeError",),
+    "hierarchy": ("Hierarchy", "read_hierarchy", "write_hierarchy"),
+    "job": ("Exploration", "Job", "Result", "anonymize", "explore", "run", "write_report"),
+    "risk": ("attack", "check"),
+    "table": ("Role", "Table", "read", "write"),
+}
+_MODULES = {"examples": "table.examples", "models": "privacy"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a part of the house when it is first asked for: the command line starts before all is loaded."""
+    if name in _MODULES:
+        return import_module(f"tarnkappe.{_MODULES[name]}")
+    for part, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"tarnkappe.{part}"), name)
+    raise AttributeError(f"module 'tarnkappe' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,13 +7,45 @@ so that threads use all cores.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
 
 def compiled(function: Kernel) -> Kernel:
     """Compile a function of arrays and numbers to machine code (cached, without the interpreter lock)."""
-    return cast(Kernel, numba.njit(cache=True, nogil=True)(function))
+    try:
+        return cast(Kernel, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # there is no folder that a cache could be written to
+        return cast(Kernel, numba.njit(nogil=True)(function))
+
+
+class _FirstCompilation(event.Listener):
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell: Callable[[], None] | None = tell
+
+    def on_start(self, _: Any) -> None:
+        tell, self._tell = self._tell, None
+        if tell is not None:
+            tell()
+
+    def on_end(self, _: Any) -> None:
+        pass
+
+
+def on_first_compilation(tell: Callable[[], None]) -> None:
+    """Call a function once, when a kernel has to be compiled because no earlier run left it in the cache."""
+    event.register("numba:compile", _FirstCompilation(tell))  # type: ignore[no-untyped-call]
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether an error is Ctrl-C; pressed while a kernel is called, it is the cause of another error."""
+    return isinstance(error, KeyboardInterrupt) or (
+        isinstance(error, SystemError)
+        and (
+            isinstance(error.__cause__, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
+        )
+    )

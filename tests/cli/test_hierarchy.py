@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tarnkappe.cli.main import main
+from tarnkappe.cli import main
 from tarnkappe.hierarchy import BUILDERS, read_hierarchy
 from tests.conftest import FIXTURES
 

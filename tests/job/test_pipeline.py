@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tarnkappe
 from tarnkappe.errors import NoSolutionError, ParameterError, VerificationError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job.verification import publish, verify_release
+from tarnkappe.job.verification import verify_release, write_verified
 from tarnkappe.table import Table
 from tests.random_tables import DISEASES, Example, examples
 
@@ -112,23 +112,19 @@ def test_a_release_that_was_tampered_with_is_not_handed_over(result: tarnkappe.R
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".xlsx", ".arrow"])
-def test_what_is_written_is_verified_and_named_only_then(
-    result: tarnkappe.Result, tmp_path: Path, suffix: str
-) -> None:
-    written = publish(result, tmp_path / f"release{suffix}", ";")
+def test_what_is_written_is_verified(result: tarnkappe.Result, tmp_path: Path, suffix: str) -> None:
+    write_verified(result, tmp_path / f"release{suffix}", ";")
     assert tarnkappe.read(tmp_path / f"release{suffix}").data.to_pylist() == result.release.data.to_pylist()
     assert [path.name for path in tmp_path.iterdir()] == [f"release{suffix}"]
-    assert written.output == str(tmp_path / f"release{suffix}")
 
 
-def test_a_release_that_fails_leaves_no_file(result: tarnkappe.Result, tmp_path: Path) -> None:
+def test_a_release_that_fails_once_written_is_refused(result: tarnkappe.Result, tmp_path: Path) -> None:
     promised_more = dataclasses.replace(
         result,
         problem=dataclasses.replace(result.problem, models=(tarnkappe.models.KAnonymity(30),)),
     )
     with pytest.raises(VerificationError):
-        publish(promised_more, tmp_path / "release.csv", ";")
-    assert list(tmp_path.iterdir()) == []
+        write_verified(promised_more, tmp_path / "release.csv", ";")
 
 
 def test_when_nothing_helps_the_user_is_told_what_would(people: Table) -> None:

@@ -10,6 +10,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_matrix
 
 from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.job import anonymize
+from tarnkappe.job.report import render
 from tarnkappe.lattice import Auto, BestFirst, Genetic, Problem, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS
@@ -164,3 +166,25 @@ def test_auto_leaves_a_wide_table_to_best_first() -> None:
     found = Auto(seconds=2).run(problem)
     assert found.algorithm == "best-first"
     assert found.best is not None
+
+
+def test_a_heuristic_result_says_so_everywhere() -> None:
+    example = wide(24, rows=400)
+    result = anonymize(
+        example.table,
+        privacy=[{"model": "k-anonymity", "k": 3}],
+        hierarchies={name: Hierarchy.from_rows(rows) for name, rows in example.hierarchies.items()},
+        suppression_limit=0.05,
+        algorithm=BestFirst(seconds=None, max_tests=1500, projection_nodes=100, patience=2),
+    )
+    figures = result.to_dict()
+    assert not figures["optimal"]
+    assert figures["gap"] == pytest.approx(figures["loss"] / figures["bound"] - 1)
+    said = (
+        f"not proven optimal (after 1,500 tests): a heuristic result, at most {figures['gap']:.2%} above the "
+        f"least possible loss, which is at least {figures['bound']:,.6g}"
+    )
+    assert figures["proof"] == said
+    assert said in str(result)
+    assert said in render(result)
+    assert all(found["holds"] for found in figures["verified"])

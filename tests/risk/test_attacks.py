@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, HierarchyError, ParameterError
 from tarnkappe.privacy import DistinctDiversity, EqualCloseness, KAnonymity, RecursiveDiversity, protect
-from tarnkappe.risk import ATTACKS, Attack, Target, attack_all
+from tarnkappe.risk import ATTACKS, Attack, Target, VictimClass, attack_all
 from tarnkappe.risk.attacks import (
     BackgroundKnowledge,
     Homogeneity,
@@ -25,9 +26,12 @@ from tarnkappe.risk.attacks import (
 from tarnkappe.table import SUPPRESSED, State
 from tarnkappe.table.classes import release_everything
 from tests.random_tables import DISEASE_LEVELS, Example, build_tuples, examples
+from tests.risk import background_twins
+from tests.risk.background_twins import WORLDS
 from tests.risk.twins import TWINS
 
 LEVELS = [{**DISEASE_LEVELS[0], SUPPRESSED: "nothing"}, {**DISEASE_LEVELS[1], SUPPRESSED: "*"}]
+SOME = max(60, settings.default.max_examples // 3)  # pairs of releases have many ways to be joined
 COLUMNS = ("disease", "treatment", "income")
 
 INSTANCES: list[Attack] = [
@@ -58,7 +62,59 @@ def releases(draw: st.DrawFn) -> tuple[Example, State]:
 
 
 def test_every_attack_has_a_twin_and_is_tried() -> None:
-    assert set(ATTACKS.names) == set(TWINS) == {attack.name for attack in INSTANCES}
+    assert set(TWINS) == {attack.name for attack in INSTANCES}
+    assert set(WORLDS) == set(background_twins.TWINS) == set(background_twins.TRUTHS)
+    assert set(ATTACKS.names) == {*TWINS, *WORLDS}
+
+
+def instances(name: str) -> list[Attack]:
+    """An attack that needs a background, with several parameters."""
+    columns = {"knowledge-rules", "complementary-release", "sensitive-join", "temporal"}
+    own = {"column": "disease"} if name in columns else {}
+    numbers = {"k": (2, 3, 4), "confidence": (1.0, 0.75, 0.5)}
+    fields = {field.name for field in dataclasses.fields(ATTACKS[name])}
+    for parameter, choices in numbers.items():
+        if parameter in fields:
+            return [ATTACKS.create(name, {**own, parameter: choice}) for choice in choices]
+    return [ATTACKS.create(name, own)]
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@settings(max_examples=SOME)
+@given(data=st.data())
+def test_every_attack_with_a_background_finds_what_its_twin_finds_and_claims_what_is_true(
+    name: str, data: st.DataObject
+) -> None:
+    world = data.draw(WORLDS[name])
+    assume(name == "differencing" or world.known or not {"people"} & set(ATTACKS[name].needs))
+    target = world.target
+    assume(all(target.has(need) for need in ATTACKS[name].needs))
+    for attack in instances(name):
+        result = attack.run(target, shown=None)
+        expected = background_twins.TWINS[name](attack, world)
+        if name == "temporal":  # of overlapping classes only one is named
+            found = [(1 + _further(v), v.size, v.learned) for v in result.examples]
+        else:
+            found = [(tuple(v.labels.items()), v.size, v.learned, v.who) for v in result.examples]
+        assert Counter(found) == Counter(expected), attack
+        assert result.victims == sum(entry[1] for entry in expected)
+        for claim in result.examples:
+            assert background_twins.TRUTHS[name](world, claim), (attack, claim)
+            assert 0 < claim.certainty <= 1
+        assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["victims"] == result.victims
+        assert len(attack.run(target, shown=1).examples) == min(1, len(expected))
+
+
+def _further(claim: VictimClass) -> int:
+    return int(claim.labels["and"].split()[0]) if "and" in claim.labels else 0
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_an_attack_says_what_it_lacks(name: str) -> None:
+    target = Target(None)
+    assert ATTACKS[name].against(target) == []
+    with pytest.raises(ParameterError, match=f"'{name}' needs a"):
+        instances(name)[0].run(target)
 
 
 @given(release=releases())

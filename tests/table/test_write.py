@@ -25,6 +25,7 @@ from tarnkappe.errors import ColumnError, InputError, OutputError, ParameterErro
 from tarnkappe.table import Table, files, read, write
 from tarnkappe.table.encoding import as_text
 from tarnkappe.table.formats import columnar, excel_write, rendering
+from tarnkappe.table.staging import PREFIX
 from tarnkappe.table.write import replace_atomically
 from tests.table.test_read import SECRET, rows, written
 from tests.table.written_tables import tables
@@ -47,7 +48,7 @@ def shown(table: pa.Table) -> dict[str, list[str | None]]:
 def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
-        assert all(path.suffix != ".partial" for path in Path(name).iterdir())
+        assert not any(path.name.startswith(PREFIX) for path in Path(name).iterdir())
 
 
 @pytest.fixture
@@ -269,7 +270,8 @@ def test_a_file_appears_at_the_end_only(tmp_path: Path) -> None:
     with replace_atomically(path) as partial:
         partial.write_text("new")
         assert not path.exists()
-        assert partial.parent == tmp_path
+        assert partial.parent.parent == tmp_path
+        assert partial.parent.name.startswith(".")
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
 

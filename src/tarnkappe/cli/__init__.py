@@ -1,5 +1,27 @@
 """The command line: `tarn`."""
 
-from tarnkappe.cli.main import main
+from __future__ import annotations
+
+import sys
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; without arguments, those of the process, which then handles its signals too."""
+    try:
+        # Loading takes a moment, in which the user may change his mind.
+        if arguments is None:
+            from tarnkappe.cli.start import load_libraries
+
+            load_libraries()
+        from tarnkappe.cli.main import run
+        from tarnkappe.cli.signals import take_over
+
+        if arguments is None:
+            take_over()
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
+        sys.exit(130)
+    run(sys.argv[1:] if arguments is None else arguments)
+
 
 __all__ = ["main"]

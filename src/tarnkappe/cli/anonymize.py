@@ -8,10 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.arguments import parse_column, parse_parameters
+from tarnkappe.cli.column_flags import plan_from_flags
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.signals import StoppedError, is_interruption, too_late
 from tarnkappe.errors import JobError
-from tarnkappe.job import Job, read_job_file, run
+from tarnkappe.job import Job, Result, read_job_file, run
 from tarnkappe.table import Role
+from tarnkappe.table.encoding import Progress
 
 Words = list[str]
 
@@ -29,14 +32,26 @@ def anonymize(
     model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
     loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="The search.")] = None,
-    suppression_limit: Annotated[float | None, typer.Option(help="Share of rows to leave out.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="The search: NAME[:parameter=value,...]")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop then, with the best found so far.")] = None,
+    suppression_limit: Annotated[float | None, typer.Option(help="Share of rows to suppress.")] = None,
+    suppression: Annotated[str | None, typer.Option(help="Of rows: record (left out) or cell ('*').")] = None,
+    suppress: Annotated[Words | None, typer.Option(help="A quasi-identifier to suppress.")] = None,
+    level: Annotated[Words | None, typer.Option(help="Limits: COLUMN=LEVEL or COLUMN=LEAST..MOST.")] = None,
+    weight: Annotated[Words | None, typer.Option(help="What its loss counts: COLUMN=NUMBER.")] = None,
+    aggregate: Annotated[Words | None, typer.Option(help="COLUMN=mean|median|mode|interval|...")] = None,
+    local_recoding: Annotated[bool | None, typer.Option(help="Search suppressed rows again.")] = None,
+    leave: Annotated[float | None, typer.Option(help="Share of rows that a pass may leave.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the release.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the HTML report.")] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Publish a table with the promised guarantees and the least loss."""
+    """Publish a table with the promised guarantees and the least loss.
+
+    Ctrl-C during the search ends it with the best solution found so far, which is verified and written like
+    any other and marked as not proven optimal. A second Ctrl-C stops everything.
+    """
     content = read_job_file(job) if job is not None else {}
     if source is not None:
         content["input"] = {"database": source} if "://" in source else {"path": _absolute(source)}
@@ -49,25 +64,43 @@ def anonymize(
             name, hierarchy = parse_column(column)
             plan = content.setdefault("columns", {}).setdefault(name, {})
             plan.update({"role": str(role)} | ({"hierarchy": _absolute(hierarchy)} if hierarchy else {}))
+    plan_from_flags(content, level or (), weight or (), aggregate or (), suppress or ())
     for text in [*([f"k-anonymity:k={k}"] if k is not None else []), *(model or ())]:
         name, parameters = parse_parameters(text)
         content.setdefault("privacy", []).append({"model": name, **parameters})
     if loss is not None:
         name, parameters = parse_parameters(loss)
         _put(content, "search", loss={"name": name, **parameters})
-    _put(content, "search", algorithm=algorithm, suppression_limit=suppression_limit)
+    if algorithm is not None:
+        name, parameters = parse_parameters(algorithm)
+        _put(content, "search", algorithm=name, **parameters)
+    _put(content, "search", seconds=seconds, suppression_limit=suppression_limit)
+    _put(
+        content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
+    )
     _put(content, "output", path=_absolute(out), report=_absolute(report), shuffle=shuffle)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
     plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)
     with progress_bar() as progress:
-        result = run(plan_of_work, progress=progress)
+        result = _run(plan_of_work, progress)
     if as_json:
         print_json(result.to_dict())
     else:
         output.print(str(result), highlight=False)
         if result.output:
             output.print(f"written to {result.output}", highlight=False)
+
+
+def _run(job: Job, progress: Progress) -> Result:
+    try:
+        result = run(job, progress=progress)
+        too_late()
+    except (KeyboardInterrupt, SystemError) as error:
+        if is_interruption(error):
+            raise StoppedError("nothing was written") from None
+        raise
+    return result
 
 
 def _put(content: dict[str, Any], section: str, **values: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
@@ -46,6 +47,17 @@ def parse_column(text: str) -> tuple[str, str | None]:
     """
     name, _, file = text.partition("=")
     return name, file or None
+
+
+def hierarchy_files(hierarchies: Sequence[str]) -> dict[str, Path]:
+    """The file of each hierarchy: `COLUMN=FILE`."""
+    files: dict[str, Path] = {}
+    for text in hierarchies:
+        column, file = parse_column(text)
+        if file is None:
+            raise ParameterError(f"--hierarchy {text}: write --hierarchy COLUMN=FILE")
+        files[column] = Path(file)
+    return files
 
 
 def parse_parameters(text: str) -> tuple[str, dict[str, Any]]:

@@ -12,14 +12,18 @@ from typing import Annotated, Any
 
 import typer
 
-from tarnkappe.cli.arguments import parse_column, parse_parameters
+from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
+from tarnkappe.cli.background import Knowledge, columns_from_people, judge_history
+from tarnkappe.cli.check_measures import choose_measures, scan_only
 from tarnkappe.cli.check_text import render
 from tarnkappe.cli.console import output, print_json, progress_bar
-from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, TarnkappeError
+from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job import Job
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.risk import check as check_table
+from tarnkappe.risk import write_html
+from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.table import Table, encode, read
 from tarnkappe.table.encoding import Progress
 
@@ -50,6 +54,33 @@ def check(
     model: Annotated[
         Words | None, typer.Option(help="A model to be met: NAME:parameter=value,parameter=value.")
     ] = None,
+    sampling_fraction: Annotated[
+        str | None, typer.Option(help="The share of the population in the table, if no population is given.")
+    ] = None,
+    threshold: Annotated[
+        str | None, typer.Option(help="From which risk on a person counts as at risk.")
+    ] = None,
+    suda_size: Annotated[
+        int | None, typer.Option(help="Find people whom so many columns single out, or fewer (SUDA2).")
+    ] = None,
+    measure: Annotated[
+        Words | None, typer.Option(help="A further risk measure: NAME:parameter=value, or all.")
+    ] = None,
+    safe_harbor: Annotated[
+        bool, typer.Option("--safe-harbor", help="Look for HIPAA's 18 identifiers; propose roles of columns.")
+    ] = False,
+    against: Annotated[str | None, typer.Option(help="People with what an attacker knows of them.")] = None,
+    identifier: Annotated[Words | None, typer.Option("--name", help="The column that names them.")] = None,
+    history: Annotated[
+        str | None, typer.Option(help="Earlier releases: a folder of files, or a store (.db, URL).")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="The key of the store; made if there is none.")] = None,
+    of: Annotated[str, typer.Option(help="The population whose releases the store keeps.")] = "default",
+    record: Annotated[
+        str | None, typer.Option(help="Record the release in the store, if it is safe.")
+    ] = None,
+    rules: Annotated[Path | None, typer.Option(help="Rules: who does not have which value (TOML).")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report as an HTML page, too.")] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the worst classes to name.")] = 5,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV files; UTF-8 if not given.")] = None,
@@ -57,17 +88,38 @@ def check(
 ) -> None:
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.
 
-    Ends with exit code 1 if the table does not meet a model that was asked for.
+    Ends with exit code 1 if the table does not meet a model that was asked for, alone or, for k-anonymity
+    and distinct diversity, together with earlier releases. Without --qi, an attacker knows the columns that
+    the table shares with the people of --against, and wants to learn the others.
     """
     start = time.perf_counter()
-    files = _hierarchy_files(hierarchy or ())
+    files = hierarchy_files(hierarchy or ())
+    measures = choose_measures(measure or (), sampling_fraction, threshold, suda_size)
+    if safe_harbor and not qi and not data.lower().endswith(".toml"):
+        scan_only(data, delimiter, encoding, html, as_json)
+        return
+    knowledge = Knowledge(against, identifier or (), history, key, of, rules)
     with progress_bar() as progress:
+        reading = partial(read, delimiter=delimiter, encoding=encoding, progress=progress)
         if data.lower().endswith(".toml"):
             question = ask_job(data, progress)
         else:
+            if against is not None and not qi:
+                shared = columns_from_people(reading(data), reading(against), (), sensitive or ())
+                qi, sensitive = list(shared.quasi_identifiers), list(shared.sensitive)
             promised = _models(k, model or (), sensitive or ())
-            reading = partial(read, delimiter=delimiter, encoding=encoding, progress=progress)
-            question = _ask(reading, data, qi or (), sensitive or (), population, files, promised)
+            question = _ask(
+                reading,
+                data,
+                qi or (),
+                sensitive or (),
+                population,
+                files,
+                promised,
+                every_column=safe_harbor,
+            )
+        people = knowledge.people(reading, question.table.column_names)
+        background = knowledge.background(reading, question.table, people, question.hierarchies)
         asked = time.perf_counter()
         with _naming(data, files):
             report = check_table(
@@ -75,15 +127,22 @@ def check(
                 population=question.population,
                 hierarchies=question.hierarchies,
                 models=question.models,
+                measures=measures,
+                safe_harbor=safe_harbor,
+                background=background if knowledge.given else NOTHING,
                 worst=worst,
                 progress=progress,
             )
+            after = judge_history(knowledge, question.table, background, question.models, record)
+    if html is not None:
+        write_html(report, html, data)
     if as_json:
         seconds = {"read": round(asked - start, 6), "check": round(time.perf_counter() - asked, 6)}
-        print_json({"input": data, **report.to_dict(), "seconds": seconds})
+        told = {} if after is None else {"history": after.to_dict()}
+        print_json({"input": data, **report.to_dict(), **told, "seconds": seconds})
     else:
-        output.print(render(report, data))
-    if not report.holds:
+        output.print(render(report, data, after))
+    if not report.holds or (after is not None and not after.safe):
         raise typer.Exit(1)
 
 
@@ -109,13 +168,15 @@ def _ask(
     population: str | None,
     hierarchies: Mapping[str, Path],
     models: Sequence[Model],
+    *,
+    every_column: bool,
 ) -> Question:
-    """The question that flags ask; only the columns that matter are read."""
+    """The question that flags ask; only the columns that matter are read, unless all are looked at."""
     if not qi:
         raise ColumnError(f"{data}: name the columns that an attacker may know: --qi COLUMN ...")
     judged = [name for names in needed_distributions(models) for name in names]
     columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
-    table = reading(data, columns=columns)
+    table = reading(data) if every_column else reading(data, columns=columns)
     with _naming(data):
         table = table.with_roles(quasi_identifiers=qi, sensitive=sensitive)
     return Question(
@@ -137,16 +198,6 @@ def _model(name: str, parameters: dict[str, Any], sensitive: Sequence[str]) -> M
     if takes_column and "column" not in parameters and len(sensitive) == 1:
         parameters = {"column": sensitive[0], **parameters}
     return MODELS.create(name, parameters)
-
-
-def _hierarchy_files(hierarchies: Sequence[str]) -> dict[str, Path]:
-    files: dict[str, Path] = {}
-    for text in hierarchies:
-        column, file = parse_column(text)
-        if file is None:
-            raise ParameterError(f"--hierarchy {text}: write --hierarchy COLUMN=FILE")
-        files[column] = Path(file)
-    return files
 
 
 @contextmanager

@@ -11,27 +11,51 @@ from rich.text import Text
 
 from tarnkappe.privacy import Direction
 from tarnkappe.privacy.exact import TOLERANCE
-from tarnkappe.risk import AttackResult, Report, SensitiveColumn, SizeBin, Verdict, WorstClass
+from tarnkappe.risk import (
+    MEASURES,
+    AttackResult,
+    IdentifierScan,
+    Report,
+    SensitiveColumn,
+    SizeBin,
+    Verdict,
+    VictimClass,
+    WorstClass,
+)
+from tarnkappe.risk.continuation import Continuation
+from tarnkappe.risk.identifiers import ColumnScan
 
 DANGER, CAUTION, SAFE = ("✗", "bold red"), ("!", "bold yellow"), ("✓", "bold green")
 Light = tuple[str, str]
 Row = tuple[str, str, str, str]
 
+SHOWN_NAMES = 5
 SHOWN_RANKS = (3, 4, 5, 10, 20, 50, 100)
 
 
-def render(report: Report, source: str) -> RenderableType:
-    """The whole report."""
-    return Group(*_sections(report, source))
+def render(report: Report, source: str, history: Continuation | None = None) -> RenderableType:
+    """The whole report; with whether the table may follow earlier releases, if that was asked."""
+    return Group(*_sections(report, source, history))
 
 
-def _sections(report: Report, source: str) -> Iterator[RenderableType]:
+def _sections(report: Report, source: str, history: Continuation | None) -> Iterator[RenderableType]:
     yield _headline(report, source)
     yield Text()
-    yield _lights((_attack_light(a), a.title, a.explanation) for a in report.attacks)
+    yield lights((attack_light(a), a.title, a.explanation) for a in report.attacks)
+    named = [(a.title, victim) for a in report.attacks if a.certain for victim in a.examples if victim.who]
+    if named:
+        yield Text("\nFound out by name", style="bold")
+        yield from (Text(f"{victim_text(victim)} ({title.lower()})") for title, victim in named)
     if report.verdicts:
         yield Text("\nAsked for", style="bold")
-        yield _lights(map(_verdict, report.verdicts))
+        yield lights(map(_verdict, report.verdicts))
+    if history:
+        yield Text("\nAfter earlier releases", style="bold")
+        yield lights([(SAFE if history.safe else DANGER, "All releases together", str(history))])
+        yield from (Text(victim_text(victim)) for victim in history.examples)
+    if report.safe_harbor:
+        yield Text("\nIdentifiers (HIPAA safe harbor)", style="bold")
+        yield render_scan(report.safe_harbor)
     yield Text("\nMeasured", style="bold")
     yield _measures(report)
     if report.worst:
@@ -49,12 +73,16 @@ def _headline(report: Report, source: str) -> RenderableType:
     else:
         light = DANGER if worst.certain else CAUTION
         sure = "for certain" if worst.certain else "with luck or further knowledge"
-        whom = f"at least {worst.victims:,} of {report.rows:,} people" if worst.share < 1 else "everybody"
+        whom = (
+            f"at least {min(worst.victims, report.rows):,} of {report.rows:,} people"
+            if worst.share < 1
+            else "everybody"
+        )
         told = f"an attacker learns something {sure} about {whom}."
-    return _lights([(light, source, told)])
+    return lights([(light, source, told)])
 
 
-def _lights(lines: Iterable[tuple[Light, str, str]]) -> RenderableType:
+def lights(lines: Iterable[tuple[Light, str, str]]) -> RenderableType:
     """Lines of a sign, what it is about, and a sentence."""
     table = Table.grid(padding=(0, 1))
     for (sign, style), about, sentence in lines:
@@ -62,10 +90,24 @@ def _lights(lines: Iterable[tuple[Light, str, str]]) -> RenderableType:
     return table
 
 
-def _attack_light(attack: AttackResult) -> Light:
+def attack_light(attack: AttackResult) -> Light:
+    """How bad what an attack achieved is."""
     if not attack.succeeds:
         return SAFE
     return DANGER if attack.certain else CAUTION
+
+
+def victim_text(victim: VictimClass) -> str:
+    """Who falls victim and what is learned, in a line."""
+    whom = ", ".join(f"{name} {label}" for name, label in victim.labels.items())
+    if victim.who:
+        named = ", ".join(victim.who[:SHOWN_NAMES])
+        more = len(victim.who) - SHOWN_NAMES
+        whom = f"{named} and {more:,} more" if more > 0 else named
+    elif victim.size > 1:
+        whom = f"{victim.size:,} people ({whom})"
+    sure = "" if victim.certainty == 1 else f" ({100 * victim.certainty:.3g} % sure)"
+    return f"{whom}: {victim.learned}{sure}"
 
 
 def _verdict(verdict: Verdict) -> tuple[Light, str, str]:
@@ -82,7 +124,8 @@ def _measures(report: Report) -> RenderableType:
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("others known*" if others_known else "", justify="right", no_wrap=True)
     table.add_column(style="dim")
-    for row in [*_table_rows(report), *(r for c in report.sensitive.values() for r in _column_rows(c))]:
+    columns = (row for column in report.sensitive.values() for row in _column_rows(column))
+    for row in [*_table_rows(report), *columns, *_risk_rows(report)]:
         table.add_row(*map(Text, row))
     if others_known:
         table.caption = "* to an attacker who knows the other sensitive columns of a person"
@@ -123,6 +166,31 @@ def _column_rows(column: SensitiveColumn) -> Iterator[Row]:
         c = {rank: _bound(value, Direction.LESS_THAN) for rank, value in column.recursive_c.items()}
         further = ", ".join(f"{c[rank]} for {rank}" for rank in SHOWN_RANKS if rank in c)
         yield "  recursive c", c[2], "", f"for l = 2{', ' if further else ''}{further}; any greater c holds"
+
+
+def _risk_rows(report: Report) -> Iterator[Row]:
+    for name, found in report.measures.items():
+        figures = list(found.figures())
+        if figures:
+            yield "", "", "", ""
+            yield MEASURES[name].title, "", "", ""
+            yield from ((f"  {figure.label}", figure.text, "", figure.meaning) for figure in figures)
+
+
+def render_scan(scan: IdentifierScan) -> RenderableType:
+    """What every column holds, and what it should be."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title in ("", "column", "proposed role", "why"):
+        table.add_column(title, no_wrap=title != "why")
+    for column in scan.columns:
+        sign, style = DANGER if column.findings else SAFE
+        table.add_row(Text(sign, style=style), Text(column.column), Text(column.role), Text(_why(column)))
+    return table
+
+
+def _why(column: ColumnScan) -> str:
+    kinds = dict.fromkeys(kind.title for found in column.findings for kind in found.kinds)
+    return f"{column.reason} ({', '.join(kinds)})" if kinds else column.reason
 
 
 def _bound(value: float, direction: Direction) -> str:

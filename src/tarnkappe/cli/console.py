@@ -23,6 +23,11 @@ def print_json(result: Any) -> None:
     sys.stdout.write("\n")
 
 
+def say_that_it_compiles() -> None:
+    """Say why this run takes longer than those to come."""
+    errors.print("compiling kernels, once: later runs start at once", style="dim", highlight=False)
+
+
 @contextmanager
 def progress_bar() -> Iterator[Report]:
     """Show the progress of long work on stderr; what is shown disappears when the work is done."""
@@ -31,15 +36,16 @@ def progress_bar() -> Iterator[Report]:
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
         console=errors,
         transient=True,
         disable=not errors.is_terminal,
     ) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def report(what: str, done: int, total: int) -> None:
+        def report(what: str, done: int, total: int, note: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bars.add_task(what, total=total)
-            bars.update(tasks[what], completed=done, total=total)
+                tasks[what] = bars.add_task(what, total=total, note=note)
+            bars.update(tasks[what], completed=done, total=total, note=note)
 
         yield report

@@ -46,7 +46,7 @@ def demo(
         f"[bold]2[/] Checking it: {before.sizes.uniques:,} of {before.rows:,} patients are the only ones "
         f"with their {', '.join(patients.quasi_identifiers)}: who knows these learns the diagnosis."
     )
-    say("[bold]3[/] Searching for the least loss that protects them (the first run compiles the kernels).")
+    say("[bold]3[/] Searching for the least loss that protects them.")
     with progress_bar() as progress:
         result = run(Job.load(folder / "job.toml"), progress=progress)
     if as_json:

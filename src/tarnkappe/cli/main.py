@@ -4,50 +4,61 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, cast
 
 import typer
+from rich.console import Console
 
-from tarnkappe.cli.anonymize import anonymize
 from tarnkappe.cli.arguments import ColumnLists
-from tarnkappe.cli.check import check
-from tarnkappe.cli.console import errors
-from tarnkappe.cli.demo import demo
-from tarnkappe.cli.hierarchy import app as hierarchy
+from tarnkappe.cli.console import say_that_it_compiles
+from tarnkappe.cli.signals import StoppedError, is_interruption
 from tarnkappe.errors import TarnkappeError
+from tarnkappe.native import on_first_compilation
 
+STOPPED = 130
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What Typer raises for wrong usage; Typer exports only this subclass of it."""
 
-app = typer.Typer(
-    name="tarn",
-    help="Use personal tabular data without exposing the person.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+COMMANDS = ("demo", "anonymize", "check", "attack", "lattice", "hierarchy", "bench")
+"""Each is a module of this folder with a function of its name, or with an `app` of further commands."""
 
 
-@app.callback()
 def root(
     debug: Annotated[bool, typer.Option("--debug", help="Show the full traceback of an error.")] = False,
 ) -> None:
     """Options that come before the command."""
-    del debug  # read from the arguments in `main`, so that it covers every error
+    del debug  # read from the arguments in `run`, so that it covers every error
 
 
-app.command("demo")(demo)
-app.command("anonymize", cls=ColumnLists)(anonymize)
-app.command("check", cls=ColumnLists)(check)
-app.add_typer(hierarchy)
+def commands(names: Sequence[str]) -> typer.Typer:
+    """The command line with some of its commands; what they need is loaded now."""
+    app = typer.Typer(
+        name="tarn",
+        help="Use personal tabular data without exposing the person.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(root)
+    for name in names:
+        module = import_module(f"tarnkappe.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app)
+        else:
+            app.command(name, cls=ColumnLists)(getattr(module, name))
+    return app
 
 
-def main(arguments: list[str] | None = None) -> None:
+def run(given: Sequence[str]) -> None:
     """Run the command line; every error becomes one line on stderr and an exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    on_first_compilation(say_that_it_compiles)
     debug = "--debug" in given
     try:
-        code = app([word for word in given if word != "--debug"], standalone_mode=False)
+        words = [word for word in given if word != "--debug"]
+        asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
+        code = commands(asked)(words, standalone_mode=False)
     except TarnkappeError as error:
         if debug:
             raise
@@ -59,20 +70,29 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(0)
         _say(f"error: {message} (tarn --help shows what there is)")
         sys.exit(2)
+    except StoppedError as error:
+        _say(f"stopped: {error}")
+        sys.exit(STOPPED)
     except (typer.Abort, KeyboardInterrupt):
         _say("stopped")
-        sys.exit(130)
+        sys.exit(STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `tarn ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
+        if is_interruption(error):
+            _say("stopped")
+            sys.exit(STOPPED)
         if debug:
             raise
         # The text of an unexpected error may quote data, so only its kind is shown.
         _say(f"error: unexpected {type(error).__name__}: please report it; --debug shows the details")
         sys.exit(2)
+    if code == STOPPED:  # what Typer makes of Ctrl-C
+        _say("stopped")
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _say(line: str) -> None:
-    errors.print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    # Ctrl-C may have hit the usual console in the middle of drawing, so another one speaks.
+    Console(stderr=True).print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)

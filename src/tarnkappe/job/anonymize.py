@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job.job import ColumnPlan, create_loss, create_model, create_search
+from tarnkappe.job.column_plan import plan_columns
+from tarnkappe.job.job import create_loss, create_model
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import Result
+from tarnkappe.job.search_plan import create_search
 from tarnkappe.lattice import Search
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
@@ -22,8 +24,13 @@ def anonymize(
     privacy: Sequence[Model | Mapping[str, Any]],
     hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]] | None = None,
     levels: Mapping[str, int | tuple[int, int]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    aggregates: Mapping[str, str] | None = None,
+    suppressed_columns: Sequence[str] = (),
     loss: Loss | str | Mapping[str, Any] = "entropy",
     suppression_limit: float = 0.0,
+    suppression: str = "record",
+    local_recoding: bool | float = False,
     algorithm: Search | str = "auto",
     population: Table | None = None,
     shuffle: bool = True,
@@ -39,8 +46,16 @@ def anonymize(
         hierarchies: how columns generalize: hierarchies, files or builders; a quasi-identifier without
             one gets a proposal.
         levels: for some quasi-identifiers, the level, or the least and the greatest level, to choose.
+        weights: how much the loss of some quasi-identifiers counts; others count 1.
+        aggregates: quasi-identifiers whose values become an aggregate of their class instead of a label:
+            mean, geometric-mean, median, mode or interval.
+        suppressed_columns: quasi-identifiers that are suppressed altogether.
         loss: what to minimize.
-        suppression_limit: the share of rows that may be left out.
+        suppression_limit: the share of rows that may be suppressed.
+        suppression: what becomes of them: "record" leaves them out; "cell" releases them with '*' in all
+            quasi-identifiers if they meet the models so, and leaves them out otherwise.
+        local_recoding: whether suppressed rows are searched again as a table of their own, until none is
+            left; a number is the share of its rows that a pass may leave to the next one.
         algorithm: the search.
         population: everybody who could be in the table, for models about membership.
         shuffle: whether to release the rows in a random order.
@@ -60,20 +75,22 @@ def anonymize(
     >>> result.levels, result.verified[0].value
     ({'age': 1}, 2.0)
     """
-    plans = {}
-    for name in {**(hierarchies or {}), **(levels or {})}:
-        role = table.roles[table.require(name)]
-        limits = (levels or {}).get(name, (None, None))
-        least, greatest = (limits, limits) if isinstance(limits, int) else limits
-        hierarchy = (hierarchies or {}).get(name)
-        plans[name] = ColumnPlan(role, hierarchy, min_level=least, max_level=greatest)
     return protect_table(
         table,
-        plans,
+        plan_columns(
+            table,
+            hierarchies or {},
+            levels or {},
+            weights=weights,
+            aggregates=aggregates,
+            suppressed_columns=suppressed_columns,
+        ),
         [model if isinstance(model, Model) else create_model(model) for model in privacy],
         loss if isinstance(loss, Loss) else create_loss(loss),
         algorithm if isinstance(algorithm, Search) else create_search(algorithm),
         suppression_limit=suppression_limit,
+        suppression=suppression,
+        local_recoding=local_recoding,
         population=population,
         shuffle=shuffle,
         several_rows_per_person=several_rows_per_person,

@@ -14,17 +14,27 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError, TarnkappeError
-from tarnkappe.hierarchy import BUILDERS, Hierarchy, read_hierarchy
-from tarnkappe.lattice import SEARCHES, Search
+from tarnkappe.hierarchy import BUILDERS
+from tarnkappe.job.column_plan import ColumnPlan, read_column
+from tarnkappe.job.search_plan import create_search
+from tarnkappe.lattice import Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
-from tarnkappe.table import Column, Role, Table, read
+from tarnkappe.recoding import Suppression
+from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
+
+SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
+
+ENGINES = ("memory", "duckdb", "postgresql", "spark")
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where rows come from: a file, or a table or query of a database."""
+    """Where rows come from: a file, or a table or query of a database.
+
+    With an engine other than `memory` the rows stay where they are: the engine counts, releases, verifies.
+    """
 
     path: str | None = None
     database: str | None = None
@@ -33,8 +43,16 @@ class Source:
     delimiter: str | None = None
     encoding: str | None = None
     sheet: str | None = None
+    engine: str = "memory"
+    memory_limit: str | None = None
 
     def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            near = difflib.get_close_matches(str(self.engine), ENGINES, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(ENGINES)}"
+            raise JobError(f"unknown engine '{self.engine}': {hint}")
+        if self.memory_limit is not None and self.engine != "duckdb":
+            raise JobError("'memory_limit' is kept by the engine 'duckdb' only: leave it out")
         if (self.path is None) == (self.database is None):
             raise JobError("say where the rows come from: either 'path' or 'database'")
         if self.database is not None and (self.table is None) == (self.query is None):
@@ -50,45 +68,14 @@ class Source:
 
 
 @dataclasses.dataclass(frozen=True)
-class ColumnPlan:
-    """The role of one column and how it generalizes: a hierarchy file, a builder, or a proposal.
+class Output:
+    """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
-    The level of a quasi-identifier may be fixed (`level`) or kept between `min_level` and `max_level`.
+    Rows are shuffled unless told otherwise: their order links releases.
     """
 
-    role: Role = Role.INSENSITIVE
-    hierarchy: str | Mapping[str, Any] | Hierarchy | None = dataclasses.field(default=None, hash=False)
-    level: int | None = None
-    min_level: int | None = None
-    max_level: int | None = None
-
-    def level_limits(self, height: int) -> tuple[int, int]:
-        """The least and the greatest level that may be chosen."""
-        if self.level is not None:
-            return self.level, self.level
-        return self.min_level or 0, height if self.max_level is None else self.max_level
-
-    @property
-    def has_level_limits(self) -> bool:
-        """Whether not every level may be chosen."""
-        return (self.level, self.min_level, self.max_level) != (None, None, None)
-
-    def hierarchy_for(self, column: Column) -> Hierarchy | None:
-        """The hierarchy of an encoded column, read or built now."""
-        plan = self.hierarchy
-        if plan is None or isinstance(plan, Hierarchy):
-            return plan
-        if isinstance(plan, str):
-            return read_hierarchy(plan)
-        options = dict(plan)
-        return BUILDERS.create(options.pop("builder", "auto"), options).build_column(column)
-
-
-@dataclasses.dataclass(frozen=True)
-class Output:
-    """Where the release goes. Rows are shuffled unless told otherwise: their order links releases."""
-
     path: str | None = None
+    table: str | None = None
     delimiter: str = ";"
     shuffle: bool = True
     report: str | None = None
@@ -105,6 +92,8 @@ class Job:
     loss: Loss
     search: Search
     suppression_limit: float = 0.0
+    suppression: Suppression = Suppression.RECORD
+    local_recoding: bool | float = False
     population: Source | None = None
     several_rows_per_person: bool = False
     output: Output = dataclasses.field(default_factory=Output)
@@ -128,7 +117,7 @@ class Job:
         if "input" not in content:
             raise JobError("the section [input] is missing: say what to anonymize")
         search = dict(_section(content, "search"))
-        _refuse_unknown(search, ("algorithm", "loss", "suppression_limit"), "key of [search]")
+        said = {key: search.pop(key) for key in SEARCH_KEYS if key in search}
         reading = dict(_section(content, "input"))
         several_rows = reading.pop("several_rows_per_person", False)
         return cls(
@@ -138,9 +127,11 @@ class Job:
                 name: _column(name, plan, folder) for name, plan in _section(content, "columns").items()
             },
             privacy=tuple(create_model(entry) for entry in _entries(content, "privacy")),
-            loss=create_loss(search.get("loss", "entropy")),
-            search=create_search(search.get("algorithm", "auto")),
-            suppression_limit=search.get("suppression_limit", 0.0),
+            loss=create_loss(said.get("loss", "entropy")),
+            search=create_search(said.get("algorithm", "auto"), search, beside=SEARCH_KEYS),
+            suppression_limit=said.get("suppression_limit", 0.0),
+            suppression=Suppression.parse(said.get("suppression", Suppression.RECORD)),
+            local_recoding=_local_recoding(said.get("local_recoding", False)),
             several_rows_per_person=several_rows,
             output=_output(content, folder),
         )
@@ -148,6 +139,12 @@ class Job:
     def read_input(self, progress: Progress | None = None) -> Table:
         """The rows to anonymize, with the roles of their columns."""
         return self.input.read(progress).with_roles({n: plan.role for n, plan in self.columns.items()})
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it asks for more than one node for all rows."""
+        treated = any(plan.aggregate is not None or plan.suppressed for plan in self.columns.values())
+        return bool(treated or self.local_recoding or self.suppression is not Suppression.RECORD)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -222,14 +219,18 @@ def _column(name: str, plan: Any, folder: Path) -> ColumnPlan:
         )
     elif hierarchy is not None:
         raise JobError(f"[columns.{name}]: a hierarchy is a file name or a table with a builder")
-    limits = {key: _level(name, key, plan[key]) for key in ("level", "min_level", "max_level") if key in plan}
-    return ColumnPlan(Role.parse(plan.get("role", "insensitive")), hierarchy, **limits)
+    read_plan = read_column(name, plan, hierarchy)
+    read_plan.check(name)
+    return read_plan
 
 
-def _level(column: str, key: str, level: Any) -> int:
-    if not isinstance(level, int) or isinstance(level, bool) or level < 0:
-        raise JobError(f"[columns.{column}]: {key} is a whole number of at least 0, not {level!r}")
-    return level
+def _local_recoding(value: Any) -> bool | float:
+    if not isinstance(value, bool | int | float):
+        raise JobError(
+            "local_recoding is true, false, or the share of its rows that a pass may leave to the next one, "
+            f"not {value!r}"
+        )
+    return value
 
 
 def create_model(entry: Mapping[str, Any]) -> Model:
@@ -244,8 +245,3 @@ def create_loss(entry: str | Mapping[str, Any]) -> Loss:
     if isinstance(entry, str):
         return LOSSES.create(entry, {})
     return LOSSES.create(entry.get("name", "entropy"), {k: v for k, v in entry.items() if k != "name"})
-
-
-def create_search(name: str) -> Search:
-    """A search by name."""
-    return SEARCHES.create(name, {})

@@ -15,9 +15,8 @@ from tarnkappe.job.result import Result
 from tarnkappe.table.files import replace_atomically
 
 
-def manifest(result: Result, job: Job) -> dict[str, Any]:
-    """What is recorded of a release."""
-    assert result.output is not None
+def manifest(result: Result, job: Job, release: Path | None) -> dict[str, Any]:
+    """What is recorded of a release: a file, a folder of files, or a table in a database (None)."""
     return {
         "tarnkappe": version("tarnkappe"),
         "python": platform.python_version(),
@@ -26,20 +25,23 @@ def manifest(result: Result, job: Job) -> dict[str, Any]:
         if not job.input.query
         else "database query",
         "output": result.output,
-        "sha256": _sha256(Path(result.output)),
+        **({} if release is None else {"sha256": _sha256(release)}),
         "roles": {name: str(role) for name, role in result.input.roles.items()},
         "promises": [model.promise for model in result.problem.models],
         **{key: value for key, value in result.to_dict().items() if key != "output"},
     }
 
 
-def write_manifest(result: Result, job: Job, path: Path) -> None:
-    """Write the manifest beside the release."""
-    text = json.dumps(manifest(result, job), ensure_ascii=False, indent=2, default=str)
+def write_manifest(result: Result, job: Job, release: Path | None, path: Path) -> None:
+    """Write the manifest of a release."""
+    text = json.dumps(manifest(result, job, release), ensure_ascii=False, indent=2, default=str)
     with replace_atomically(path) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 
 
-def _sha256(path: Path) -> str:
+def _sha256(path: Path) -> str | dict[str, str]:
+    """The hash of a file, or of every file of a folder by its name."""
+    if path.is_dir():
+        return {file.name: str(_sha256(file)) for file in sorted(path.iterdir()) if file.name[0] not in "._"}
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

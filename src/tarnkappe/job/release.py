@@ -1,4 +1,4 @@
-"""Applying a node: from the input table to the rows that may leave the house."""
+"""From the input table to the rows that may leave the house."""
 
 from __future__ import annotations
 
@@ -23,25 +23,17 @@ def generalized(column: Column, level: int) -> pa.Array:
     return labels.take(pa.array(column.levels.maps[level][column.codes], pa.int32()))
 
 
-def release_table(
-    table: Table, columns: Mapping[str, Column], levels: Mapping[str, int], rows: Rows
-) -> Table:
-    """The chosen rows in the chosen order, generalized and without identifiers.
+def release_table(table: Table, recoded: Mapping[str, pa.Array], rows: Rows) -> Table:
+    """The chosen rows in the chosen order, without identifiers.
 
     Args:
         table: the input.
-        columns: its quasi-identifiers, encoded row by row.
-        levels: the level of each of them.
+        recoded: its quasi-identifiers as they are written, row by row.
         rows: the rows to release, in the order of the release.
     """
     chosen = pa.array(rows)
     names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
-    data = {
-        name: generalized(columns[name], levels[name]).take(chosen)
-        if name in levels
-        else plain(table.data.column(name)).take(chosen)
-        for name in names
-    }
+    data = {name: recoded.get(name, plain(table.data.column(name))).take(chosen) for name in names}
     return Table(pa.table(data), {name: table.roles[name] for name in names})
 
 

@@ -7,18 +7,19 @@ value of the original data that fewer than `RARE` people have.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import jinja2
 import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.job.result import Result
 from tarnkappe.loss.entropy import entropy_of_column
 from tarnkappe.risk import class_sizes
-from tarnkappe.table import Column
+from tarnkappe.risk.html import page_environment
+from tarnkappe.table import Levels
 from tarnkappe.table.files import replace_atomically
 
 RARE = 10
@@ -43,8 +44,7 @@ class ColumnStory:
     """What became of one quasi-identifier."""
 
     name: str
-    level: int
-    height: int
+    treatment: str
     distinct_before: int
     distinct_after: int
     lost: float
@@ -70,79 +70,91 @@ def write_report(result: Result, path: Path) -> None:
 
 def render(result: Result) -> str:
     """The report as one HTML page without external links."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tarnkappe.job"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["number"] = _number
-    environment.filters["percent"] = _percent
-    return environment.get_template("report.html.j2").render(
-        result=result,
-        created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        version=version("tarnkappe"),
-        stories=[_story(result, index) for index in range(len(result.problem.columns))],
-        sizes=class_sizes(result.state.classes.sizes[result.state.kept]).histogram,
-        rare=RARE,
+    return (
+        page_environment("tarnkappe.job")
+        .get_template("report.html.j2")
+        .render(
+            result=result,
+            created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            version=version("tarnkappe"),
+            stories=[_story(result, index) for index in range(len(result.problem.columns))],
+            sizes=class_sizes(result.state.classes.sizes[result.state.kept]).histogram,
+            rare=RARE,
+        )
     )
 
 
 def _story(result: Result, index: int) -> ColumnStory:
-    column = result.problem.columns[index]
-    name, level = column.name, result.levels[column.name]
+    column, classes = result.problem.columns[index], result.state.classes
     assert column.levels is not None
-    tuples, height = result.problem.tuples, column.levels.height
-    everything = entropy_of_column(tuples, name, height)
-    released = np.unique(result.state.classes.label_codes(index)[result.state.kept])
+    name = column.name
+    everything = entropy_of_column(result.problem.tuples, name, column.levels.height)
+    lost = entropy_of_column(classes.tuples, name, classes.levels[index])
     return ColumnStory(
         name=name,
-        level=level,
-        height=height,
+        treatment=_treatment(result, name, column.levels.height),
         distinct_before=column.cardinality,
-        distinct_after=len(released),
-        lost=entropy_of_column(tuples, name, level) / everything if everything else 0.0,
-        bars=_bars(result, index, column),
+        distinct_after=len(np.unique(classes.label_codes(index)[result.state.kept])),
+        lost=lost / everything if everything else 0.0,
+        bars=_bars(result, index, column.levels),
     )
 
 
-def _bars(result: Result, index: int, column: Column) -> list[Bar]:
+def _treatment(result: Result, name: str, height: int) -> str:
+    """What was done to a column, in words."""
+    if name in result.treatment.suppressed:
+        return "suppressed"
+    if name in result.aggregates:
+        found = result.aggregates[name]
+        return f"{found.function.promise} ({found.measure} {found.error:.3g})"
+    used = sorted({each.levels[name] for each in result.passes} or {result.levels[name]})
+    if len(used) == 1:
+        return f"level {used[0]} of {height}"
+    return f"levels {', '.join(map(str, used[:-1]))} and {used[-1]} of {height}"
+
+
+def _bars(result: Result, index: int, levels: Levels) -> list[Bar]:
     """The distribution before and after, drawn at the finest level that fits on the page.
 
     After generalization the members of a label can no longer be told apart, so its rows are spread
     evenly over the finer labels under it: that is what a reader of the release knows.
     """
-    levels, level = column.levels, result.levels[column.name]
-    assert levels is not None
+    name = result.problem.columns[index].name
     fine = next((lv for lv in range(levels.height + 1) if levels.distinct(lv) <= MAX_BARS), levels.height)
-    before = result.problem.tuples.label_counts(column.name, fine).astype(np.float64)
-    kept = result.state.kept
-    codes, sizes = result.state.classes.label_codes(index)[kept], result.state.classes.sizes[kept]
-    released = np.bincount(codes, sizes, levels.distinct(level)).astype(np.float64)
-    after = _spread(released, levels.maps[level], levels.maps[fine], levels.distinct(fine))
+    before = result.problem.tuples.label_counts(name, fine).astype(np.float64)
+    used = sorted({each.levels[name] for each in result.passes} or {result.levels[name]})
+    after = _spread(_released_labels(result, index), levels, used, fine)
     names = [
         label if count >= RARE else UNNAMED for label, count in zip(levels.labels[fine], before, strict=True)
     ]
-    first_value = np.full(len(before), column.cardinality)
-    np.minimum.at(first_value, levels.maps[fine], np.arange(column.cardinality))
+    num_values = len(levels.maps[0])
+    first_value = np.full(len(before), num_values)
+    np.minimum.at(first_value, levels.maps[fine], np.arange(num_values))
     order = np.argsort(first_value)
     return [Bar(names[i], float(before[i]), float(after[i])) for i in order]
 
 
+def _released_labels(result: Result, index: int) -> dict[str, int]:
+    """How many rows of the release have each label of a column."""
+    classes, kept = result.state.classes, result.state.kept
+    column, level = classes.quasi_identifiers[index], classes.levels[index]
+    labels = column.labels if column.levels is None or level == 0 else column.levels.labels[level]
+    codes, rows = classes.label_codes(index)[kept], classes.sizes[kept]
+    counts = np.bincount(codes, rows, len(labels)).astype(np.int64).tolist()
+    return {label: count for label, count in zip(labels, counts, strict=True) if count}
+
+
 def _spread(
-    released: npt.NDArray[np.float64],
-    to_released: npt.NDArray[np.int32],
-    to_fine: npt.NDArray[np.int32],
-    num_fine: int,
+    released: Mapping[str, int], levels: Levels, used: Sequence[int], fine: int
 ) -> npt.NDArray[np.float64]:
-    pairs = np.unique(np.stack([to_released, to_fine]), axis=1)
-    fine_labels_under = np.bincount(pairs[0], minlength=len(released))
-    share = released[pairs[0]] / fine_labels_under[pairs[0]]
-    return np.bincount(pairs[1], share, num_fine).astype(np.float64)
-
-
-def _number(value: float | None) -> str:
-    if value is None or value != value:
-        return "–"
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.4g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
+    """Rows by their labels as rows by finer labels; what is no label (an aggregate, '*') may be anything."""
+    to_fine, num_fine = levels.maps[fine], levels.distinct(fine)
+    under: dict[str, set[int]] = {}
+    for level in used:
+        for code, finer in np.unique(np.stack([levels.maps[level], to_fine]), axis=1).T.tolist():
+            under.setdefault(levels.labels[level][code], set()).add(finer)
+    rows = np.zeros(num_fine)
+    for label, count in released.items():
+        finer_labels = sorted(under.get(label, range(num_fine)))
+        rows[finer_labels] += count / len(finer_labels)
+    return rows

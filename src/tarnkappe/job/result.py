@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Problem, Solution
+from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
+from tarnkappe.lattice.explore import LevelsOf
 from tarnkappe.privacy.verify import Verification
+from tarnkappe.recoding import Aggregates, Pass, Treatment
+from tarnkappe.recoding.written import LEFT_OUT, Parts
 from tarnkappe.risk import AttackResult
 from tarnkappe.table import State, Table
+from tarnkappe.table.encoding import Progress
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+class Prepared(Protocol):
+    """A table made ready for releases of any node."""
+
+    @property
+    def problem(self) -> Problem:
+        """What is to be solved."""
+
+    def release(self, solution: Solution) -> Result:
+        """A verified release of the best node of a solution."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A verified release.
 
@@ -29,9 +46,14 @@ class Result:
         population: the population, generalized as the release, if there is one.
         withheld: columns that models judge but that are not released (who a row is about), row by row.
         seconds: how long each stage took.
+        passes: what was done to which rows; more than one pass only in a local recoding.
+        pass_of_row: the pass that kept each row of the release; rows with '*' were kept by none.
+        treatment: what was done to quasi-identifiers beside generalizing them.
+        aggregates: what became of aggregated columns.
         verified: what the independent path found for each model.
         attacks: the attacks that were tried on the release, and what they got.
         output: where the release was written.
+        prepared: what it was made from, and other releases can be.
     """
 
     input: Table
@@ -43,13 +65,18 @@ class Result:
     population: Table | None
     withheld: pa.Table
     seconds: Mapping[str, float]
+    passes: tuple[Pass, ...] = ()
+    pass_of_row: Parts = dataclasses.field(default_factory=lambda: np.zeros(0, np.int32))
+    treatment: Treatment = dataclasses.field(default_factory=Treatment)
+    aggregates: Mapping[str, Aggregates] = dataclasses.field(default_factory=dict)
     verified: tuple[Verification, ...] = ()
     attacks: tuple[AttackResult, ...] = ()
     output: str | None = None
+    prepared: Prepared | None = dataclasses.field(default=None, repr=False)
 
     @property
     def levels(self) -> dict[str, int]:
-        """The level of each quasi-identifier."""
+        """The level of each quasi-identifier; in a local recoding, that of the first pass."""
         assert self.solution.best is not None
         return dict(zip(self.problem.quasi_identifiers, self.solution.best.node, strict=True))
 
@@ -61,8 +88,27 @@ class Result:
 
     @property
     def suppressed(self) -> int:
-        """How many rows were suppressed."""
-        return self.state.suppressed_rows
+        """How many rows were suppressed: left out, or released with '*' in all quasi-identifiers."""
+        return self.state.suppressed_rows + self.starred
+
+    @property
+    def starred(self) -> int:
+        """How many suppressed rows are in the release, with '*' in all quasi-identifiers."""
+        return int(np.count_nonzero(self.pass_of_row == LEFT_OUT))
+
+    def apply(self, levels: LevelsOf) -> Result:
+        """A verified release of another node of the same lattice, by names or in the order of the columns.
+
+        Raises:
+            NoSolutionError: if the node does not keep the promises; the error says why.
+        """
+        if self.prepared is None:
+            raise ParameterError("this result does not keep its input: no other node can be applied")
+        return self.prepared.release(choose(self.problem, levels, self.solution.bound))
+
+    def lattice(self, progress: Progress | None = None) -> LatticeView:
+        """What every node of the lattice does to the input."""
+        return explore(self.problem, progress)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, for JSON."""
@@ -72,6 +118,18 @@ class Result:
             "loss_measure": self.problem.loss.name,
             "suppressed": self.suppressed,
             "suppression_limit": self.problem.suppression_limit,
+            "suppression": str(self.treatment.suppression),
+            "starred": self.starred,
+            "suppressed_columns": sorted(self.treatment.suppressed),
+            "passes": [
+                {"levels": dict(p.levels), "rows": p.rows, "classes": p.classes, "loss": p.loss}
+                for p in self.passes
+            ],
+            "aggregates": {
+                name: {"function": str(a.function), "error": a.error, "measure": a.measure}
+                for name, a in self.aggregates.items()
+            },
+            "weights": dict(self.problem.loss.parameters.get("weights", {})),
             "rows": self.input.num_rows,
             "released_rows": self.release.num_rows,
             "classes": self.state.num_kept,
@@ -94,23 +152,47 @@ class Result:
             ],
             "algorithm": self.solution.algorithm,
             "optimal": self.solution.optimal,
+            "bound": self.solution.bound,
+            "gap": self.solution.gap,
+            "proof": self.solution.proof,
+            "stopped": self.solution.stopped,
             "output": self.output,
         }
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from tarnkappe.job.notebook import result_html  # drawn only when looked at
+
+        return result_html(self)
+
     def __str__(self) -> str:
-        levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
+        levels = [
+            f"pass {number}: {p.rows:,} rows in {p.classes:,} classes, levels {_listed(p.levels)}"
+            for number, p in enumerate(self.passes, 1)
+        ]
+        aggregates = [
+            f"{name}: {a.function} of each class, {a.measure} {a.error:.3g}"
+            for name, a in self.aggregates.items()
+        ]
         checks = "; ".join(f"{v.model}: {v.value:g}" for v in self.verified if v.value is not None)
         rows = f"{self.release.num_rows:,} of {self.input.num_rows:,} rows"
-        found, proven = self.solution, "proven optimal" if self.solution.optimal else "not proven optimal"
+        found = self.solution
         return "\n".join(
             [
                 f"{rows} in {self.state.num_kept:,} classes",
-                f"levels: {levels}",
-                f"{self.problem.loss.name}: {self.loss:,.6g} ({proven}, {found.checked:,} of "
+                *(levels if len(levels) > 1 else [f"levels: {_listed(self.levels)}"]),
+                *aggregates,
+                f"{self.problem.loss.name}: {self.loss:,.6g} ({found.proof}, {found.checked:,} of "
                 f"{found.nodes:,} nodes checked by {found.algorithm})",
                 f"verified: {checks}",
             ]
         )
+
+
+def _listed(levels: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.job.job import ColumnPlan
+from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.privacy import DifferentialPrivacy, Model
 from tarnkappe.table import Role, Table
 

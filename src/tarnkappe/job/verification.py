@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.job.result import Result
-from tarnkappe.privacy.verify import verify
-from tarnkappe.table import read, write
+from tarnkappe.privacy import Scope
+from tarnkappe.privacy.verify import Verification, verify
+from tarnkappe.recoding import Pass
+from tarnkappe.table import MISSING, SUPPRESSED, read, write
 
 
 def verify_release(result: Result, release: pa.Table) -> Result:
@@ -35,12 +37,13 @@ def verify_release(result: Result, release: pa.Table) -> Result:
             population=None if result.population is None else "everyone",
             sensitive=result.problem.tuples.columns,
         )
-    for found in verified:
-        if not found.holds:
-            raise VerificationError(
-                f"the release does not meet {found.model} ({found.violating_classes} classes violate it): "
-                "it was not handed over; please report this, it is a fault of the program"
-            )
+        passes = _verify_passes(connection, result, _with_withheld(release, result.withheld))
+    return require_promises(dataclasses.replace(result, passes=passes), verified)
+
+
+def require_promises(result: Result, verified: Sequence[Verification]) -> Result:
+    """The result with what the independent path found; a broken promise is an error."""
+    _require_all_hold(verified, "the release")
     return dataclasses.replace(result, verified=tuple(verified))
 
 
@@ -50,17 +53,11 @@ def _with_withheld(release: pa.Table, withheld: pa.Table) -> pa.Table:
     return release
 
 
-def publish(result: Result, path: Path, delimiter: str) -> Result:
-    """Write the release under another name, verify what was written, and only then give it its name."""
-    unverified = path.with_name(f".{secrets.token_hex(4)}-unverified-{path.name}")
-    try:
-        write(result.release, unverified, delimiter=delimiter)
-        written = read(unverified, delimiter=delimiter if path.suffix in {".csv", ".txt"} else None).data
-        result = verify_release(result, _as_released(written, result))
-        unverified.replace(path)
-    finally:
-        unverified.unlink(missing_ok=True)
-    return dataclasses.replace(result, output=str(path))
+def write_verified(result: Result, path: Path, delimiter: str) -> Result:
+    """Write the release and verify it again, from what was written."""
+    write(result.release, path, delimiter=delimiter)
+    written = read(path, delimiter=delimiter if path.suffix in {".csv", ".txt"} else None).data
+    return verify_release(result, _as_released(written, result))
 
 
 def _as_released(written: pa.Table, result: Result) -> pa.Table:
@@ -83,12 +80,54 @@ def _require_no_identifiers(result: Result, release: pa.Table) -> None:
 
 
 def _require_labels(result: Result, release: pa.Table) -> None:
-    for name, level in result.levels.items():
+    """A generalized column holds only labels of the chosen levels, and '*' where it was asked for."""
+    stars = {SUPPRESSED} if result.starred else set()
+    for name in result.problem.quasi_identifiers:
+        used = sorted({each.levels[name] for each in result.passes if each.rows})
         levels = result.problem.tuples.columns[name].levels
-        if level == 0 or levels is None:
+        if name in result.aggregates or levels is None or used in ([], [0]):
             continue
-        if not set(release.column(name).unique().to_pylist()) <= set(levels.labels[level]):
+        allowed = {label for level in used for label in levels.labels[level]} | stars
+        allowed = {SUPPRESSED} if name in result.treatment.suppressed else allowed
+        found = {MISSING if value is None else value for value in release.column(name).unique().to_pylist()}
+        if not found <= allowed:
             raise VerificationError(
-                f"the column '{name}' of the release holds a value that is no label of level {level}: "
-                "it was not handed over"
+                f"the column '{name}' of the release holds a value that is no label of level "
+                f"{' or '.join(map(str, used))}: it was not handed over"
+            )
+
+
+def _verify_passes(
+    connection: duckdb.DuckDBPyConnection, result: Result, release: pa.Table
+) -> tuple[Pass, ...]:
+    """Each pass of a local recoding keeps by itself what is promised of every class."""
+    if len(result.passes) == 1:
+        return result.passes
+    models = [
+        part
+        for model in result.problem.models
+        for part in model.parts
+        if part.scope is Scope.CLASS and not part.looks_beyond_release
+    ]
+    passes = []
+    for number, each in enumerate(result.passes):
+        connection.register("pass", release.filter(pa.array(result.pass_of_row == number)))
+        verified = verify(
+            connection,
+            models,
+            result.problem.quasi_identifiers,
+            release="pass",
+            sensitive=result.problem.tuples.columns,
+        )
+        _require_all_hold(verified, f"pass {number + 1} of the release")
+        passes.append(dataclasses.replace(each, verified=tuple(verified)))
+    return tuple(passes)
+
+
+def _require_all_hold(verified: Sequence[Verification], what: str) -> None:
+    for found in verified:
+        if not found.holds:
+            raise VerificationError(
+                f"{what} does not meet {found.model} ({found.violating_classes} classes violate it): "
+                "it was not handed over; please report this, it is a fault of the program"
             )

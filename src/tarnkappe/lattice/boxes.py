@@ -51,14 +51,9 @@ class Boxes:
         problem = self._attempt.problem
         # A state tells more than its levels where the loss has a bound of its own for states.
         self._states_tell = type(problem.loss).lower_bound is not Loss.lower_bound
-        self._steps = [
-            [
-                self._notebook.bound_at((*self._attempt.bottom[:i], level, *self._attempt.bottom[i + 1 :]))
-                for level in range(top + 1)
-            ]
-            for i, top in enumerate(self._attempt.top)
+        self._costs = [
+            [self._cost(i, level) for level in range(top + 1)] for i, top in enumerate(self._attempt.top)
         ]
-        """The bound with one column at each of its levels and all others at the bottom."""
 
     def close_all(self) -> None:
         """Go on until no box is open; the bound of the attempt rises on the way."""
@@ -130,15 +125,21 @@ class Boxes:
     def _closes(self, lowest: Evaluation) -> bool:
         return self._attempt.loss_monotone and lowest.satisfied
 
+    def _cost(self, column: int, level: int) -> float:
+        """What a level of one column costs: the bound with all others at the bottom, or else the level."""
+        bottom = self._attempt.bottom
+        bound = self._notebook.bound_at((*bottom[:column], level, *bottom[column + 1 :]))
+        return bound if math.isfinite(bound) else level
+
     def _where_to_halve(self, box: Box) -> tuple[int, int]:
         """The column that can still cost most, and the level that divides its cost most evenly."""
         spread = {
-            i: self._steps[i][box.high[i]] - self._steps[i][box.low[i]]
+            i: self._costs[i][box.high[i]] - self._costs[i][box.low[i]]
             for i in self._notebook.columns
             if box.low[i] < box.high[i]
         }
         column = max(spread, key=lambda i: (spread[i], box.high[i] - box.low[i]))
-        low, high, cost = box.low[column], box.high[column], self._steps[column]
+        low, high, cost = box.low[column], box.high[column], self._costs[column]
 
         def evenness(level: int) -> tuple[float, float]:
             return (cost[level + 1] - cost[low]) * (cost[high] - cost[level]), -abs(level - (low + high) / 2)

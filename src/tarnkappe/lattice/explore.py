@@ -248,7 +248,8 @@ def choose(problem: Problem, levels: LevelsOf, bound: float | None = None) -> So
         promised = ", ".join(map(str, problem.models))
         raise NoSolutionError(f"{named_levels(problem, node)} does not keep {promised}: {reason}")
     optimal = bound is not None and found.loss <= bound + TIE * max(1.0, abs(bound))
-    return Solution(found, optimal, problem.num_nodes, "choice", Counters(checked=1), bound)
+    why = "" if optimal else "chosen, not searched for"
+    return Solution(found, optimal, problem.num_nodes, "choice", Counters(checked=1), bound, why)
 
 
 def node_of(problem: Problem, levels: LevelsOf) -> Node:

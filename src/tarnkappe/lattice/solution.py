@@ -90,7 +90,7 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """How far the loss is above the least possible at most, as a share of the latter, if that is known."""
+        """How far the loss is above the least possible at most, as a share of the latter, if known."""
         if self.best is None or self.bound is None or self.bound > self.best.loss:
             return None
         if self.bound == self.best.loss:

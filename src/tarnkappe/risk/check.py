@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from tarnkappe.errors import ColumnError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import Model, needed_distributions
+from tarnkappe.privacy.exact import Exact
 from tarnkappe.privacy.model import entries_of
 from tarnkappe.privacy.shares import largest_share
-from tarnkappe.risk.attacks import attack_all
+from tarnkappe.risk.attacks import NOTHING, Background, attack_all
 from tarnkappe.risk.guarantees import measure_guarantees, recursive_thresholds
+from tarnkappe.risk.identifiers import find_identifiers
+from tarnkappe.risk.levels import with_levels
+from tarnkappe.risk.measures import RiskMeasure, with_usual
 from tarnkappe.risk.ranking import first_classes
 from tarnkappe.risk.report import Measured, Presence, Report, SensitiveColumn, Verdict, WorstClass
 from tarnkappe.risk.sizes import class_sizes
-from tarnkappe.table import SUPPRESSED, Classes, Column, Levels, Table, Tuples
+from tarnkappe.table import Classes, Table
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.row_tuples import row_tuples
@@ -34,6 +38,10 @@ def check(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     models: Sequence[Model] = (),
+    measures: Sequence[RiskMeasure] = (),
+    sampling_fraction: Exact | None = None,
+    safe_harbor: bool = False,
+    background: Background = NOTHING,
     worst: int = 5,
     progress: Progress | None = None,
 ) -> Report:
@@ -50,6 +58,11 @@ def check(
         quasi_identifiers: the columns that an attacker may know.
         sensitive: the columns that an attacker wants to learn.
         models: the models that the table should meet; the report has a verdict for each.
+        measures: risk measures beside the usual ones, which take next to no time.
+        sampling_fraction: the share of the population that is in the table, if no population is given but
+            this is known: the risk in the population is then estimated.
+        safe_harbor: whether to look for the 18 identifiers of HIPAA's safe harbor rule in every column.
+        background: what an attacker has beside the table: people, earlier releases, rules, answers.
         worst: how many of the worst classes to name.
         progress: told about the progress of long work.
 
@@ -67,10 +80,12 @@ def check(
     needed = needed_distributions(models)
     others = [name for names in ((*wanted,), *needed) for name in names if table.require(name) not in known]
     tuples = row_tuples(table, known, others, population=population, progress=progress)
-    tuples = _with_levels(tuples, {n: h for n, h in (hierarchies or {}).items() if n in others})
+    tuples = with_levels(tuples, {n: h for n, h in (hierarchies or {}).items() if n in others})
     for model in models:
         model.check(tuples, known)
     classes = tuples.classes(known, None, [*((name,) for name in wanted), *needed])
+    chosen = with_usual(measures, sampling_fraction)
+    attacker = _with_rows(background, table.with_roles(quasi_identifiers=known, sensitive=wanted))
     return Report(
         quasi_identifiers=known,
         rows=classes.num_rows,
@@ -78,10 +93,17 @@ def check(
         sizes=class_sizes(classes.sizes[classes.released]),
         sensitive={name: _sensitive_column(classes, name, wanted) for name in _told(wanted, progress)},
         presence=_presence(classes),
-        attacks=tuple(attack_all(release_everything(classes))),
+        attacks=tuple(attack_all(release_everything(classes), background=attacker)),
         worst=_worst_classes(classes, wanted, worst),
         verdicts=tuple(_verdict(classes, part) for model in models for part in model.parts),
+        measures={measure.name: measure.measure(classes, progress) for measure in chosen},
+        safe_harbor=find_identifiers(table, progress=progress) if safe_harbor else None,
     )
+
+
+def _with_rows(background: Background, table: Table) -> Background:
+    """What an attacker has; if that is anything, the rows of the table in their order with it."""
+    return background if background is NOTHING else dataclasses.replace(background, rows=table)
 
 
 def _columns(table: Table, *names: Sequence[str]) -> tuple[str, ...]:
@@ -102,27 +124,6 @@ def _refuse_bad_roles(known: Sequence[str], wanted: Sequence[str]) -> None:
                 f"the column '{name}' is both a quasi-identifier and sensitive: an attacker who knows it "
                 "has nothing to learn, so name it only once"
             )
-
-
-def _with_levels(tuples: Tuples, hierarchies: Mapping[str, Hierarchy]) -> Tuples:
-    shown = {n: h for n, h in hierarchies.items() if tuples.columns[n].labels != (SUPPRESSED,)}
-    return tuples.with_levels({name: _levels(h, tuples.columns[name]) for name, h in shown.items()})
-
-
-def _levels(hierarchy: Hierarchy, column: Column) -> Levels:
-    """The generalization of a column; suppressed cells, which count nowhere, need no line of their own."""
-    if SUPPRESSED not in column.labels or SUPPRESSED in hierarchy.values:
-        return hierarchy.encode(column)
-    star = column.labels.index(SUPPRESSED)
-    values = pa.concat_arrays([column.values[:star], column.values[star + 1 :]])
-    levels = hierarchy.encode(Column(column.name, np.arange(len(values), dtype=np.int32), values))
-    # They are filed under the categories of any other value, so that every category has one parent.
-    maps = [np.insert(codes, star, codes[0]) for codes in levels.maps[1:]]
-    return Levels(
-        (np.arange(column.cardinality, dtype=np.int32), *maps),
-        (column.labels, *levels.labels[1:]),
-        (np.ones(column.cardinality, np.int64), *levels.leaves[1:]),
-    )
 
 
 def _told(names: Sequence[str], progress: Progress | None) -> Iterator[str]:

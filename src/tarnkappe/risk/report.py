@@ -9,6 +9,8 @@ from typing import Any
 
 from tarnkappe.privacy import Direction, Model
 from tarnkappe.risk.attacks import AttackResult
+from tarnkappe.risk.identifiers import IdentifierScan
+from tarnkappe.risk.measures import Found
 from tarnkappe.risk.sizes import ClassSizes
 
 
@@ -136,6 +138,8 @@ class Report:
         attacks: what each attack achieves.
         worst: the classes whose members are worst off, the worst first.
         verdicts: whether the table meets each model that was asked for.
+        measures: what each risk measure found, by its name.
+        safe_harbor: the identifiers in the table, if they were looked for.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -147,6 +151,8 @@ class Report:
     attacks: tuple[AttackResult, ...]
     worst: tuple[WorstClass, ...]
     verdicts: tuple[Verdict, ...]
+    measures: Mapping[str, Found] = dataclasses.field(default_factory=dict)
+    safe_harbor: IdentifierScan | None = None
 
     @property
     def k(self) -> int:
@@ -155,8 +161,9 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether the table meets every model that was asked for."""
-        return all(verdict.holds for verdict in self.verdicts)
+        """Whether the table meets every model that was asked for, and the safe harbor rule if it was."""
+        harbored = self.safe_harbor is None or self.safe_harbor.holds
+        return harbored and all(verdict.holds for verdict in self.verdicts)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON; a value that is not finite becomes null."""
@@ -171,11 +178,13 @@ class Report:
             "uniques": sizes.pop("uniques"),
             "sizes": sizes,
             "risk": risk,
+            "measures": {name: found.to_dict() for name, found in self.measures.items()},
             "sensitive": {name: column.to_dict() for name, column in self.sensitive.items()},
             "presence": dataclasses.asdict(self.presence) if self.presence else None,
             "attacks": [attack.to_dict() for attack in self.attacks],
             "worst": [dataclasses.asdict(worst) for worst in self.worst],
             "models": [verdict.to_dict() for verdict in self.verdicts],
+            "safe_harbor": self.safe_harbor.to_dict() if self.safe_harbor else None,
             "holds": self.holds,
         }
 

@@ -29,11 +29,14 @@ class Tuples:
         columns: the columns by name; their codes have one entry per tuple.
         counts: in how many rows of the table to be released each tuple occurs.
         population: in how many rows of the whole population it occurs, if one is given.
+        reference: in how many rows of the whole input it occurs, where these are only a part of its rows.
+            Distributions are compared with that of the whole input.
     """
 
     columns: Mapping[str, Column]
     counts: Counts
     population: Counts | None = None
+    reference: Counts | None = None
 
     @classmethod
     def of_rows(cls, columns: Iterable[Column]) -> Tuples:
@@ -65,11 +68,27 @@ class Tuples:
         """The same table with equal tuples merged."""
         columns = list(self.columns.values())
         grouping = group_codes([c.codes for c in columns], [c.cardinality for c in columns])
-        population = self.population
+
+        def merged(counts: Counts | None) -> Counts | None:
+            return None if counts is None else sum_by_group(grouping.ids, counts, grouping.num_groups)
+
         return Tuples(
             {c.name: c.take(grouping.representatives) for c in columns},
             sum_by_group(grouping.ids, self.counts, grouping.num_groups),
-            None if population is None else sum_by_group(grouping.ids, population, grouping.num_groups),
+            merged(self.population),
+            merged(self.reference),
+        )
+
+    def part(self, chosen: Mask) -> Tuples:
+        """Some of the tuples as a table of their own, still to be compared with the whole input.
+
+        The others stay with a count of 0, as tuples that occur in a population only do.
+        """
+        return dataclasses.replace(
+            self,
+            counts=np.where(chosen, self.counts, 0),
+            population=None if self.population is None else np.where(chosen, self.population, 0),
+            reference=self.counts if self.reference is None else self.reference,
         )
 
     def classes(
@@ -118,6 +137,7 @@ class Tuples:
     def _distribution(self, names: tuple[str, ...], ids: Codes, num_groups: int) -> Distribution:
         column = self._joint(names)
         weights = self.visible_counts(names)
+        reference = weights if self.reference is None else self._visible(names, self.reference)
         pairs = group_codes([ids, column.codes], [num_groups, column.cardinality])
         counts = sum_by_group(pairs.ids, weights, pairs.num_groups)
         occurring = np.flatnonzero(counts)
@@ -125,7 +145,7 @@ class Tuples:
         order, offsets = sort_pairs_by_group(ids[first], num_groups)
         return Distribution(
             column=column,
-            totals=column.counts(weights),
+            totals=column.counts(reference),
             offsets=offsets,
             codes=column.codes[first][order],
             counts=counts[occurring][order],
@@ -133,10 +153,11 @@ class Tuples:
 
     def visible_counts(self, names: tuple[str, ...]) -> Counts:
         """In how many rows each tuple occurs; 0 where the first of some columns has a suppressed cell."""
+        return self._visible(names, self.counts)
+
+    def _visible(self, names: tuple[str, ...], counts: Counts) -> Counts:
         column = self.columns[names[0]]
-        return np.where(
-            np.array([label == SUPPRESSED for label in column.labels])[column.codes], 0, self.counts
-        )
+        return np.where(np.array([label == SUPPRESSED for label in column.labels])[column.codes], 0, counts)
 
     def _joint(self, names: tuple[str, ...]) -> Column:
         cache: dict[tuple[str, ...], Column] = self.__dict__.setdefault("_joint_columns", {})

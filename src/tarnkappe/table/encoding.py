@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,14 @@ from tarnkappe.table.table import MISSING, Table
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many steps are done and how many there are."""
+
+
+class Progress(Protocol):
+    """Told about long work, often: it has to be quick."""
+
+    def __call__(self, what: str, done: int, total: int, note: str = "") -> None:
+        """What is being done, how many steps are done, how many there are, and a remark if there is one."""
+
 
 SPREAD_PER_ROW = 8
 LEAST_SPREAD = 2**16

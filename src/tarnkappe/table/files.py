@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import os
-import secrets
 import stat
 import zlib
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
+from tarnkappe.table.staging import hidden_folder
 
 
 class Format(StrEnum):
@@ -154,27 +154,44 @@ def _refuse_change(path: Path, before: _Stamp) -> None:
 def replace_atomically(path: Path) -> Iterator[Path]:
     """Write a file that appears whole or not at all.
 
-    Give the content to the path that is handed out, a hidden one in the same folder. At the end it is
+    Give the content to the path that is handed out, in a hidden folder beside the file. At the end it is
     forced to the disk and takes the place of `path`. After any error or interruption nothing new is
-    there, and a file that was there before is as it was.
+    there, and a file that was there before is as it was. What a process that was killed has left in its
+    hidden folder is removed when the next file is written beside it.
     """
+    target = writable(path)
+    with naming_output(path), hidden_folder(target) as folder:
+        partial = folder / target.name
+        yield partial
+        take_place(partial, target)
+
+
+def writable(path: Path) -> Path:
+    """Where a file will really be; a folder, or a place in a folder that does not exist, is refused."""
     target = path.resolve()  # what a link points to is replaced, not the link
     if target.is_dir():
         raise ParameterError(f"{path}: this is a folder: name a file in it")
     if not target.parent.is_dir():
         raise ParameterError(f"{path}: the folder {target.parent} does not exist: create it first")
-    partial = target.with_name(f".tarnkappe-{secrets.token_hex(6)}.partial")
+    return target
+
+
+def take_place(finished: Path, target: Path) -> None:
+    """Put a finished file in the place of another, on the disk too."""
+    _sync(finished)
+    finished.replace(target)
+    _sync(target.parent)
+
+
+@contextmanager
+def naming_output(path: Path) -> Iterator[None]:
+    """Say in the user's words that a file cannot be written."""
     try:
-        yield partial
-        _sync(partial)
-        partial.replace(target)
-        _sync(target.parent)
+        yield
     except OSError as error:
         raise OutputError(
             f"{path}: the file cannot be written: {error.strerror or type(error).__name__}"
         ) from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

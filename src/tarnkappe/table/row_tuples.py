@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, InputError, ParameterError
 from tarnkappe.table.classes import Tuples
-from tarnkappe.table.encoding import Column, Progress, encode, encode_column
+from tarnkappe.table.encoding import Column, Counts, Progress, encode, encode_column
 from tarnkappe.table.table import Table
 
 
@@ -20,12 +20,14 @@ def row_tuples(
     others: Sequence[str] = (),
     *,
     population: Table | None = None,
+    counts: Counts | None = None,
     progress: Progress | None = None,
 ) -> Tuples:
     """Every row as a tuple of its quasi-identifiers and some other columns, in the order of the table.
 
     With a population, which must contain the table, its rows follow with a count of 0; it needs only
-    the quasi-identifiers. Searches and checks run on the distinct tuples:
+    the quasi-identifiers. Where an engine has merged equal rows of the table, `counts` tells how many each
+    stands for. Searches and checks run on the distinct tuples:
 
     >>> table = Table(pa.table({"sex": ["f", "m", "f"], "age": [30, 40, 30]}))
     >>> row_tuples(table, ["sex", "age"]).distinct().counts.tolist()
@@ -34,19 +36,20 @@ def row_tuples(
     names = list(dict.fromkeys([*quasi_identifiers, *others]))
     if table.num_rows == 0:
         raise InputError("the table has no rows: there is nobody to protect")
+    own = np.ones(table.num_rows, np.int64) if counts is None else counts
     if population is None:
-        return Tuples.of_rows(encode(table, names, progress).values())
+        return Tuples(encode(table, names, progress), own)
     columns = [
         _encode_together(name, table, population)
         if name in quasi_identifiers
         else _pad(encode_column(table.require(name), table.data.column(name)), population.num_rows)
         for name in names
     ]
-    own, theirs = table.num_rows, population.num_rows
+    theirs = np.ones(population.num_rows, np.int64)
     tuples = Tuples(
         {column.name: column for column in columns},
-        np.repeat(np.array([1, 0], np.int64), [own, theirs]),
-        np.repeat(np.array([0, 1], np.int64), [own, theirs]),
+        np.concatenate([own, np.zeros_like(theirs)]),
+        np.concatenate([np.zeros_like(own), theirs]),
     )
     _require_contained(tuples, quasi_identifiers)
     return tuples

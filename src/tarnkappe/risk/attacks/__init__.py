@@ -3,13 +3,27 @@
 from collections.abc import Sequence
 
 from tarnkappe.registry import Registry
-from tarnkappe.risk.attacks.attack import Attack, AttackResult, Target, VictimClass
+from tarnkappe.risk.attacks.anatomy_membership import AnatomyMembership
+from tarnkappe.risk.attacks.anatomy_order import AnatomyOrder
+from tarnkappe.risk.attacks.attack import Attack, AttackResult, VictimClass
+from tarnkappe.risk.attacks.background import NOTHING, Answer, Background, Function, Need, Rule
 from tarnkappe.risk.attacks.background_knowledge import BackgroundKnowledge
+from tarnkappe.risk.attacks.complementary_release import ComplementaryRelease
+from tarnkappe.risk.attacks.differencing import Differencing
 from tarnkappe.risk.attacks.homogeneity import Homogeneity
+from tarnkappe.risk.attacks.knowledge_rules import KnowledgeRules
 from tarnkappe.risk.attacks.linking import Linking
+from tarnkappe.risk.attacks.membership import Membership
+from tarnkappe.risk.attacks.minimality import Minimality
 from tarnkappe.risk.attacks.probabilistic_inference import ProbabilisticInference
+from tarnkappe.risk.attacks.quasi_identifier_join import QuasiIdentifierJoin
+from tarnkappe.risk.attacks.register_linking import RegisterLinking
+from tarnkappe.risk.attacks.row_order import RowOrder
+from tarnkappe.risk.attacks.sensitive_join import SensitiveJoin
 from tarnkappe.risk.attacks.similarity import Similarity
 from tarnkappe.risk.attacks.skewness import Skewness
+from tarnkappe.risk.attacks.target import Target
+from tarnkappe.risk.attacks.temporal import Temporal
 from tarnkappe.table import State
 
 ATTACKS: Registry[Attack] = Registry(
@@ -20,10 +34,24 @@ ATTACKS: Registry[Attack] = Registry(
     ProbabilisticInference,
     Skewness,
     Similarity,
+    RegisterLinking,
+    KnowledgeRules,
+    Membership,
+    ComplementaryRelease,
+    QuasiIdentifierJoin,
+    SensitiveJoin,
+    RowOrder,
+    Temporal,
+    Minimality,
+    AnatomyMembership,
+    AnatomyOrder,
+    Differencing,
 )
 
 
-def attack_all(state: State, attacks: Sequence[Attack] | None = None) -> list[AttackResult]:
+def attack_all(
+    state: State, attacks: Sequence[Attack] | None = None, background: Background = NOTHING
+) -> list[AttackResult]:
     """Attack a release in every way that can be tried on it.
 
     Args:
@@ -31,8 +59,9 @@ def attack_all(state: State, attacks: Sequence[Attack] | None = None) -> list[At
             distributions the classes hold; where such a column has levels, these are the categories of
             the similarity attack.
         attacks: the attacks to run; if not given, all known ones with their usual parameters.
+        background: what the attacker has beside the release.
     """
-    target = Target(state)
+    target = Target(state, background)
     if attacks is None:
         attacks = [attack for kind in ATTACKS for attack in kind.against(target)]
     return [attack.run(target) for attack in attacks]
@@ -40,15 +69,33 @@ def attack_all(state: State, attacks: Sequence[Attack] | None = None) -> list[At
 
 __all__ = [
     "ATTACKS",
+    "NOTHING",
+    "AnatomyMembership",
+    "AnatomyOrder",
+    "Answer",
     "Attack",
     "AttackResult",
+    "Background",
     "BackgroundKnowledge",
+    "ComplementaryRelease",
+    "Differencing",
+    "Function",
     "Homogeneity",
+    "KnowledgeRules",
     "Linking",
+    "Membership",
+    "Minimality",
+    "Need",
     "ProbabilisticInference",
+    "QuasiIdentifierJoin",
+    "RegisterLinking",
+    "RowOrder",
+    "Rule",
+    "SensitiveJoin",
     "Similarity",
     "Skewness",
     "Target",
+    "Temporal",
     "VictimClass",
     "attack_all",
 ]

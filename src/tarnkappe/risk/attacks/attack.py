@@ -1,8 +1,10 @@
 """What an attack is: the contract that every file in this folder fulfils.
 
-An attack takes a release as the attacker sees it (`Target`) and says who falls victim to it, what is
-learned about them and why. Privacy models promise that attacks fail; attacks are replayed on every
-release before it is handed over, so that the promise is seen to be kept.
+An attack takes what the attacker has in hand (`Target`: the release, and a `Background` of people,
+earlier releases, rules, answers) and says who falls victim to it, what is learned about them, how
+surely and why. It declares what it needs; `against` returns nothing where that is absent. Privacy
+models promise that attacks fail; attacks are replayed on every release before it is handed over, so
+that the promise is seen to be kept.
 
 The common tests in `tests/risk/test_attacks.py` compare every attack of the registry with a slow twin
 in plain Python.
@@ -12,77 +14,41 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from tarnkappe.errors import ColumnError
+from tarnkappe.privacy.model import Measure
+from tarnkappe.risk.attacks.background import Need, missing
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import Key, first_classes
-from tarnkappe.table import Classes, Distribution, State
+from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts
 
 EXAMPLES = 5
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Target:
-    """A release as an attacker sees it, and what else he has in hand.
-
-    Attributes:
-        state: the classes and which of them are released. The sensitive columns are those whose
-            distribution the classes hold.
-
-    An attack that needs more than one release (an earlier one, a register with names) finds it here as
-    a further attribute that is None by default; its `against` returns nothing where it is absent.
-    """
-
-    state: State
-
-    @property
-    def classes(self) -> Classes:
-        """The classes of the release, suppressed ones included."""
-        return self.state.classes
-
-    @property
-    def kept(self) -> Mask:
-        """The classes that are released and hold rows."""
-        return self.state.kept & self.classes.released
-
-    @cached_property
-    def rows(self) -> int:
-        """How many rows are released."""
-        return int(self.classes.sizes[self.kept].sum())
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """The columns that the attacker wants to learn."""
-        return tuple(names[0] for names in self.classes.distributions if len(names) == 1)
-
-    def distribution(self, column: str) -> Distribution:
-        """The values of a sensitive column in each class."""
-        if column not in self.sensitive:
-            raise ColumnError(f"the values of '{column}' are not counted: name it as a sensitive column")
-        return self.classes.distributions[(column,)]
-
-    def released_totals(self, column: str) -> Counts:
-        """How often each value of a sensitive column occurs in the whole release."""
-        distribution = self.distribution(column)
-        weights = np.where(self.kept[distribution.class_of_entry], distribution.counts, 0)
-        totals = np.zeros(distribution.column.cardinality, np.int64)
-        np.add.at(totals, distribution.codes, weights)
-        return totals
+Indices = npt.NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True)
 class VictimClass:
-    """One class that an attack succeeds on: what its members have in common and what is learned."""
+    """People whom an attacker cannot tell apart but has found out: a class of a release, or one person.
+
+    Attributes:
+        labels: what they have in common.
+        size: how many they are.
+        learned: what the attacker learns about them.
+        certainty: how probable it is that he is right, given that what he knows is true.
+        who: their names, if he knows people by name.
+    """
 
     labels: Mapping[str, str]
     size: int
     learned: str
+    certainty: float = 1.0
+    who: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,8 +62,9 @@ class AttackResult:
         parameters: with which parameters it was run.
         certain: whether what is learned is certain; otherwise it is probable, or needs knowledge that
             not every attacker has.
-        victims: how many rows of the release fall victim.
-        share: the same as a share of the released rows.
+        certainty: how sure the attacker is about the victims that he is least sure of; 0 without victims.
+        victims: how many people fall victim: rows of the release, or people that the attacker knows of.
+        share: the same as a share of all of them.
         classes: in how many classes they are.
         examples: some of these classes.
         explanation: what happens, in a sentence for a lay reader.
@@ -109,6 +76,7 @@ class AttackResult:
     knowledge: str
     parameters: Mapping[str, Any]
     certain: bool
+    certainty: float
     victims: int
     share: float
     classes: int
@@ -127,22 +95,91 @@ class AttackResult:
 
 
 @dataclasses.dataclass(frozen=True)
+class Found:
+    """Who falls victim, before it is told: groups of people who are victims alike.
+
+    Attributes:
+        sizes: how many people each group of victims has.
+        certainties: how sure the attacker is about each group.
+        describe: tells the n-th group.
+        order: the groups in the order in which they are shown, at least as many as are asked for.
+        among: how many people could have been victims.
+        classes: the released classes that the victims are in, if the victims are in some.
+        success: what happens, given the victims in words.
+        failure: what does not happen.
+        evidence: further figures.
+        certain: whether what is learned is certain, if that depends on what the attacker has.
+    """
+
+    sizes: Counts
+    certainties: Measure
+    describe: Callable[[int], VictimClass]
+    among: int
+    success: Callable[[str], str]
+    failure: str
+    order: Indices | None = None
+    classes: Indices | None = None
+    evidence: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    certain: bool | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Attack(ABC):
     """An attack with its parameters."""
 
     name: ClassVar[str]
     title: ClassVar[str]
+    needs: ClassVar[tuple[Need, ...]] = (Need.RELEASE,)
+    repaired_by: ClassVar[tuple[str, ...]] = ("generalize", "suppress")
+    """The kinds of repair that can stop the attack."""
+    judges_classes_alone: ClassVar[bool] = False
+    """Whether a class that falls victim does so whatever other classes are released."""
     knowledge: ClassVar[str] = "The quasi-identifiers of a person, and that the person is in the table."
     """What the attacker must know, in a sentence for a lay reader."""
 
     @classmethod
-    @abstractmethod
     def against(cls, target: Target) -> Sequence[Attack]:
         """The attacks of this kind, with usual parameters, that can be run on a target."""
+        return cls.usual(target) if all(target.has(need) for need in cls.needs) else []
+
+    @classmethod
+    def usual(cls, target: Target) -> Sequence[Attack]:
+        """The attacks of this kind with usual parameters, all that they need being there."""
+        del target  # most attacks can be run on every release
+        return [cls()]
 
     @abstractmethod
-    def run(self, target: Target) -> AttackResult:
-        """Run the attack."""
+    def find(self, target: Target, shown: int | None) -> Found:
+        """Find the victims; `shown` groups of them, or all, will be told."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether what is learned is certain."""
+        return True
+
+    def run(self, target: Target, *, shown: int | None = EXAMPLES) -> AttackResult:
+        """Run the attack; `shown` is how many groups of victims are told, None for all."""
+        for need in self.needs:
+            if not target.has(need):
+                raise missing(self.name, need)
+        found = self.find(target, shown)
+        victims = int(found.sizes.sum())
+        share = victims / found.among if found.among else 0.0
+        order = np.arange(len(found.sizes)) if found.order is None else found.order
+        return AttackResult(
+            attack=self.name,
+            title=self.title,
+            knowledge=self.knowledge,
+            parameters=self.parameters,
+            certain=self.certain if found.certain is None else found.certain,
+            certainty=float(found.certainties.min(initial=1.0)) if victims else 0.0,
+            victims=victims,
+            share=share,
+            classes=len(found.sizes),
+            examples=tuple(found.describe(int(index)) for index in order[:shown]),
+            explanation=found.success(people(victims, share)) if victims else found.failure,
+            evidence=found.evidence,
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -154,10 +191,7 @@ class Attack(ABC):
 class ClassAttack(Attack):
     """An attack that succeeds on whole classes, each judged by itself."""
 
-    @property
-    def certain(self) -> bool:
-        """Whether what is learned is certain."""
-        return True
+    judges_classes_alone = True
 
     @abstractmethod
     def succeeds(self, target: Target) -> Mask:
@@ -175,6 +209,10 @@ class ClassAttack(Attack):
     def failure(self, target: Target) -> str:
         """What does not happen to anybody, in a sentence."""
 
+    def certainties(self, target: Target) -> Measure:
+        """How sure the attacker is about the members of each class that falls victim."""
+        return np.ones(target.classes.num_classes)
+
     def evidence(self, target: Target) -> dict[str, Any]:
         """Further figures."""
         return {}
@@ -183,27 +221,39 @@ class ClassAttack(Attack):
         """Which victims are shown first: those in the largest classes, since most people are in them."""
         return [-target.classes.sizes]
 
-    def run(self, target: Target) -> AttackResult:
+    def who(self, target: Target, class_index: int) -> tuple[str, ...]:
+        """The names of the victims in a class, as far as the attacker knows people by name."""
+        return target.fit.surely_in(class_index) if target.has(Need.PEOPLE) else ()
+
+    def find(self, target: Target, shown: int | None) -> Found:
         """Run the attack on every released class."""
         classes = target.classes
         hit = self.succeeds(target) & target.kept
-        victims = int(classes.sizes[hit].sum())
-        share = victims / target.rows if target.rows else 0.0
-        shown = first_classes(classes, hit, self.order(target), EXAMPLES)
-        return AttackResult(
-            attack=self.name,
-            title=self.title,
-            knowledge=self.knowledge,
-            parameters=self.parameters,
-            certain=self.certain,
-            victims=victims,
-            share=share,
-            classes=int(hit.sum()),
-            examples=tuple(
-                VictimClass(classes.labels(i), int(classes.sizes[i]), self.learned(target, i))
-                for i in shown.tolist()
-            ),
-            explanation=self.success(target, people(victims, share)) if victims else self.failure(target),
+        number = int(hit.sum()) if shown is None else shown
+        chosen, certainties = (
+            first_classes(classes, hit, self.order(target), number),
+            self.certainties(target),
+        )
+
+        def describe(place: int) -> VictimClass:
+            index = int(chosen[place])
+            return VictimClass(
+                classes.labels(index),
+                int(classes.sizes[index]),
+                self.learned(target, index),
+                float(certainties[index]),
+                self.who(target, index),
+            )
+
+        return Found(
+            sizes=classes.sizes[hit],
+            certainties=certainties[hit],
+            describe=describe,
+            order=np.arange(len(chosen)),
+            classes=np.flatnonzero(hit),
+            among=target.rows,
+            success=lambda victims: self.success(target, victims),
+            failure=self.failure(target),
             evidence=self.evidence(target),
         )
 
@@ -215,7 +265,7 @@ class SensitiveAttack(ClassAttack):
     column: str
 
     @classmethod
-    def against(cls, target: Target) -> Sequence[Attack]:
+    def usual(cls, target: Target) -> Sequence[Attack]:
         """One attack on each sensitive column."""
         return [cls(column) for column in target.sensitive]
 

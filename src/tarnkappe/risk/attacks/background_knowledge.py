@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from tarnkappe.privacy.distinct_diversity import distinct_values
 from tarnkappe.privacy.model import entries_of, require_whole
-from tarnkappe.risk.attacks.attack import SensitiveAttack, Target
+from tarnkappe.risk.attacks.attack import SensitiveAttack
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 

@@ -6,7 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from tarnkappe.risk.attacks.attack import SensitiveAttack, Target
+from tarnkappe.risk.attacks.attack import SensitiveAttack
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table.classes import Mask
 
 

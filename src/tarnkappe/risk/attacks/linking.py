@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tarnkappe.privacy.model import require_whole
-from tarnkappe.risk.attacks.attack import Attack, ClassAttack, Target
+import numpy as np
+
+from tarnkappe.privacy.model import Measure, require_whole
+from tarnkappe.risk.attacks.attack import ClassAttack
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import Key
 from tarnkappe.table.classes import Mask
 
@@ -28,17 +31,15 @@ class Linking(ClassAttack):
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k, 2)
 
-    @classmethod
-    def against(cls, target: Target) -> Sequence[Attack]:
-        del target  # every release can be linked
-        return [cls()]
-
     @property
     def certain(self) -> bool:
         return self.k == 2
 
     def succeeds(self, target: Target) -> Mask:
         return target.classes.sizes < self.k
+
+    def certainties(self, target: Target) -> Measure:
+        return 1 / np.maximum(target.classes.sizes, 1)
 
     def order(self, target: Target) -> Sequence[Key]:
         return [target.classes.sizes]

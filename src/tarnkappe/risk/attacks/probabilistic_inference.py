@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from tarnkappe.privacy.model import Measure
 from tarnkappe.privacy.shares import every_share_at_most, largest_share, require_share
-from tarnkappe.risk.attacks.attack import SensitiveAttack, Target
+from tarnkappe.risk.attacks.attack import SensitiveAttack
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import most_frequent
 from tarnkappe.table.classes import Mask
 
@@ -32,6 +34,9 @@ class ProbabilisticInference(SensitiveAttack):
 
     def succeeds(self, target: Target) -> Mask:
         return ~every_share_at_most(self.values(target), self.confidence)
+
+    def certainties(self, target: Target) -> Measure:
+        return largest_share(self.values(target))
 
     def learned(self, target: Target, class_index: int) -> str:
         distribution = self.values(target)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.errors import HierarchyError
-from tarnkappe.risk.attacks.attack import Attack, SensitiveAttack, Target
+from tarnkappe.risk.attacks.attack import Attack, SensitiveAttack
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table import Distribution, Levels
 from tarnkappe.table.classes import Mask
 
@@ -28,7 +29,7 @@ class Similarity(SensitiveAttack):
     knowledge = "What linking needs, and what the values mean."
 
     @classmethod
-    def against(cls, target: Target) -> Sequence[Attack]:
+    def usual(cls, target: Target) -> Sequence[Attack]:
         return [cls(c) for c in target.sensitive if target.distribution(c).column.levels is not None]
 
     def succeeds(self, target: Target) -> Mask:

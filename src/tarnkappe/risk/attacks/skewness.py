@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tarnkappe.privacy.model import Measure, entries_of, require_number, require_share
-from tarnkappe.risk.attacks.attack import SensitiveAttack, Target
+from tarnkappe.risk.attacks.attack import SensitiveAttack
+from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table.classes import Mask
 
 
@@ -24,6 +25,7 @@ class Skewness(SensitiveAttack):
 
     name = "skewness"
     title = "Skewness"
+    judges_classes_alone = False  # what is frequent overall depends on all of them
     knowledge = "What linking needs, and how frequent the values are overall."
 
     ratio: float = 10.0
@@ -43,6 +45,14 @@ class Skewness(SensitiveAttack):
         found = np.zeros(distribution.num_classes, dtype=bool)
         found[distribution.class_of_entry[(ratios >= self.ratio) & (shares >= self.likely)]] = True
         return found
+
+    def certainties(self, target: Target) -> Measure:
+        ratios, shares = self._entries(target)
+        distribution = self.values(target)
+        found = (ratios >= self.ratio) & (shares >= self.likely)
+        highest = np.zeros(distribution.num_classes)
+        np.maximum.at(highest, distribution.class_of_entry[found], shares[found])
+        return highest
 
     def learned(self, target: Target, class_index: int) -> str:
         distribution, totals = self.values(target), target.released_totals(self.column)

@@ -77,6 +77,18 @@ def read_csv(
     return pa.table(dict(zip(wanted, in_order(joined, columns_in_blocks), strict=True)))
 
 
+def text_blocks(
+    source: Source, *, delimiter: str | None = None, encoding: str | None = None, quote: str | None = None
+) -> tuple[list[str], Iterator[list[pa.Array]]]:
+    """The names of the columns, and the columns of one block of records after another, all of text.
+
+    For who cannot hold the file in memory. What is text and what could be a number is seen only at its
+    end: `exactly_typed` tells it from the distinct values.
+    """
+    body = _open_body(source, delimiter, encoding, quote)
+    return body.names, in_order(lambda block: _parse(block, body, body.names, typed=False), _blocks(body))
+
+
 def _open_body(source: Source, delimiter: str | None, encoding: str | None, quote: str | None) -> _Body:
     chunks, offset = utf8_chunks(source, encoding)
     first, last = next(chunks)
@@ -130,11 +142,12 @@ def _blocks(body: _Body) -> Iterator[_Block]:
             )
 
 
-def _parse(block: _Block, body: _Body, wanted: list[str]) -> list[pa.Array]:
+def _parse(block: _Block, body: _Body, wanted: list[str], *, typed: bool = True) -> list[pa.Array]:
     try:
         table = _convert(block.data, body.names, body.dialect, body.skip_blank_lines, wanted)
         assert table.num_rows == block.records, "the CSV parser and the CSV grammar disagree"
-        return [exactly_typed(column.chunk(0)) for column in table.columns]
+        texts = [column.chunk(0) for column in table.columns]
+        return [exactly_typed(column) for column in texts] if typed else texts
     except pa.ArrowInvalid:
         require_utf8(body.source.path, block.data, block.offset, block.line)
         raise InputError(f"{body.source.path}, from line {block.line}: the records cannot be read") from None

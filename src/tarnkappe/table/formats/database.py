@@ -22,6 +22,9 @@ from tarnkappe.table.formats.address import database_file, shown, split_address
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 """The drivers that plain names stand for."""
 
+CONNECTION_LOST = ("08", "57P")
+"""How the SQLSTATE of an error begins when the connection, not the query, is the trouble."""
+
 
 @contextmanager
 def connected(address: str) -> Iterator[sa.Connection]:
@@ -38,7 +41,7 @@ def connected(address: str) -> Iterator[sa.Connection]:
             with connection:
                 yield connection
         except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error, OSError, OverflowError) as error:
-            raise InputError(f"{shown(address)}: the database refused: {_kind(error)}") from None
+            raise InputError(f"{shown(address)}: {_what_happened(error)}") from None
     finally:
         engine.dispose()
 
@@ -118,6 +121,13 @@ def _origin(error: Exception) -> Exception:
     """The error of the driver."""
     origin = getattr(error, "orig", None)
     return origin if isinstance(origin, Exception) else error
+
+
+def _what_happened(error: Exception) -> str:
+    state = getattr(_origin(error), "sqlstate", None) or ""
+    if getattr(error, "connection_invalidated", False) or state.startswith(CONNECTION_LOST):
+        return f"the connection was cut: {_kind(error)}: run it again when the database can be reached"
+    return f"the database refused: {_kind(error)}"
 
 
 def _kind(error: Exception) -> str:

@@ -112,26 +112,38 @@ def _read_sqlalchemy(
 ) -> pa.Table:
     with connected(address) as connection:
         connection = _reading_only(connection)
-        declared: dict[str, Any] = {}
         if query is not None:
-            result = _answer(connection, query, address)
-        else:
-            assert table is not None
-            place, declared = _look_up(connection, table, address)
-            chosen = chosen_names(list(declared), columns, shown(address))
-            result = connection.execute(_select(place, chosen), execution_options=_in_chunks())
-        with result:
-            if not result.returns_rows:
-                raise InputError(f"{shown(address)}: the query gives no rows")
-            names = check_names(list(result.keys()), shown(address))
-            wanted = chosen_names(names, columns, shown(address))
-            chunks = _chunks(result, [names.index(name) for name in wanted], progress)
-    return pa.table(
-        {
-            name: _as_declared(_joined(arrays), declared.get(name))
-            for name, arrays in zip(wanted, chunks, strict=True)
-        }
-    )
+            return read_answer(connection, query, address, columns=columns, progress=progress)
+        assert table is not None
+        place, declared = look_up(connection, table, address)
+        chosen = chosen_names(list(declared), columns, shown(address))
+        result = connection.execute(_select(place, chosen), execution_options=_in_chunks())
+        data = _fetched(result, address, chosen, progress)
+    return pa.table({name: _as_declared(data.column(name), declared.get(name)) for name in data.column_names})
+
+
+def read_answer(
+    connection: sa.Connection,
+    query: str,
+    address: str,
+    *,
+    columns: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """The answer to a query on a connection that is open, chunk by chunk as the database sends it."""
+    return _fetched(_answer(connection, query, address), address, columns, progress)
+
+
+def _fetched(
+    result: sa.CursorResult[Any], address: str, columns: Sequence[str] | None, progress: Progress | None
+) -> pa.Table:
+    with result:
+        if not result.returns_rows:
+            raise InputError(f"{shown(address)}: the query gives no rows")
+        names = check_names(list(result.keys()), shown(address))
+        wanted = chosen_names(names, columns, shown(address))
+        chunks = _chunks(result, [names.index(name) for name in wanted], progress)
+    return pa.table({name: _joined(arrays) for name, arrays in zip(wanted, chunks, strict=True)})
 
 
 def _answer(connection: sa.Connection, query: str, address: str) -> sa.CursorResult[Any]:
@@ -178,7 +190,7 @@ def _select(place: tuple[str, str], wanted: Sequence[str]) -> sa.Select[Any]:
     return sa.select(*columns).select_from(sa.table(name, schema=schema))
 
 
-def _look_up(connection: sa.Connection, table: str, address: str) -> tuple[tuple[str, str], dict[str, Any]]:
+def look_up(connection: sa.Connection, table: str, address: str) -> tuple[tuple[str, str], dict[str, Any]]:
     """The schema and name of a table or view, and the declared types of its columns."""
     inspector = sa.inspect(connection)
     schema, dot, rest = table.partition(".")

@@ -103,10 +103,14 @@ def _write_sqlalchemy(
         connection.commit()
 
 
-def _target(connection: sa.Connection, data: pa.Table, table: str) -> sa.Table:
+def schema_and_name(connection: sa.Connection, table: str) -> tuple[str, str]:
+    """The schema ("" for the usual one) and the name that a new table is to have."""
     schema, dot, name = table.partition(".")
-    if not (dot and sa.inspect(connection).has_schema(schema)):
-        schema, name = "", table
+    return (schema, name) if dot and sa.inspect(connection).has_schema(schema) else ("", table)
+
+
+def _target(connection: sa.Connection, data: pa.Table, table: str) -> sa.Table:
+    schema, name = schema_and_name(connection, table)
     for part in (name, *data.column_names):
         if len(part.encode()) > connection.dialect.max_identifier_length:
             raise ColumnError(f"the name '{part}' is too long for {connection.dialect.name}: it would be cut")
@@ -164,8 +168,14 @@ def _refuse_for_sqlite(data: pa.Table) -> None:
 
 
 def _copy(connection: sa.Connection, target: sa.Table, data: pa.Table, progress: Progress | None) -> None:
-    """Send rows to PostgreSQL the fast way; its CSV tells missing values from empty texts as ours does."""
     place = ".".join(quoted(part) for part in (target.schema, target.name) if part)
+    copy_rows(connection, place, data, progress)
+
+
+def copy_rows(
+    connection: sa.Connection, place: str, data: pa.Table, progress: Progress | None = None
+) -> None:
+    """Send rows to PostgreSQL the fast way; its CSV tells missing values from empty texts as ours does."""
     columns = ", ".join(quoted(name) for name in data.column_names)
     driver: Any = connection.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(f"COPY {place} ({columns}) FROM STDIN (FORMAT csv)") as copy:

@@ -1,0 +1,34 @@
+"""The yardstick: one DuckDB GROUP BY over all columns, single-threaded, on the same data in the same run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import duckdb
+import pyarrow as pa
+
+REPEATS = 20
+
+
+def seconds(work: Callable[[], object], repeats: int = 5) -> float:
+    """The median wall time of some work, after one run that is not counted (it may compile)."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def yardstick(data: pa.Table, repeats: int = REPEATS) -> float:
+    """Seconds of `SELECT count(*) ... GROUP BY` all columns, as text, on one thread."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.register("arrow", data)
+        columns = ", ".join(f'CAST("{name}" AS VARCHAR) AS "{name}"' for name in data.column_names)
+        connection.execute(f"CREATE TABLE data AS SELECT {columns} FROM arrow")
+        names = ", ".join(f'"{name}"' for name in data.column_names)
+        query = f"SELECT {names}, count(*) FROM data GROUP BY {names}"
+        return seconds(lambda: connection.sql(query).to_arrow_table(), repeats)

@@ -1,0 +1,140 @@
+"""Flags that say what an attacker has beside a release: `--against`, `--history`, `--rules`, `--answers`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
+from tarnkappe.risk.attacks import Background, Target
+from tarnkappe.risk.background_files import read_answers, read_earlier, read_rules
+from tarnkappe.risk.continuation import Continuation, continues
+from tarnkappe.table import Table
+
+if TYPE_CHECKING:
+    from tarnkappe.risk.history import History
+
+STORES = (".db", ".sqlite", ".sqlite3")
+
+
+@dataclasses.dataclass(frozen=True)
+class Knowledge:
+    """The flags about what an attacker has, as they were given."""
+
+    against: str | None = None
+    name: Sequence[str] = ()
+    history: str | None = None
+    key: Path | None = None
+    of: str = "default"
+    rules: Path | None = None
+    answers: Path | None = None
+    sensitive_table: str | None = None
+    minimal_for: DistinctDiversity | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether the flags say anything."""
+        return any([self.against, self.history and not self.has_store, self.rules, self.answers])
+
+    @property
+    def has_store(self) -> bool:
+        """Whether the history is a store and no folder of releases."""
+        return self.history is not None and ("://" in self.history or self.history.lower().endswith(STORES))
+
+    def people(self, reading: Callable[[str], Table], release: Sequence[str]) -> Table | None:
+        """The people, named by the columns that were given, or by the first that the release lacks."""
+        if self.against is None:
+            return None
+        table = reading(self.against)
+        others = [name for name in table.column_names if name not in release]
+        chosen = [table.require(name) for name in self.name] if self.name else others[:1]
+        return table.with_roles(identifiers=chosen)
+
+    def background(
+        self,
+        reading: Callable[[str], Table],
+        release: Table | None,
+        people: Table | None,
+        hierarchies: Mapping[str, Hierarchy],
+    ) -> Background:
+        """All that the flags say, for a release with roles."""
+        earlier = {}
+        if self.history is not None and not self.has_store and release is not None:
+            folder = Path(self.history)
+            if not folder.is_dir():
+                raise ParameterError(
+                    f"--history {folder}: give a folder of earlier releases, or a store ({', '.join(STORES)})"
+                )
+            earlier = read_earlier(
+                folder, lambda path: reading(str(path)), release.quasi_identifiers, release.sensitive
+            )
+        return Background(
+            people=people,
+            earlier=earlier,
+            rules=() if self.rules is None else read_rules(self.rules),
+            answers=() if self.answers is None else read_answers(self.answers),
+            sensitive_table=None if self.sensitive_table is None else reading(self.sensitive_table),
+            minimal_for=self.minimal_for,
+            hierarchies=hierarchies,
+        )
+
+    def opened_history(self) -> History:
+        """The store of earlier releases."""
+        from tarnkappe.risk.history import (
+            History,
+        )  # brings a database library, which most commands do without
+        from tarnkappe.state import Key, Store
+
+        assert self.history is not None
+        if self.key is None:
+            raise ParameterError(f"--history {self.history}: the store needs its key: --key FILE")
+        return History(Store.open(self.history), Key.load(self.key, create=True), self.of)
+
+
+def columns_from_people(
+    release: Table, people: Table | None, qi: Sequence[str], sensitive: Sequence[str]
+) -> Table:
+    """The roles of a release: as given, else what is known of people, and what is not."""
+    if not qi:
+        if people is None:
+            raise ColumnError("name the columns that an attacker may know: --qi COLUMN ...")
+        qi = [n for n in release.column_names if n in people.column_names and n not in sensitive]
+        if not qi:
+            raise ColumnError("the release and the people have no column in common: name them alike")
+        sensitive = sensitive or [n for n in release.column_names if n not in people.column_names]
+    return release.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+
+
+def judge_history(
+    knowledge: Knowledge,
+    release: Table,
+    background: Background,
+    models: Sequence[Model],
+    record: str | None,
+) -> Continuation | None:
+    """Whether a release keeps what was asked for together with the earlier ones; it is recorded if it does.
+
+    Nothing is judged without people, or if a folder of releases is given and nothing was asked for.
+    """
+    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
+    diversity = max((int(model.l) for model in models if isinstance(model, DistinctDiversity)), default=1)
+    if record is not None and not knowledge.has_store:
+        raise ParameterError(f"--record needs a store as --history ({', '.join(STORES)})")
+    if knowledge.has_store and background.people is None:
+        raise ParameterError("a store compares people: give those in the release with --against FILE")
+    if background.people is None or knowledge.history is None:
+        return None
+    target = Target.of(release, background)
+    if not knowledge.has_store:
+        # Of a larger population it is not known who is in the releases, so look-alikes are not counted.
+        k = k if background.people.num_rows <= target.rows else 1
+        return continues(target, k=k, diversity=diversity) if max(k, diversity) > 1 else None
+    history = knowledge.opened_history()
+    found = history.check(target, k=k, diversity=diversity)
+    if record is not None and found.safe:
+        history.record(record, target)
+    return found

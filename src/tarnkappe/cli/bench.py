@@ -1,0 +1,57 @@
+"""`tarn bench`: what is measured, how, and against what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tarnkappe.bench import NAMES
+from tarnkappe.bench import bench as find
+from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.pictures import check_picture, write_picture
+from tarnkappe.errors import ParameterError
+
+
+def bench(
+    name: Annotated[str, typer.Argument(help=f"What to measure: {', '.join(NAMES)}.")],
+    picture: Annotated[Path | None, typer.Option(help="Where to draw it (.svg or .png): scale only.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure, and compare with something that is measured in the same run."""
+    chosen = find(name)
+    draw = getattr(chosen, "draw", None)
+    if picture is not None:
+        if draw is None:
+            raise ParameterError(f"the measurement '{name}' has no picture: leave --picture out")
+        check_picture(picture)
+    with progress_bar() as progress:
+        measured = chosen.run(progress)
+    if picture is not None and draw is not None:
+        write_picture(draw(measured), picture)
+    if as_json:
+        print_json({"bench": name, **measured})
+    else:
+        output.print("\n".join(_lines(measured, chosen.LIMITS)), highlight=False)
+
+
+def _lines(measured: dict[str, Any], limits: dict[str, float]) -> list[str]:
+    lines = []
+    for key, value in measured.items():
+        if isinstance(value, list):
+            lines += [f"{key}: {len(value)}", *("  " + _line(each) for each in value)]
+        else:
+            limit = f"  (at most {limits[key]:.3g})" if key in limits else ""
+            lines.append(f"{key.replace('_', ' ')}: {_text(value)}{limit}")
+    return lines
+
+
+def _line(entry: dict[str, Any]) -> str:
+    return ", ".join(f"{key.replace('_', ' ')} {_text(value)}" for key, value in entry.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(each)}" for key, each in value.items())
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)

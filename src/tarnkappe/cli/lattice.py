@@ -1,0 +1,69 @@
+"""`tarn lattice`: classify the whole lattice of a job, as a table and as a picture."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.pictures import check_picture, write_picture
+from tarnkappe.job import Job, explore_job
+from tarnkappe.lattice import Evaluation, LatticeView
+from tarnkappe.lattice.picture import draw_lattice
+from tarnkappe.table import write
+from tarnkappe.table.files import format_of, writable
+
+
+def lattice(
+    job: Annotated[Path, typer.Argument(help="The job file (TOML).")],
+    out: Annotated[Path | None, typer.Option(help="One row a node: .parquet, .csv, ...")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Where to draw it: .svg or .png.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Classify every combination of levels: does it keep the promises, what does it lose, what suppress?"""
+    if out is not None:
+        format_of(writable(out))
+    if picture is not None:
+        check_picture(picture)
+    plan = Job.load(job)
+    with progress_bar() as progress:
+        start = time.perf_counter()
+        view = explore_job(plan, progress).lattice
+        seconds = time.perf_counter() - start
+    if out is not None:
+        write(view.to_arrow(), out)
+    if picture is not None:
+        write_picture(draw_lattice(view), picture)
+    if as_json:
+        print_json(_figures(view, seconds, out, picture))
+        return
+    output.print(repr(view), highlight=False)
+    for path in (out, picture):
+        if path is not None:
+            output.print(f"written to {path}", highlight=False)
+
+
+def _figures(view: LatticeView, seconds: float, out: Path | None, picture: Path | None) -> dict[str, Any]:
+    return {
+        "nodes": len(view),
+        "satisfying": int(view.satisfied.sum()),
+        "models": [str(model) for model in view.problem.models],
+        "loss_measure": view.problem.loss.name,
+        "suppression_limit": view.problem.suppression_limit,
+        "best": None if view.best is None else _node(view, view.best),
+        "seconds": round(seconds, 6),
+        "output": None if out is None else str(out),
+        "picture": None if picture is None else str(picture),
+    }
+
+
+def _node(view: LatticeView, found: Evaluation) -> dict[str, Any]:
+    return {
+        "levels": dict(zip(view.problem.quasi_identifiers, found.node, strict=True)),
+        "loss": found.loss,
+        "suppressed": found.suppressed,
+        "classes": found.classes,
+    }

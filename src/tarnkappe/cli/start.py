@@ -1,0 +1,41 @@
+"""What makes the command line start fast. A library must not do it: it would change the process of others.
+
+Numba and pyarrow look for packages that they could work with, and loading those takes as long as all of our
+work on a small table. The command line needs none of them for that: kernels do no linear algebra and are not
+measured line by line, and no data frame is ever made. All of them can be imported as always afterwards.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+
+UNNEEDED = ("scipy.linalg", "coverage", "pandas")
+
+
+def load_libraries() -> None:
+    """Load Numba and pyarrow while the packages that they would look for are hidden."""
+    with _hidden():
+        import numba.np.arraymath  # noqa: F401  # looks for linear algebra and for coverage
+        import pyarrow as pa
+
+        pa.array([0]).to_numpy()  # looks for pandas, once
+
+
+class _Hider(MetaPathFinder):
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        del path, target
+        if fullname in UNNEEDED:
+            raise ModuleNotFoundError(f"{fullname} is hidden for a moment", name=fullname)
+
+
+@contextmanager
+def _hidden() -> Iterator[None]:
+    hider = _Hider()
+    sys.meta_path.insert(0, hider)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hider)

@@ -1,0 +1,279 @@
+"""Files, also larger than memory, and DuckDB databases through DuckDB.
+
+What does not fit in the memory limit is spilled beside the file that is written. Nothing but the source and
+the folder of that file can be opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet
+
+from tarnkappe.engines.collect import collect, plain_kinds
+from tarnkappe.engines.engine import SOURCE, Engine, Grouped, Written
+from tarnkappe.engines.polling import told_while_running
+from tarnkappe.engines.statements import KEPT, LEVELS, Plan, kept_rows, level_rows, unused
+from tarnkappe.engines.text_file import TextFile
+from tarnkappe.errors import InputError, OutputError, ParameterError
+from tarnkappe.table import Table
+from tarnkappe.table.encoding import Progress, as_text
+from tarnkappe.table.files import Format, format_of, is_compressed, opened
+from tarnkappe.table.formats.address import database_file, shown
+from tarnkappe.table.formats.columnar import PARQUET_COMPRESSION
+from tarnkappe.table.formats.database import planning, quoted, split_name
+from tarnkappe.table.formats.exact_types import typed_values
+from tarnkappe.table.formats.names import check_names
+
+RELEASE = "tarnkappe_release"
+DATABASE = "tarnkappe_database"
+CHUNK = 2**17
+UNWRITABLE = re.compile(r'Could not write file .+?": ([A-Za-z ]+)')
+MEMORY = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
+FORMATS = (Format.PARQUET, Format.CSV)
+
+
+@contextmanager
+def open_duckdb(
+    target: Path,
+    *,
+    path: str | None = None,
+    database: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    memory_limit: str | None = None,
+    output_delimiter: str = ";",
+) -> Iterator[DuckDB]:
+    """The rows of a Parquet or CSV file, or of a table or query of a DuckDB file.
+
+    Args:
+        target: the Parquet or CSV file to write, in a private folder, where DuckDB also spills.
+        path: the file to read, or
+        database: the address of a DuckDB file, with
+        table: the name of a table in it, or
+        query: a query to it.
+        delimiter: of a CSV file; detected when absent.
+        encoding: of a CSV file.
+        memory_limit: how much memory DuckDB may take, as in "2GB".
+        output_delimiter: of the CSV file to write.
+    """
+    if format_of(target) not in FORMATS or is_compressed(target):
+        raise ParameterError(f"{target}: DuckDB writes .parquet and .csv files: choose such a name")
+    if memory_limit is not None and not MEMORY.fullmatch(memory_limit):
+        raise ParameterError(f"memory_limit: {memory_limit!r} is no amount of memory: write 2GB or 500MB")
+    with ExitStack() as stack:
+        file = Path(path or "") if database is None else database_file(database)
+        if file is None:
+            raise ParameterError(f"{shown(database or '')}: DuckDB opens files only: use another engine")
+        stack.enter_context(opened(file))  # a file that changes until the end is refused
+        connection = stack.enter_context(_connect(target.with_name("spill"), memory_limit))
+        engine = DuckDB(connection, str(file) if database is None else shown(database), target)
+        engine.output_delimiter = output_delimiter
+        if database is not None:
+            engine.take_database(file, database, table, query)
+        elif format_of(file) is Format.PARQUET:
+            engine.take_parquet(file)
+        elif format_of(file) is Format.CSV:
+            engine.take_csv(file, delimiter, encoding)
+        else:
+            raise ParameterError(f"{file}: DuckDB reads Parquet and CSV files: use the engine 'memory'")
+        connection.execute(f"SET allowed_paths = [{literal(str(file))}]")
+        connection.execute(f"SET allowed_directories = [{literal(str(target.parent))}]")
+        connection.execute("SET enable_external_access = false")
+        yield engine
+
+
+class DuckDB(Engine):
+    """Rows that DuckDB reads."""
+
+    name: ClassVar[str] = "duckdb"
+    dialect: ClassVar[str] = "duckdb"
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, source: str, target: Path) -> None:
+        self.source, self.output_delimiter = source, ";"
+        self._connection, self._target = connection, target
+        self._kinds: dict[str, pa.DataType] = {}
+        self._texts: dict[str, TextFile] = {}
+
+    # ------------------------------------------------------------------ where the rows come from
+
+    def take_parquet(self, path: Path) -> None:
+        """Read the rows of a Parquet file."""
+        try:
+            schema = pyarrow.parquet.read_schema(path)
+        except (pa.ArrowException, OSError):
+            raise InputError(f"{path}: this is no Parquet file, or it is damaged") from None
+        self._kinds = plain_kinds(schema)
+        file, row = literal(_without_patterns(path)), "file_row_number"
+        if unused(row, schema.names) == row:
+            self._take(f"SELECT * FROM read_parquet({file}, {row} = true)", row, schema.names)
+        else:
+            row = unused("row", schema.names)
+            query = f"SELECT *, row_number() OVER () AS {quoted(row)} FROM read_parquet({file})"
+            self._take(query, row, schema.names)
+
+    def take_csv(self, path: Path, delimiter: str | None, encoding: str | None) -> None:
+        """Read the rows of a CSV file."""
+        text = TextFile(path, delimiter, encoding)
+        self._texts[SOURCE], self.row = text, text.row
+        self.columns = self._told_apart(text.names)
+
+    def take_database(self, path: Path, address: str, table: str | None, query: str | None) -> None:
+        """Read the rows of a table or a query of a DuckDB file."""
+        try:
+            self._connection.execute(f"ATTACH {literal(str(path))} AS {DATABASE} (READ_ONLY)")
+            self._connection.execute(f"USE {DATABASE}")
+        except duckdb.Error:
+            raise InputError(
+                f"{self.source}: this is no DuckDB file, or another program has it open"
+            ) from None
+        if table is not None:
+            found = self._connection.execute(
+                "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ?",
+                [DATABASE],
+            ).fetchall()
+            query = f"SELECT * FROM {'.'.join(map(quoted, split_name(table, set(found), address)))}"
+        rows = f"({(query or '').strip().rstrip(';')})"
+        with planning(address):
+            names = self._connection.sql(f"FROM {rows} LIMIT 0").columns
+        row = unused("row", names)
+        self._take(f"SELECT *, row_number() OVER () AS {quoted(row)} FROM {rows}", row, names)
+
+    def _take(self, query: str, row: str, names: Sequence[str]) -> None:
+        self.row, self.columns = row, self._told_apart(names)
+        with self._reporting():
+            self._connection.execute(f"CREATE TEMP VIEW {SOURCE} AS {query}")
+
+    def _told_apart(self, names: Sequence[str]) -> tuple[str, ...]:
+        if len({name.lower() for name in names}) < len(set(names)):
+            raise InputError(
+                f"{self.source}: two column names differ only in the case of their letters, which DuckDB "
+                "does not tell apart: rename one"
+            )
+        return tuple(check_names(list(names), self.source))
+
+    # ------------------------------------------------------------------ what is asked of them
+
+    def group(self, names: Sequence[str], progress: Progress | None = None) -> Grouped:
+        """The distinct combinations of some columns; what is a number in a CSV file is seen only now."""
+        found = super().group(names, progress)
+        if SOURCE not in self._texts:
+            return found
+        return Grouped(Table(pa.table({n: _typed(found.table.data.column(n).chunk(0)) for n in names})), found.counts)
+
+    def answer(self, statement: str, progress: Progress | None = None) -> pa.Table:
+        """The rows that a query gives, in the types that the file names."""
+        with self._running(progress, "counting"):
+            reader = self._connection.sql(statement).to_arrow_reader(CHUNK)
+            return collect(reader.schema, reader, self._kinds)
+
+    @contextmanager
+    def release(self, plan: Plan, progress: Progress | None = None) -> Iterator[Written]:
+        """Write the file; its name is given to it by who made the place for it."""
+        for index, level in enumerate(plan.levels):
+            rows = level_rows(index, level)
+            if SOURCE in self._texts:
+                rows = rows.set_column(0, f"v{index}", as_text(rows.column(0).combine_chunks()))
+            self._connection.register(LEVELS.format(index), rows)
+        self._connection.register(KEPT, kept_rows(plan))
+        with self._running(progress, "writing"):
+            target = literal(str(self._target))
+            self._connection.execute(f"COPY ({self.statement(plan)}) TO {target} ({self._format()})")
+        yield _WrittenFile(self, self._look_at_written())
+
+    def _format(self) -> str:
+        if format_of(self._target) is Format.PARQUET:
+            return f"FORMAT parquet, COMPRESSION {PARQUET_COMPRESSION}"
+        return f"""FORMAT csv, HEADER, NULLSTR '', QUOTE '"', DELIMITER {literal(self.output_delimiter)}"""
+
+    def _look_at_written(self) -> tuple[str, ...]:
+        """Make the written release a relation, and return its columns."""
+        if format_of(self._target) is Format.CSV:
+            self._texts[RELEASE] = TextFile(self._target, self.output_delimiter, None)
+            return tuple(self._texts[RELEASE].names)
+        with self._reporting():
+            rows = f"read_parquet({literal(_without_patterns(self._target))})"
+            self._connection.execute(f"CREATE TEMP VIEW {RELEASE} AS FROM {rows}")
+            return tuple(self._connection.sql(f"FROM {RELEASE} LIMIT 0").columns)
+
+    # ------------------------------------------------------------------ how a statement runs
+
+    @contextmanager
+    def _running(self, progress: Progress | None, what: str) -> Iterator[None]:
+        """Text files are streamed anew for every statement, and what is wrong with them is told as it is."""
+        for name, text in self._texts.items():
+            self._connection.register(name, text.reader())
+        try:
+            with self._reporting(), told_while_running(progress, what, self._connection.query_progress):
+                yield
+        except InputError:
+            for text in self._texts.values():
+                if text.fault is not None:
+                    raise text.fault from None
+            raise
+        finally:
+            for name in self._texts:
+                self._connection.unregister(name)
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """What DuckDB says may quote cells, so only what kind of trouble it is gets through."""
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            raise InputError(
+                f"{self.source}: the memory limit is too low for this table: raise `memory_limit`"
+            ) from None
+        except duckdb.IOException as error:
+            reason = UNWRITABLE.search(str(error))
+            if reason:
+                raise OutputError(f"the release cannot be written: {reason[1]}") from None
+            raise InputError(f"{self.source}: the file cannot be read, or is damaged") from None
+        except duckdb.Error as error:
+            raise InputError(
+                f"{self.source}: the file is damaged, or DuckDB cannot read it ({type(error).__name__})"
+            ) from None
+
+
+class _WrittenFile(Written):
+    def __init__(self, engine: DuckDB, columns: tuple[str, ...]) -> None:
+        self.columns, self._engine = columns, engine
+
+    def group(self, names: Sequence[str]) -> Grouped:
+        return self._engine.grouped(RELEASE, names)
+
+
+def _connect(spill: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(
+        config={
+            "temp_directory": str(spill),
+            "autoinstall_known_extensions": "false",
+            **({"memory_limit": memory_limit} if memory_limit else {}),
+        }
+    )
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    return connection
+
+
+def literal(text: str) -> str:
+    """A text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _without_patterns(path: Path) -> str:
+    """A path in which no character stands for others."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+def _typed(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    values = typed_values(column.dictionary)
+    return column if values is None else pa.DictionaryArray.from_arrays(column.indices, values)

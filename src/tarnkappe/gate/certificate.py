@@ -1,0 +1,47 @@
+"""A check of k-assign anonymity that needs no solver and shares no code with the strategies.
+
+Whoever has the published results and a list of witnesses can convince himself: every witness must be a
+distribution, and every tuple must have k values in them. Tuples that are in exactly the same results count
+as one, since exchanging their values in a witness gives another one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from tarnkappe.errors import VerificationError
+from tarnkappe.gate.knowledge import Integers, Knowledge
+
+
+def certify(knowledge: Knowledge, witnesses: Integers, k: int) -> None:
+    """Check that witnesses prove k-assign anonymity; raise VerificationError where they do not.
+
+    >>> import numpy as np
+    >>> knowledge = Knowledge(values=2)
+    >>> _ = knowledge.publish([0, 1], [1, 1])
+    >>> certify(knowledge, np.array([[0, 1]], dtype=np.int32), k=2)
+    """
+    if witnesses.ndim != 2 or witnesses.shape[1] != knowledge.tuples:
+        raise VerificationError(f"the witnesses do not belong to a history of {knowledge.tuples} tuples")
+    results = [
+        (knowledge.members(result).tolist(), knowledge.counts(result).tolist())
+        for result in range(knowledge.results)
+    ]
+    shown: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for result, (members, _) in enumerate(results):
+        for member in members:
+            places[member].append(result)
+    for number, witness in enumerate(witnesses.tolist()):
+        for result, (members, counts) in enumerate(results):
+            for value, used in Counter(witness[member] for member in members).items():
+                if not 0 <= value < len(counts) or used > counts[value]:
+                    raise VerificationError(
+                        f"witness {number} contradicts result {result}: a value is used too often"
+                    )
+        for member, value in enumerate(witness):
+            shown[tuple(places[member])].add(value)
+    for member in range(knowledge.tuples):
+        values = len(shown[tuple(places[member])])
+        if values < k:
+            raise VerificationError(f"the witnesses show {values} values for tuple {member}, not {k}")

@@ -1,0 +1,284 @@
+"""The fewest artificial values with which an answer keeps everybody's anonymity.
+
+More published values only make more distributions possible, so what suffices stays sufficient if more is
+added. The search goes from below, by *implicit hitting sets*. A set of values is tried. If somebody still
+lacks a value, the solver gives the reason: a set of labels without more of which nothing helps. Every set
+that suffices must add one of them, so the next set to try is a smallest one that hits all reasons so far.
+The first that suffices is a minimum, and the size of the last one tried is a lower bound if the search is
+given up.
+
+Where the solver's effort is limited, a reason may be a guess: the labels that some witness of the history
+so far would need to survive. Then what suffices is still sound, but no longer known to be a minimum.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from tarnkappe.gate.exact_test import representatives
+from tarnkappe.gate.guess import Guess
+from tarnkappe.gate.knowledge import Integers, Knowledge
+from tarnkappe.gate.pool import Pool
+from tarnkappe.gate.problem import problem
+from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, Verdict, solver
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How hard to try.
+
+    Attributes:
+        steps: how long the local search tries to mend one witness, and ten times as long where the solver
+            gave up.
+        work: how many steps all searches for one answer may take before none is long; None for no limit.
+        solver: the budget of one question to the solver; None for no limit.
+        pairs: the largest problem (in pairs of a kind and a value) that the solver is asked about.
+        patience: how many questions of one answer the solver may leave open before it is asked no more.
+        reasons: how many reasons the solver gives before the next set is tried.
+    """
+
+    steps: int = 100
+    work: int | None = None
+    solver: float | None = None
+    pairs: int | None = None
+    patience: int = 3
+    reasons: int = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """Some of these labels must be added more often than this."""
+
+    labels: frozenset[int]
+    added: Integers
+
+
+@dataclasses.dataclass(frozen=True)
+class Cover:
+    """What was found.
+
+    Attributes:
+        added: how many artificial values of each label are added.
+        pool: witnesses, of the history with this answer, that show k values for everybody.
+        least: no smaller number of artificial values would have sufficed, as far as it is proven.
+    """
+
+    added: Integers
+    pool: Pool
+    least: int
+
+
+class LeastCover:
+    """The search for one answer. The knowledge is as before when it is over."""
+
+    def __init__(
+        self, pool: Pool, members: Integers, real: Integers, truth: Integers, k: int, effort: Effort
+    ) -> None:
+        self.pool, self.members, self.real, self.truth = pool, members, real, truth
+        self.k, self.effort = k, effort
+        self.knowledge: Knowledge = pool.knowledge
+        self.reasons: list[Reason] = []
+        self.proven = True
+        self._patience = effort.patience
+        self._near: list[Integers] = []
+        self._state = pool.state.copy()
+        self._state[1] = 0
+        self._solver: Solver | None = None
+        self._asked = False
+        self._kind_before = self.knowledge.view.kind.copy()
+        old = members[members < self.knowledge.tuples]
+        self.could = self.knowledge.view.allowed[old].copy()
+        if len(old) < len(members):
+            self.could = np.vstack([self.could, np.ones((1, self.knowledge.values), dtype=np.bool_)])
+        self.could = np.unique(self.could, axis=0)
+
+    def find(self, may_add: bool) -> Cover | None:
+        """The least cover; None if there is none, or none without values although none may be added."""
+        least = 0
+        while True:
+            added = self._smallest()
+            if added is None or (not may_add and added.any()):
+                return None
+            if self.proven:
+                least = int(added.sum())
+            pool = self._try(added)
+            if pool is not None:
+                return Cover(added, pool, least) if self.proven else self._without_idle(added, pool, least)
+
+    def _without_idle(self, added: Integers, pool: Pool, least: int) -> Cover:
+        """Where reasons were guessed, leave out one value after the other and see whether it was needed."""
+        for label in np.repeat(np.arange(len(added)), added).tolist():
+            if int(added.sum()) <= least or self._tired():
+                break
+            fewer = added.copy()
+            fewer[label] -= 1
+            smaller = self._try(fewer)
+            if smaller is not None:
+                added, pool = fewer, smaller
+        return Cover(added, pool, least)
+
+    def _smallest(self) -> Integers | None:
+        """A smallest set of artificial values that hits all reasons and leaves k labels to every member."""
+        labels, copies = self.knowledge.values, 1 + max([0, *(int(r.added.max()) for r in self.reasons)])
+        least_added = np.zeros(labels, dtype=np.int32) if self.proven else self.reasons[-1].added
+        published = self.real > 0
+        missing = np.flatnonzero((self.could & published).sum(axis=1) < self.k)
+        if not self.reasons and not len(missing):
+            return np.zeros(labels, dtype=np.int32)
+        rows, least = [], []
+        for member in missing:
+            row = np.zeros((copies, labels))
+            row[0] = self.could[member] & ~published
+            rows.append(row)
+            least.append(self.k - int((self.could[member] & published).sum()))
+        for reason in self.reasons:
+            row = np.zeros((copies, labels))
+            for label in reason.labels:
+                row[reason.added[label], label] = 1
+            rows.append(row)
+            least.append(1)
+        for copy in range(1, copies):
+            for label in range(labels):
+                row = np.zeros((copies, labels))
+                row[copy - 1, label], row[copy, label] = 1, -1
+                rows.append(row)
+                least.append(0)
+        # Among equally small sets, labels that many members can have leave the most room for later answers.
+        use = self.could.sum(axis=0) / (1 + len(self.could))
+        cost = np.tile(1 + (1 - use) / (1 + copies * labels), (copies, 1))
+        solution = milp(
+            cost.ravel(),
+            constraints=LinearConstraint(np.array([row.ravel() for row in rows]), np.array(least), np.inf),
+            bounds=Bounds((np.arange(copies)[:, None] < least_added).ravel(), 1),
+            integrality=np.ones(cost.size, dtype=np.int64),
+        )
+        if solution.x is None:
+            return None
+        chosen: Integers = np.rint(solution.x).reshape(copies, labels).sum(axis=0).astype(np.int32)
+        return chosen
+
+    def _try(self, added: Integers) -> Pool | None:
+        """Witnesses with which the set suffices; otherwise None, and there are new reasons."""
+        self.knowledge.publish(self.members, self.real + added)
+        try:
+            pool = self._start()
+            everyone = representatives(self.knowledge)
+            pool.seek(everyone[pool.degree < self.k], self.k, self.effort.steps)
+            while (pool.degree < self.k).any():
+                reasons, unknown = self._ask_for_all(pool, everyone, added)
+                if unknown and not reasons:
+                    reasons = self._guesses(pool, unknown, added)
+                if reasons:
+                    self.reasons += reasons
+                    self._near = [*self._near, *pool.values[1:]]
+                    return None
+            return pool
+        finally:
+            self.knowledge.retract()
+
+    def _ask_for_all(self, pool: Pool, everyone: Integers, added: Integers) -> tuple[list[Reason], list[int]]:
+        """Complete the pool as far as possible; why that was not possible, and for whom it is not known."""
+        reasons: list[Reason] = []
+        unknown: list[int] = []
+        done: set[int] = set()
+        while len(kinds := self._lacking(pool, done)) and len(reasons) < self.effort.reasons:
+            kind = int(kinds[0])
+            verdict = self._ask(pool, kind, everyone, added)
+            if isinstance(verdict, Found):
+                pool.seek(everyone[pool.degree < self.k], self.k, self.effort.steps)
+                continue
+            done.add(kind)
+            if isinstance(verdict, Impossible):
+                reasons.append(Reason(verdict.labels, added))
+            else:
+                unknown.append(int(everyone[kind]))
+        return reasons, unknown
+
+    def _start(self) -> Pool:
+        """The witnesses of the history carried over, and those of earlier tries as far as they are valid."""
+        steps = self.effort.steps if self.proven or not self._tired() else 0
+        pool = self.pool.carried(self.truth, self.k, steps, self._state)
+        for near in self._near:
+            if pool.fits(near):
+                pool.add(near)
+        return pool
+
+    def _lacking(self, pool: Pool, hopeless: set[int]) -> Integers:
+        """The kinds that show too few values, those with the fewest first."""
+        kinds = np.flatnonzero(pool.degree < self.k)
+        kinds = kinds[[kind not in hopeless for kind in kinds.tolist()]]
+        return kinds[np.argsort(pool.degree[kinds], kind="stable")].astype(np.int32)
+
+    def _ask(self, pool: Pool, kind: int, everyone: Integers, added: Integers) -> Verdict:
+        """Add a witness that shows another value for a kind to the pool, or say why there is none."""
+        tuple_ = int(everyone[kind])
+        exact = self._exact(tuple_) if self._patience else None
+        if exact is not None:
+            question = exact.problem
+            open_ = np.zeros(pool.shown.shape, dtype=np.bool_)
+            open_[kind] = pool.shown[kind] == 0
+            targets = question.pairs_of(open_)
+            levels = dict(enumerate(added.tolist()))
+            verdict = exact.ask(targets, levels, self.effort.solver) if targets else Impossible(frozenset())
+            if isinstance(verdict, Found):
+                pool.add(question.deal(verdict.counts, self.knowledge, self.truth))
+                return verdict
+            if isinstance(verdict, Impossible):
+                return exact.reason(targets, verdict, levels, self.effort.solver)
+            self._patience -= 1
+        shown = pool.degree[kind]
+        if not self._tired():
+            pool.seek(everyone[[kind]], self.k, 10 * self.effort.steps)
+        return Found([]) if pool.degree[kind] > shown else Unknown()
+
+    def _tired(self) -> bool:
+        return self.effort.work is not None and int(self._state[1]) > self.effort.work
+
+    def _exact(self, tuple_: int) -> Solver | None:
+        """The solver for the component of this answer, which is open in it; None if it is too large."""
+        if not self._asked:
+            self._asked = True
+            newest = self.knowledge.counts(self.knowledge.results - 1)
+            self.knowledge.retract()
+            everything = np.full(self.knowledge.values, len(self.members), dtype=np.int32)
+            self.knowledge.publish(self.members, everything)
+            question = problem(self.knowledge, tuple_, self.real)
+            self.knowledge.retract()
+            self.knowledge.publish(self.members, newest)
+            if self.effort.pairs is None or len(question.kinds) <= self.effort.pairs:
+                self._solver = solver(question)
+        return self._solver
+
+    def _guesses(self, pool: Pool, tuples: list[int], added: Integers) -> list[Reason]:
+        """For tuples that lack values nobody knows why: labels of which more would help.
+
+        Witnesses that turn up on the way go into the pool; a tuple that gets one needs no reason.
+        """
+        self.proven = False
+        self.knowledge.retract()
+        counts = self.real + added
+        self.knowledge.publish(self.members, counts + len(self.members))
+        guess = Guess(self.pool, self._kind_before, self.members, counts, self.effort.steps, self._state)
+        reasons = []
+        valid = []
+        for tuple_ in tuples:
+            kind = self.knowledge.view.kind[tuple_]
+            if pool.degree[kind] >= self.k:  # later witnesses showed enough for it as well
+                continue
+            lacking = pool.shown[kind] == 0
+            near = guess.nearest(tuple_, lacking, 1 if self._tired() else 4)
+            shortest = min((len(labels) for _, labels in near), default=0)
+            if near and not shortest:
+                valid += [value for value, labels in near if not labels]
+            else:
+                self._near += [value for value, _ in near]
+                labels = frozenset().union(*(labels for _, labels in near if len(labels) == shortest))
+                reasons.append(Reason(labels, added))
+        self.knowledge.retract()
+        self.knowledge.publish(self.members, counts)
+        for value in valid:
+            pool.add(value)
+        return reasons

@@ -1,0 +1,204 @@
+"""The gate: asks a strategy, keeps the history, and answers or refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.gate.growing import Growing
+from tarnkappe.gate.knowledge import Integers, Knowledge
+from tarnkappe.gate.population import Population
+from tarnkappe.gate.strategy import Part, Strategy, counted
+from tarnkappe.gate.witness_pool import WitnessPool
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A set of people and the multiset of values that they share, in an order that links nobody."""
+
+    people: tuple[Hashable, ...]
+    values: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What the analyst may see, and for the owner alone: how many of the values are artificial.
+
+    Attributes:
+        blocks: the answer; each block is to be shown as one group.
+        artificial: how many values belong to nobody. To know this number helps an attacker.
+        least: fewer artificial values would not have done, as far as the strategy knows.
+    """
+
+    blocks: tuple[Block, ...]
+    artificial: int = dataclasses.field(repr=False)
+    least: int | None = dataclasses.field(default=None, repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal:
+    """The answer would leave too few possible values to somebody. It does not say to whom."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """What the owner must keep of an answer to go on after a restart: who was new, and the answer."""
+
+    newcomers: tuple[tuple[Hashable, str], ...] = dataclasses.field(repr=False)
+    blocks: tuple[Block, ...]
+
+
+Record = Callable[[Entry, Strategy], None]
+"""Writes an entry (and, as often as it likes, the state of the strategy) before the answer leaves."""
+
+
+class Gate:
+    """Answers queries about a population so that everybody ever returned keeps at least k possible values.
+
+    The decision is serial and atomic: of two queries at the same time one sees the other's answer in the
+    history. A query that is refused, or that fails, changes nothing.
+
+    >>> from tarnkappe.gate import Gate, Population
+    >>> gate = Gate(Population({1: "A", 2: "A", 3: "B", 4: "C"}), k=2)
+    >>> gate.ask([1, 2, 3]).blocks[0].values
+    ('A', 'A', 'B')
+    >>> gate.ask([1, 2]).blocks[0].values  # both have A: something must be added
+    ('A', 'A', 'B')
+    """
+
+    def __init__(
+        self,
+        population: Population,
+        k: int,
+        strategy: Strategy | None = None,
+        *,
+        may_add: bool = True,
+        seed: int = 0,
+        record: Record | None = None,
+    ) -> None:
+        self.population, self.k, self.may_add = population, k, may_add
+        self.knowledge = Knowledge(max(1, len(population.labels)))
+        self.strategy = WitnessPool() if strategy is None else strategy
+        self.strategy.begin(self.knowledge, k, seed)
+        self._record = record
+        self._people: list[Hashable] = []
+        self._number: dict[Hashable, int] = {}
+        self._truth = Growing(np.int32)
+        self._lock = threading.Lock()
+
+    def ask(self, people: Iterable[Hashable]) -> Answer | Refusal:
+        """The answer to a query that selects these people, or a refusal."""
+        asked = list(people)
+        if len(set(asked)) < len(asked):
+            raise ParameterError("the query names somebody twice")
+        if not asked:
+            return Answer((), 0, 0)
+        with self._lock:
+            return self._decide(asked)
+
+    def update(self, person: Hashable, secret: str | None) -> None:
+        """Insert somebody or give somebody another value. What was published stays known."""
+        with self._lock:
+            before = self.population.secret(person) if person in self.population else None
+            self.population.put(person, secret)
+            if self.population.secret(person) != before:
+                self._number.pop(person, None)
+
+    def delete(self, person: Hashable) -> None:
+        """Take somebody out of the table. What was published stays known, and stays protected."""
+        with self._lock:
+            self.population.remove(person)
+            self._number.pop(person, None)
+
+    def degrees(self) -> dict[Hashable, int]:
+        """How many possible values everybody who was returned keeps at least."""
+        with self._lock:
+            degrees = self.strategy.degrees()
+            return {person: int(degrees[number]) for person, number in self._number.items()}
+
+    @property
+    def truth(self) -> Integers:
+        """The true value of every tuple that was returned; only the owner may see it."""
+        return self._truth.rows
+
+    def resume(self, entries: Iterable[Entry], state: Mapping[str, NDArray[Any]] | None = None) -> None:
+        """Go on where another gate stopped: with all its entries, and with the state it had after the last.
+
+        Without a state the strategy follows the entries one by one, which takes about as long as it took to
+        answer them. Nothing is taken on trust: it must be proven anew that everybody keeps k values.
+        """
+        with self._lock:
+            if self._people:
+                raise ParameterError("only a new gate can take over the history of another")
+            for entry in entries:
+                for person, label in entry.newcomers:
+                    self._enter(person, self.population.code(label))
+                self._widen()
+                for block in entry.blocks:
+                    codes = np.array([self.population.code(label) for label in block.values])
+                    members = np.array([self._number[person] for person in block.people], dtype=np.int32)
+                    self.knowledge.publish(members, counted(codes, self.knowledge.values))
+                    if state is None:
+                        self.strategy.follow(self.truth[: self.knowledge.tuples])
+            if state is not None and self._people:
+                self.strategy.restore(self.truth, state)
+            for person, number in list(self._number.items()):
+                if person not in self.population or self.population.secret(person) != self.truth[number]:
+                    del self._number[person]
+
+    def _decide(self, asked: list[Hashable]) -> Answer | Refusal:
+        known = len(self._people)
+        secrets = [self.population.secret(person) for person in asked]
+        self._widen()
+        try:
+            for person, secret in zip(asked, secrets, strict=True):
+                if person not in self._number:
+                    self._enter(person, secret)
+            members = np.array([self._number[person] for person in asked], dtype=np.int32)
+            proposal = self.strategy.propose(members, self.truth, self.may_add)
+            if proposal is None:
+                self._forget(known)
+                return Refusal()
+            blocks = tuple(self._block(part) for part in proposal.parts)
+            if self._record is not None:
+                newcomers = zip(self._people[known:], self.truth[known:].tolist(), strict=True)
+                labels = self.population.labels
+                self._record(
+                    Entry(tuple((who, labels[code]) for who, code in newcomers), blocks), self.strategy
+                )
+        except BaseException:
+            self.strategy.reject()
+            self._forget(known)
+            raise
+        for part in proposal.parts:
+            self.knowledge.publish(part.members, part.counts)
+        self.strategy.accept()
+        artificial = sum(len(block.values) for block in blocks) - len(asked)
+        return Answer(blocks, artificial, proposal.least)
+
+    def _block(self, part: Part) -> Block:
+        repeated = zip(self.population.labels, part.counts.tolist(), strict=True)
+        values = sorted(label for label, count in repeated for _ in range(count))
+        return Block(tuple(self._people[member] for member in part.members), tuple(values))
+
+    def _enter(self, person: Hashable, secret: int) -> None:
+        self._number[person] = len(self._people)
+        self._people.append(person)
+        self._truth.add(np.array([secret], dtype=np.int32))
+
+    def _forget(self, known: int) -> None:
+        for person in self._people[known:]:
+            del self._number[person]
+        del self._people[known:]
+        self._truth.cut(known)
+
+    def _widen(self) -> None:
+        more = len(self.population.labels) - self.knowledge.values
+        if more > 0:
+            self.knowledge.add_values(more)

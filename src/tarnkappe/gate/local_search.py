@@ -1,0 +1,322 @@
+"""Kernels that make and mend witnesses.
+
+A *witness* is one complete distribution: a value for every tuple, such that no cell is used more often than
+its capacity. `free` holds what is left of every cell; the witness is valid if no entry is negative. A move
+gives one tuple another value that it may have, and shifts one unit in each of its results. A new demand is
+imposed by a move; the cells that overflow are then relieved one after the other, like a chain of ejections,
+until none is left.
+
+Nothing here can make an unsound witness: a kernel that reports success has seen that no cell overflows and
+that every value is allowed. Failing only means that another way must be tried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.gate.knowledge import Integers, View
+from tarnkappe.native import compiled
+
+TENURE = 3
+"""For how many steps, plus a random few, a tuple does not go back to the value it has left."""
+NOISE = 64
+"""One step in so many is random, to leave circles that nothing else prevents."""
+
+
+@compiled
+def draw(state: NDArray[np.uint64], below: int) -> int:
+    """A random number from 0 to below - 1 (xorshift; reproducible, no secrets rest on it).
+
+    The first entry of the state is the generator's; the second counts the steps of all searches.
+    """
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return int(x % np.uint64(below))
+
+
+@compiled
+def price(view: View, free: Integers, weight: Integers, tuple_: int, old: int, new: int) -> int:
+    """By how much the weighted overflow grows if a tuple goes from its old value (-1: none) to a new one."""
+    growth = 0
+    membership = view.newest[tuple_]
+    while membership >= 0:
+        cells = view.cell[view.result[membership]]
+        if free[cells[new]] <= 0:
+            growth += weight[cells[new]]
+        if old >= 0 and free[cells[old]] < 0:
+            growth -= weight[cells[old]]
+        membership = view.earlier[membership]
+    return growth
+
+
+@compiled
+def move(view: View, value: Integers, free: Integers, tuple_: int, new: int) -> None:
+    """Give a tuple another value. The newest result need not have its old value."""
+    old = value[tuple_]
+    value[tuple_] = new
+    membership = view.newest[tuple_]
+    while membership >= 0:
+        cells = view.cell[view.result[membership]]
+        free[cells[new]] -= 1
+        if old >= 0 and cells[old] >= 0:
+            free[cells[old]] += 1
+        membership = view.earlier[membership]
+
+
+@compiled
+def overflow(view: View, free: Integers, bad: Integers, count: int, soft: int) -> int:
+    """By how much the cells of the soft result overflow; -1 if another cell does."""
+    total = 0
+    for place in range(count):
+        if view.holder[bad[place]] != soft:
+            return -1
+        total -= free[bad[place]]
+    return total
+
+
+@compiled
+def repair(
+    view: View,
+    value: Integers,
+    free: Integers,
+    pinned: int,
+    soft: int,
+    shown: Integers,
+    degree: Integers,
+    k: int,
+    steps: int,
+    state: NDArray[np.uint64],
+) -> bool:
+    """Relieve all overflowing cells without moving the pinned tuple; True if none is left.
+
+    Whenever no move makes the overflow smaller, all overflowing cells get heavier, so that those which are
+    hard to relieve decide more and more (breakout). Of equally good moves those are preferred that show a
+    value for a tuple that still lacks some (fewer than k).
+
+    One result may be soft (-1: none is). If it alone overflows at the beginning, the values are in the end
+    those with which it alone overflows and does so least; `free` is then of no use.
+    """
+    cells = len(free)
+    position = np.full(cells, -1, dtype=np.int32)
+    bad = np.empty(cells, dtype=np.int32)
+    count = 0
+    for cell in range(cells):
+        if free[cell] < 0:
+            position[cell] = count
+            bad[count] = cell
+            count += 1
+    if count == 0:
+        return True
+    least = overflow(view, free, bad, count, soft)
+    best_values = value.copy()
+    weight = np.ones(cells, dtype=np.int32)
+    left = np.full(len(value), -1, dtype=np.int32)
+    until = np.zeros(len(value), dtype=np.int32)
+    for step in range(steps):
+        state[1] += np.uint64(1)
+        cell = bad[draw(state, count)]
+        result, v = view.holder[cell], view.label[cell]
+        best, best_tuple, best_value, ties = np.int64(1 << 40), -1, -1, 0
+        random_move = draw(state, NOISE) == 0
+        for membership in range(view.first[result], view.first[result + 1]):
+            tuple_ = view.member[membership]
+            if tuple_ == pinned or value[tuple_] != v:
+                continue
+            lacking = degree[view.kind[tuple_]] < k
+            for new in range(view.allowed.shape[1]):
+                if new == v or not view.allowed[tuple_, new]:
+                    continue
+                if random_move:
+                    score = np.int64(0)
+                else:
+                    score = np.int64(2 * price(view, free, weight, tuple_, v, new))
+                    if lacking and shown[view.kind[tuple_], new] == 0:
+                        score -= 1
+                    if left[tuple_] == new and until[tuple_] > step:
+                        score += 1 << 30
+                if score > best:
+                    continue
+                if score < best:
+                    best, ties = score, 0
+                ties += 1
+                if draw(state, ties) == 0:
+                    best_tuple, best_value = tuple_, new
+        if best_tuple < 0:
+            break
+        if best >= 0 and not random_move:
+            for place in range(count):
+                weight[bad[place]] += 1
+        left[best_tuple] = v
+        until[best_tuple] = step + TENURE + draw(state, TENURE)
+        move(view, value, free, best_tuple, best_value)
+        membership = view.newest[best_tuple]
+        while membership >= 0:
+            row = view.cell[view.result[membership]]
+            touched = row[best_value]
+            if free[touched] < 0 and position[touched] < 0:
+                position[touched] = count
+                bad[count] = touched
+                count += 1
+            touched = row[v]
+            if free[touched] >= 0 and position[touched] >= 0:
+                count -= 1
+                last = bad[count]
+                bad[position[touched]] = last
+                position[last] = position[touched]
+                position[touched] = -1
+            membership = view.earlier[membership]
+        if count == 0:
+            return True
+        if soft >= 0:
+            now = overflow(view, free, bad, count, soft)
+            if 0 <= now < least:
+                least = now
+                best_values[:] = value
+                if least == 1:
+                    break
+    if least >= 0:
+        value[:] = best_values
+    return False
+
+
+@compiled
+def enter(
+    view: View,
+    value: Integers,
+    free: Integers,
+    pinned: int,
+    soft: int,
+    shown: Integers,
+    degree: Integers,
+    k: int,
+    steps: int,
+    state: NDArray[np.uint64],
+) -> bool:
+    """Carry a witness over into the newest result; tuples that are new there have the value -1 before.
+
+    `free` already has the cells of the newest result, all empty. See `repair` for what is pinned and soft.
+    """
+    newest = len(view.cell) - 1
+    row = view.cell[newest]
+    weight = np.ones(len(free), dtype=np.int32)
+    first, last = view.first[newest], view.first[newest + 1]
+    for membership in range(first, last):
+        tuple_ = view.member[membership]
+        if value[tuple_] >= 0 and row[value[tuple_]] >= 0:
+            free[row[value[tuple_]]] -= 1
+    for membership in range(first, last):
+        tuple_ = view.member[membership]
+        old = value[tuple_]
+        if old < 0 or view.allowed[tuple_, old]:
+            continue
+        best, best_value, ties = 1 << 30, -1, 0
+        for new in range(view.allowed.shape[1]):
+            if view.allowed[tuple_, new]:
+                growth = price(view, free, weight, tuple_, -1, new)
+                if growth < best:
+                    best, ties = growth, 0
+                if growth == best:
+                    ties += 1
+                    if draw(state, ties) == 0:
+                        best_value = new
+        if best_value < 0:
+            return False
+        move(view, value, free, tuple_, best_value)
+    taken = np.zeros(len(row), dtype=np.bool_)
+    for membership in range(first, last):
+        tuple_ = view.member[membership]
+        if value[tuple_] >= 0:
+            continue
+        best_score, best_value, ties = -1, -1, 0
+        for new in range(len(row)):
+            if view.allowed[tuple_, new] and free[row[new]] > 0:
+                score = (2 if shown[view.kind[tuple_], new] == 0 else 0) + (0 if taken[new] else 1)
+                if score > best_score:
+                    best_score, ties = score, 0
+                if score == best_score:
+                    ties += 1
+                    if draw(state, ties) == 0:
+                        best_value = new
+        if best_value < 0:
+            return False
+        taken[best_value] = True
+        move(view, value, free, tuple_, best_value)
+    return repair(view, value, free, pinned, soft, shown, degree, k, steps, state)
+
+
+@compiled
+def show(view: View, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
+    """Count (sign 1) or discount (-1) what a witness shows."""
+    for tuple_ in range(len(value)):
+        kind, v = view.kind[tuple_], value[tuple_]
+        if sign > 0 and shown[kind, v] == 0:
+            degree[kind] += 1
+        shown[kind, v] += sign
+        if sign < 0 and shown[kind, v] == 0:
+            degree[kind] -= 1
+
+
+@compiled
+def impose(
+    view: View,
+    values: Integers,
+    frees: Integers,
+    count: int,
+    tuple_: int,
+    new: int,
+    state: NDArray[np.uint64],
+) -> None:
+    """Give a tuple another value in a copy of the witness that it disturbs least, put behind the others."""
+    weight = np.ones(frees.shape[1], dtype=np.int32)
+    best, base, ties = 1 << 30, 0, 0
+    for witness in range(count):
+        growth = price(view, frees[witness], weight, tuple_, values[witness, tuple_], new)
+        if growth < best:
+            best, ties = growth, 0
+        if growth == best:
+            ties += 1
+            if draw(state, ties) == 0:
+                base = witness
+    values[count] = values[base]
+    frees[count] = frees[base]
+    move(view, values[count], frees[count], tuple_, new)
+
+
+@compiled
+def seek(
+    view: View,
+    values: Integers,
+    frees: Integers,
+    count: int,
+    wanted: Integers,
+    shown: Integers,
+    degree: Integers,
+    k: int,
+    steps: int,
+    state: NDArray[np.uint64],
+) -> int:
+    """Make witnesses that show more values for the wanted tuples, until each has k or all were tried.
+
+    `values` and `frees` have room for more witnesses than the `count` that they hold. Returns the new count.
+    """
+    for tuple_ in wanted:
+        kind = view.kind[tuple_]
+        width = view.allowed.shape[1]
+        offset = draw(state, width)
+        for turn in range(width):
+            new = (turn + offset) % width
+            if degree[kind] >= k:
+                break
+            if not view.allowed[tuple_, new] or shown[kind, new] > 0:
+                continue
+            if count == len(values):
+                return count
+            impose(view, values, frees, count, tuple_, new, state)
+            if repair(view, values[count], frees[count], tuple_, -1, shown, degree, k, steps, state):
+                show(view, values[count], shown, degree, 1)
+                count += 1
+    return count

@@ -1,0 +1,91 @@
+"""The witness pool: complete distributions that prove everybody's anonymity, mended answer by answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.errors import GuaranteeError
+from tarnkappe.gate.certificate import certify
+from tarnkappe.gate.cover import Cover, Effort, LeastCover
+from tarnkappe.gate.exact_test import settle
+from tarnkappe.gate.knowledge import Integers
+from tarnkappe.gate.pool import Pool
+from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+
+
+@dataclass
+class WitnessPool(Strategy):
+    """Keep a pool of witnesses in which everybody takes at least k values.
+
+    A new answer is tried without artificial values first. Every witness is carried over by local search;
+    for tuples that then lack values new witnesses are made, by local search and, where that fails, by the
+    exact solver within a budget. Only if the solver says that nothing else helps (or gives up) artificial
+    values are added, as few as the solver's reasons demand.
+
+    Sound by construction: every witness is a real possibility, whoever made it.
+
+    Attributes:
+        steps: how long the local search tries to mend one witness.
+        work: how many steps all searches for one answer may take before it settles for more values.
+        effort: the budget of one question to the solver; 0.01 is about 50 ms on a usual machine.
+        pairs: the largest problem, in pairs of a kind and a value, about which the solver is asked.
+    """
+
+    name: ClassVar[str] = "witness-pool"
+
+    steps: int = 300
+    work: int | None = 100_000
+    effort: float | None = 0.02
+    pairs: int | None = 20_000
+
+    def _start(self) -> None:
+        self._pool = Pool(self.knowledge, self.seed)
+        self._next: Cover | None = None
+
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
+        real = counted(truth[members], self.knowledge.values)
+        effort = Effort(self.steps, self.work, self.effort, self.pairs)
+        self._next = LeastCover(self._pool, members, real, truth, self.k, effort).find(may_add)
+        if self._next is None:
+            return None
+        self._proposed = real + self._next.added
+        return Proposal((Part(members, self._proposed),), self._next.least)
+
+    def accept(self) -> None:
+        assert self._next is not None, "nothing was proposed"
+        self._pool, self._next = self._next.pool, None
+        if not np.array_equal(self.knowledge.counts(self.knowledge.results - 1), self._proposed):
+            self._pool.refresh()  # surplus values were published
+        self._pool.trim(self.k, keep=2 * self.k + 8)
+
+    def reject(self) -> None:
+        self._next = None
+
+    def degrees(self) -> Integers:
+        return self._pool.degrees()
+
+    def follow(self, truth: Integers) -> None:
+        self._pool = self._pool.carried(truth, self.k, self.steps)
+        for effort in (self.effort, None):
+            if self._pool.degree.min() < self.k:
+                settle(self._pool, self.k, effort)
+        if self._pool.degree.min() < self.k:
+            raise GuaranteeError(f"the history does not leave {self.k} possible values to everybody")
+        self._pool.trim(self.k, keep=2 * self.k + 8)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {"witnesses": (self._pool if self._next is None else self._next.pool).values.copy()}
+
+    def restore(self, truth: Integers, state: Mapping[str, NDArray[Any]]) -> None:
+        witnesses = np.asarray(state["witnesses"], dtype=np.int32)
+        certify(self.knowledge, witnesses, self.k)
+        self._start()
+        self._pool.add(truth)
+        for witness in witnesses:
+            self._pool.add(witness)
+        self._pool.trim(self.k, keep=2 * self.k + 8)

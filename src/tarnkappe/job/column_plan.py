@@ -1,0 +1,151 @@
+"""What a job does with one column."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tarnkappe.errors import JobError, ParameterError
+from tarnkappe.hierarchy import BUILDERS, Hierarchy, Ordered, read_hierarchy
+from tarnkappe.loss import LOSSES, ColumnLoss, Loss
+from tarnkappe.recoding import Aggregation
+from tarnkappe.table import Column, Role, Table
+
+LEVEL_KEYS = ("level", "min_level", "max_level")
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnPlan:
+    """The role of one column and what is done with it.
+
+    Attributes:
+        role: what it is to an attacker.
+        hierarchy: how it generalizes: a hierarchy file, a builder, or a proposal.
+        level: fixes the level of a quasi-identifier.
+        min_level: the least level that may be chosen.
+        max_level: the greatest.
+        weight: how much the loss of the column counts; others count 1.
+        aggregate: what the values of a class become instead of a label. Such a column does not form classes,
+            unless it has level limits: then it forms them at a level within these.
+        suppressed: whether the column is suppressed altogether.
+    """
+
+    role: Role = Role.INSENSITIVE
+    hierarchy: str | Mapping[str, Any] | Hierarchy | None = dataclasses.field(default=None, hash=False)
+    level: int | None = None
+    min_level: int | None = None
+    max_level: int | None = None
+    weight: float | None = None
+    aggregate: Aggregation | None = None
+    suppressed: bool = False
+
+    def level_limits(self, height: int) -> tuple[int, int]:
+        """The least and the greatest level that may be chosen."""
+        if self.suppressed or (self.aggregate is not None and not self._names_levels):
+            return height, height
+        if self.level is not None:
+            return self.level, self.level
+        return self.min_level or 0, height if self.max_level is None else self.max_level
+
+    @property
+    def has_level_limits(self) -> bool:
+        """Whether not every level may be chosen."""
+        return self.suppressed or self.aggregate is not None or self._names_levels
+
+    @property
+    def _names_levels(self) -> bool:
+        return (self.level, self.min_level, self.max_level) != (None, None, None)
+
+    def hierarchy_for(self, column: Column) -> Hierarchy | None:
+        """The hierarchy of an encoded column, read or built now."""
+        plan = self.hierarchy
+        if plan is None or isinstance(plan, Hierarchy):
+            return plan
+        if isinstance(plan, str):
+            return read_hierarchy(plan)
+        options = dict(plan)
+        return BUILDERS.create(options.pop("builder", "auto"), options).build_column(column)
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The values in their order, where the builder of the hierarchy lists them."""
+        if not isinstance(self.hierarchy, Mapping) or self.hierarchy.get("builder") != Ordered.name:
+            return None
+        return tuple(map(str, self.hierarchy.get("order") or ())) or None
+
+    def check(self, name: str) -> None:
+        """Refuse what contradicts itself."""
+        asked = {"weight": self.weight is not None, "aggregate": self.aggregate is not None}
+        for key, is_asked in {**asked, "suppressed": self.suppressed}.items():
+            if is_asked and self.role is not Role.QUASI_IDENTIFIER:
+                raise ParameterError(f"'{name}' is no quasi-identifier: {key} has no meaning for it")
+        if self.suppressed and (self.aggregate is not None or self._names_levels):
+            raise ParameterError(f"'{name}' is suppressed: it can have no level and no aggregate")
+
+
+def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str, Any] | None) -> ColumnPlan:
+    """The plan of a column as a job file describes it, its hierarchy being read already."""
+    limits = {key: _level(name, key, plan[key]) for key in LEVEL_KEYS if key in plan}
+    weight, suppressed = plan.get("weight"), plan.get("suppressed", False)
+    if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int | float)):
+        raise JobError(f"[columns.{name}]: weight is a number, not {weight!r}")
+    if not isinstance(suppressed, bool):
+        raise JobError(f"[columns.{name}]: suppressed is true or false, not {suppressed!r}")
+    return ColumnPlan(
+        Role.parse(plan.get("role", "insensitive")),
+        hierarchy,
+        **limits,
+        weight=weight,
+        aggregate=Aggregation.parse(plan["aggregate"]) if "aggregate" in plan else None,
+        suppressed=suppressed,
+    )
+
+
+def _level(column: str, key: str, level: Any) -> int:
+    if not isinstance(level, int) or isinstance(level, bool) or level < 0:
+        raise JobError(f"[columns.{column}]: {key} is a whole number of at least 0, not {level!r}")
+    return level
+
+
+def plan_columns(
+    table: Table,
+    hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]],
+    levels: Mapping[str, int | tuple[int, int]],
+    *,
+    weights: Mapping[str, float] | None = None,
+    aggregates: Mapping[str, str] | None = None,
+    suppressed_columns: Iterable[str] = (),
+) -> dict[str, ColumnPlan]:
+    """What is done with the columns of a table; the arguments are those of `anonymize`."""
+    weights, aggregates, suppressed = weights or {}, aggregates or {}, tuple(suppressed_columns)
+    plans = {}
+    for name in dict.fromkeys([*hierarchies, *levels, *weights, *aggregates, *suppressed]):
+        limits = levels.get(name, (None, None))
+        least, greatest = (limits, limits) if isinstance(limits, int) else limits
+        plans[name] = ColumnPlan(
+            table.roles[table.require(name)],
+            hierarchies.get(name),
+            min_level=least,
+            max_level=greatest,
+            weight=weights.get(name),
+            aggregate=Aggregation.parse(aggregates[name]) if name in aggregates else None,
+            suppressed=name in suppressed,
+        )
+    return plans
+
+
+def weigh(loss: Loss, plans: Mapping[str, ColumnPlan]) -> Loss:
+    """The loss with the weights of the columns."""
+    weights = {name: plan.weight for name, plan in plans.items() if plan.weight is not None}
+    if not weights:
+        return loss
+    if not isinstance(loss, ColumnLoss):
+        able = ", ".join(each.name for each in LOSSES if issubclass(each, ColumnLoss))
+        raise ParameterError(
+            f"{loss.name} is not measured column by column, so columns cannot be weighed: use {able}"
+        )
+    for name, weight in weights.items():
+        if loss.weights.get(name, weight) != weight:
+            raise ParameterError(f"'{name}' has two weights, {loss.weights[name]:g} and {weight:g}")
+    return dataclasses.replace(loss, weights={**loss.weights, **weights})

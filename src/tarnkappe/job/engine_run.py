@@ -1,0 +1,249 @@
+"""Jobs whose rows stay where they are: an engine counts them, writes the release and counts that again.
+
+Only the distinct combinations of the columns that matter come here. The search on them is the same as on a
+table in memory, so it gives the same levels; what it decides goes back to the engine as one statement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.engines.engine import Engine
+from tarnkappe.engines.statements import LevelTable, Plan
+from tarnkappe.engines.stored import StoredTable
+from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
+from tarnkappe.job.engine_verification import verify_written
+from tarnkappe.job.job import Job
+from tarnkappe.job.manifest import write_manifest
+from tarnkappe.job.pipeline import solve
+from tarnkappe.job.preparation import Preparation, prepare
+from tarnkappe.job.publication import Publication, publication
+from tarnkappe.job.release import generalized
+from tarnkappe.job.report import write_report
+from tarnkappe.job.result import Result
+from tarnkappe.job.stopwatch import Stopwatch
+from tarnkappe.lattice import Solution
+from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
+from tarnkappe.recoding import Pass
+from tarnkappe.risk import attack_all
+from tarnkappe.table import Role, Table
+from tarnkappe.table.encoding import Column, Progress
+
+
+def run_in_engine(job: Job, *, seed: int | None = None, progress: Progress | None = None) -> Result:
+    """Run a job where its rows are; release, report and manifest appear together, verified, or not at all."""
+    _refuse_misfits(job)
+    with publication(job.output) as made:
+        with _opened(job, made.release) as engine:
+            result = _run(job, engine, made, seed, progress)
+        made.publish()  # after the engine has had a last look at whether the source is what it was
+    return result
+
+
+def _run(job: Job, engine: Engine, made: Publication, seed: int | None, progress: Progress | None) -> Result:
+    watch = Stopwatch()
+    table = _described(job, engine)
+    prepared = _prepared(job, engine, table, watch, progress)
+    solution = solve(prepared.problem, job.search, watch, progress)
+    with watch.stage("transform"):
+        result = _decided(job, prepared, table, solution, watch)
+        plan = _plan(result, job.output.shuffle, seed)
+    with ExitStack() as releasing:
+        with watch.stage("write"):
+            written = releasing.enter_context(engine.release(plan, progress))
+        with watch.stage("verify"):
+            result = verify_written(result, prepared, engine, written)
+        if made.report is not None:
+            with watch.stage("report"):
+                write_report(result, made.report)
+        if made.manifest is not None:
+            write_manifest(result, job, made.release, made.manifest)
+    return result
+
+
+def _refuse_misfits(job: Job) -> None:
+    engine, output = job.input.engine, job.output
+    if engine == "postgresql" and (output.table is None or output.path is not None):
+        raise JobError(
+            "the engine 'postgresql' writes where the rows are: name a 'table' in [output], no 'path'"
+        )
+    if engine != "postgresql" and output.table is not None:
+        raise JobError("a 'table' in [output] is written by the engine 'postgresql': set it in [input]")
+    if engine != "postgresql" and output.path is None:
+        raise JobError(f"the engine '{engine}' writes the release to a file: name its 'path' in [output]")
+    if any(isinstance(model, DifferentialPrivacy) for model in job.privacy):
+        raise ParameterError(
+            "differential-privacy draws a random sample of the rows, which engines do not: "
+            'use engine = "memory"'
+        )
+    if job.needs_rows:
+        raise JobError(
+            'aggregates, suppressed columns, suppression = "cell" and local_recoding are made row by row: '
+            'use engine = "memory"'
+        )
+    if job.population is not None and job.population.engine != "memory":
+        raise JobError("a population is read into memory: leave 'engine' out of [population]")
+
+
+@contextmanager
+def _opened(job: Job, target: Path | None) -> Iterator[Engine]:
+    """Open the engine; what it loads is loaded when it is used."""
+    source = job.input
+    _refuse_foreign(job)
+    if source.engine == "postgresql":
+        from tarnkappe.engines.postgresql import open_postgresql
+
+        assert source.database is not None
+        assert job.output.table is not None
+        with open_postgresql(
+            source.database, job.output.table, table=source.table, query=source.query
+        ) as postgresql:
+            yield postgresql
+        return
+    assert target is not None
+    if source.engine == "spark":
+        from tarnkappe.engines.spark import open_spark
+
+        assert source.path is not None
+        with open_spark(target, path=source.path) as spark:
+            yield spark
+        return
+    from tarnkappe.engines.duckdb import open_duckdb
+
+    with open_duckdb(
+        target,
+        path=source.path,
+        database=source.database,
+        table=source.table,
+        query=source.query,
+        delimiter=source.delimiter,
+        encoding=source.encoding,
+        memory_limit=source.memory_limit,
+        output_delimiter=job.output.delimiter,
+    ) as duckdb:
+        yield duckdb
+
+
+FOREIGN = {
+    "duckdb": ("sheet",),
+    "postgresql": ("path", "delimiter", "encoding", "sheet"),
+    "spark": ("database", "table", "query", "delimiter", "encoding", "sheet"),
+}
+"""What an engine cannot do anything with."""
+
+
+def _refuse_foreign(job: Job) -> None:
+    for key in FOREIGN[job.input.engine]:
+        if getattr(job.input, key) is not None:
+            raise JobError(f"[input]: '{key}' does not go with the engine '{job.input.engine}'")
+
+
+def _described(job: Job, engine: Engine) -> Table:
+    """The columns of the source with their roles; its rows stay where they are."""
+    columns = Table(pa.table({name: pa.nulls(0) for name in engine.columns}))
+    table = columns.with_roles({name: plan.role for name, plan in job.columns.items()})
+    withheld = [
+        name
+        for names in needed_distributions(job.privacy)
+        for name in names
+        if table.roles[table.require(name)] is Role.IDENTIFIER
+    ]
+    if withheld:
+        raise ColumnError(
+            f"a model looks at '{withheld[0]}', which is not released: an engine cannot verify that: "
+            'use engine = "memory"'
+        )
+    return table
+
+
+def _prepared(
+    job: Job, engine: Engine, table: Table, watch: Stopwatch, progress: Progress | None
+) -> Preparation:
+    """The distinct combinations of the columns that matter, made ready as a table in memory is."""
+    looked_at = [*needed_distributions(job.privacy), *job.loss.distributions]
+    needed = [table.require(name) for names in looked_at for name in names]
+    names = dict.fromkeys([*table.quasi_identifiers, *needed, *table.sensitive])
+    if not table.quasi_identifiers:
+        raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
+    with watch.stage("read"):
+        if table.identifiers and not job.several_rows_per_person:
+            _refuse_repeated_people(engine, table)
+        counted = engine.group(list(names), progress)
+        population = job.population.read(progress) if job.population else None
+    return prepare(
+        Table(counted.table.data, {name: table.roles[name] for name in names}),
+        job.columns,
+        job.privacy,
+        job.loss,
+        suppression_limit=job.suppression_limit,
+        population=population,
+        several_rows_per_person=True,
+        counts=counted.counts,
+        watch=watch,
+        progress=progress,
+    )
+
+
+def _refuse_repeated_people(engine: Engine, table: Table) -> None:
+    """As `people.refuse_repeated_people`, asked of the engine."""
+    repeated = engine.repeated(table.identifiers)
+    if repeated:
+        raise InputError(
+            f"{engine.source}: {repeated} rows repeat the {' and '.join(table.identifiers)} of another row, "
+            "but every promise counts a row as a person: merge the rows of a person, or allow it with "
+            "several_rows_per_person"
+        )
+
+
+def _decided(job: Job, prepared: Preparation, table: Table, solution: Solution, watch: Stopwatch) -> Result:
+    """What will be released, not yet written and not yet verified."""
+    assert solution.best is not None
+    rows, problem = prepared.rows, prepared.problem
+    counted = dict.fromkeys([*problem.distributions, *((name,) for name in table.sensitive)])
+    state = protect(rows.classes(table.quasi_identifiers, solution.best.node, counted), problem.models)
+    names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
+    levels = dict(zip(table.quasi_identifiers, solution.best.node, strict=True))
+    num_rows = rows.num_rows
+    place = job.output.path or f"table {job.output.table} of the database"
+    return Result(
+        input=StoredTable.of(table.column_names, table.roles, num_rows, "the source"),
+        release=StoredTable.of(names, table.roles, num_rows - state.suppressed_rows, place),
+        problem=problem,
+        solution=solution,
+        state=state,
+        hierarchies=prepared.hierarchies,
+        population=None,
+        withheld=pa.table({}),
+        seconds=watch.seconds,
+        passes=(Pass(levels, num_rows - state.suppressed_rows, state.num_kept, solution.best.loss),),
+        attacks=tuple(attack_all(state)),
+        output=place,
+    )
+
+
+def _plan(result: Result, shuffle: bool, seed: int | None) -> Plan:
+    """The winning node as instructions for an engine."""
+    classes = result.state.classes
+    levels = tuple(
+        _level_table(column, level)
+        for column, level in zip(classes.quasi_identifiers, classes.levels, strict=True)
+    )
+    kept = tuple(classes.label_codes(index)[result.state.kept] for index in range(len(levels)))
+    columns = result.release.column_names
+    if seed is None:
+        return Plan(columns, levels, kept, shuffle)
+    return Plan(columns, levels, kept, shuffle, key=f"{seed:032x}")
+
+
+def _level_table(column: Column, level: int) -> LevelTable:
+    """Every value of a column with its label: the column itself, with one row for each value."""
+    each = dataclasses.replace(column, codes=np.arange(column.cardinality, dtype=np.int32))
+    own = level == 0 or column.levels is None
+    codes = each.codes if own or column.levels is None else column.levels.maps[level]
+    return LevelTable(column.name, column.values, codes, generalized(each, level), own)

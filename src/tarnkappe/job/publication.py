@@ -1,0 +1,90 @@
+"""The files of one run: release, report and manifest. They appear together, or none of them does.
+
+Everything is made in hidden folders first. At the end the report and the manifest that an earlier run left
+under these names go, and the new files take their places, the manifest last. So whatever stands there at any
+moment belongs together, even if the machine stops in between; a release without its manifest is not finished.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tarnkappe.errors import JobError
+from tarnkappe.job.job import Output
+from tarnkappe.table.files import naming_output, take_place, writable
+from tarnkappe.table.staging import claimed_folder
+
+
+class Publication:
+    """The outputs of a run, each with the hidden place where it is made.
+
+    Attributes:
+        release: where to make the release, if there is to be one.
+        manifest: where to make its manifest.
+        report: where to make the report, if there is to be one.
+    """
+
+    def __init__(self, places: dict[str, tuple[Path, Path]]) -> None:
+        self._places = places
+        self.release, self.manifest, self.report = (
+            places[name][0] if name in places else None for name in ("release", "manifest", "report")
+        )
+
+    def publish(self) -> None:
+        """Give all files their names."""
+        with _uninterrupted():
+            for name in ("manifest", "report"):
+                if name in self._places:
+                    made, target = self._places[name]
+                    with naming_output(target):
+                        target.unlink(missing_ok=True)
+            for name in ("release", "report", "manifest"):
+                if name in self._places:
+                    made, target = self._places[name]
+                    with naming_output(target):
+                        take_place(made, target)
+
+
+@contextmanager
+def publication(output: Output) -> Iterator[Publication]:
+    """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
+
+    Raises:
+        OutputError: if another run is writing one of them.
+        ParameterError: if one of them cannot be a file.
+    """
+    named = {"release": output.path, "manifest": manifest_path(output), "report": output.report}
+    targets = {name: writable(Path(path)) for name, path in named.items() if path}
+    if len(set(targets.values())) < len(targets):
+        raise JobError("two outputs have the same name: release, manifest and report are three files")
+    places = {}
+    with ExitStack() as claimed:
+        for name, target in sorted(targets.items(), key=lambda item: item[1]):
+            with naming_output(target):
+                folder = claimed.enter_context(claimed_folder(target))
+            places[name] = (folder / target.name, target)
+        yield Publication(places)
+
+
+def manifest_path(output: Output) -> str | None:
+    """Where the manifest goes: beside a released file, unless the job says otherwise."""
+    if output.path is None:
+        return output.manifest if output.table is not None else None
+    return output.manifest or f"{output.path}.manifest.json"
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let an interruption from the keyboard come too late; only the main thread ever gets one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

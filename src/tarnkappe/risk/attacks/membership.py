@@ -1,0 +1,71 @@
+"""Membership: that somebody is in the table at all."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from tarnkappe.privacy.exact import decimal
+from tarnkappe.privacy.model import require_share
+from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
+from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.target import Target
+
+
+@dataclasses.dataclass(frozen=True)
+class Membership(Attack):
+    """Learn that a person of a known population is in the table.
+
+    The chance of a person is the share of the rows of a class among all people who fit it; who fits
+    several classes is as likely as the likeliest of them says. With the confidence 1, victims are the
+    people who fit a class with as many rows: all of them are there. delta-presence limits the chance.
+    """
+
+    name = "membership"
+    title = "Membership of a person"
+    needs = (Need.RELEASE, Need.PEOPLE)
+    knowledge = "The quasi-identifiers of everybody who could be in the table."
+
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "confidence", self.confidence)
+
+    @property
+    def certain(self) -> bool:
+        return self.confidence == 1
+
+    def find(self, target: Target, shown: int | None) -> Found:
+        people, fit = target.people, target.fit
+        rows, fitting = target.classes.sizes[fit.pairs.right], fit.class_sizes[fit.pairs.right]
+        chances = np.zeros(len(people.sizes))
+        np.maximum.at(chances, fit.pairs.left, np.minimum(rows / fitting, 1.0))
+        bound = decimal(self.confidence)
+        enough = np.zeros(len(chances), dtype=bool)
+        enough[fit.pairs.left[rows * bound.denominator >= fitting * bound.numerator]] = True
+        victims = np.flatnonzero(enough)
+
+        def describe(place: int) -> VictimClass:
+            kind = int(victims[place])
+            chance = float(chances[kind])
+            learned = "is in the table" if chance == 1 else f"is in the table ({100 * chance:.0f} %)"
+            return VictimClass(
+                people.known(kind), int(people.sizes[kind]), learned, chance, people.names([kind])
+            )
+
+        sure = "certain" if self.certain else f"at least {100 * self.confidence:g} % certain"
+        return Found(
+            sizes=people.sizes[victims],
+            certainties=chances[victims],
+            describe=describe,
+            among=people.number,
+            classes=fit.of_kinds(victims),
+            success=lambda told: f"It is {sure} that they are in the table for {told}.",
+            failure=f"It is {sure} of nobody that he is in the table.",
+            evidence={
+                "delta_min": float(chances.min()),
+                "delta_max": float(chances.max()),
+                "surely_absent": int(people.sizes[fit.choices == 0].sum()),
+            },
+        )

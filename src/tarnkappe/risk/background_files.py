@@ -1,0 +1,104 @@
+"""Files in which a user tells what an attacker knows: rules, answers, and folders of earlier releases."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import InputError, ParameterError, TarnkappeError
+from tarnkappe.risk.attacks import Answer, Function, Rule
+from tarnkappe.table import Table
+from tarnkappe.table.files import SUFFIXES, suffix_of
+
+MANIFEST = ".manifest.json"
+"""How the names of manifests end, which lie beside releases."""
+
+
+def read_rules(path: Path) -> tuple[Rule, ...]:
+    """Rules from a TOML file: `[[rule]]` with `column`, `excludes` and, if only some are meant, `where`."""
+    keys = {"column": str, "excludes": list, "where": dict}
+    return tuple(
+        Rule(_text(entry["column"]), tuple(map(_text, entry["excludes"])), _condition(entry))
+        for entry in _entries(path, "rule", keys, ("column", "excludes"))
+    )
+
+
+def read_answers(path: Path) -> tuple[Answer, ...]:
+    """Answers from a TOML file: `[[answer]]` with `function`, `value`, and `where`, `column`, `equals`."""
+    keys = {"function": str, "value": int | float, "where": dict, "column": str, "equals": object}
+    found = []
+    for place, entry in enumerate(_entries(path, "answer", keys, ("function", "value")), start=1):
+        equals = None if "equals" not in entry else _text(entry["equals"])
+        try:
+            function = Function(entry["function"])
+            found.append(Answer(function, entry["value"], _condition(entry), entry.get("column"), equals))
+        except ValueError:
+            raise ParameterError(f"{path}: answer {place}: the function is count or sum") from None
+        except TarnkappeError as error:
+            raise type(error)(f"{path}: answer {place}: {error}") from None
+    return tuple(found)
+
+
+def read_earlier(
+    folder: Path,
+    reading: Callable[[Path], Table],
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+) -> dict[str, Table]:
+    """The releases in a folder, in the order of their names, with the roles of the columns that they have."""
+    files = sorted(p for p in folder.iterdir() if _is_table(p))
+    if not files:
+        raise InputError(f"{folder}: there is no release (no file with {', '.join(SUFFIXES)})")
+    earlier = {}
+    for path in files:
+        table = reading(path)
+        known = [name for name in quasi_identifiers if name in table.column_names]
+        if not known:
+            raise InputError(
+                f"{path}: the earlier release has none of the columns {', '.join(quasi_identifiers)}"
+            )
+        wanted = [name for name in sensitive if name in table.column_names]
+        earlier[path.name] = table.with_roles(quasi_identifiers=known, sensitive=wanted)
+    return earlier
+
+
+def _is_table(path: Path) -> bool:
+    hidden = path.name.startswith(".") or path.name.endswith(MANIFEST)
+    return path.is_file() and not hidden and suffix_of(path) in SUFFIXES
+
+
+def _entries(path: Path, name: str, keys: Mapping[str, Any], required: Sequence[str]) -> list[dict[str, Any]]:
+    """The entries of a file, all of them with known keys and values of the right type."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: this is no TOML: {type(error).__name__}") from None
+    entries = content.get(name)
+    if (
+        set(content) != {name}
+        or not isinstance(entries, list)
+        or not all(isinstance(e, dict) for e in entries)
+    ):
+        raise InputError(f"{path}: write every {name} as [[{name}]], and nothing else")
+    for place, entry in enumerate(entries, start=1):
+        for key in required:
+            if key not in entry:
+                raise InputError(f"{path}: {name} {place} lacks '{key}'")
+        for key, value in entry.items():
+            if key not in keys:
+                raise InputError(f"{path}: {name} {place} has the unknown key '{key}': use {', '.join(keys)}")
+            if not isinstance(value, keys[key]) or isinstance(value, bool):
+                raise InputError(f"{path}: {name} {place}: '{key}' has a value of the wrong type")
+    return entries
+
+
+def _condition(entry: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _text(value) for name, value in entry.get("where", {}).items()}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)

@@ -1,0 +1,8 @@
+"""State: the store, the append-only audit log, keys, and what has been released."""
+
+from tarnkappe.state.audit import AuditEntry, AuditLog
+from tarnkappe.state.key import Key
+from tarnkappe.state.releases import ReleaseRecord, ReleaseStore
+from tarnkappe.state.store import Store
+
+__all__ = ["AuditEntry", "AuditLog", "Key", "ReleaseRecord", "ReleaseStore", "Store"]

@@ -1,0 +1,93 @@
+"""The store: one database for everything that must outlive a run. SQLite by default, PostgreSQL by URL.
+
+A part of the house that keeps something defines its tables on `METADATA` and works in `writing()` or
+`reading()`. A write is durable when the block ends, and nothing of it is there if the block fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from tarnkappe.errors import InputError
+from tarnkappe.table.formats.address import is_address, shown
+
+METADATA = sa.MetaData()
+DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+WRITERS_LOCK = 7_461_726_110
+"""The advisory lock of PostgreSQL under which writers take turns."""
+
+
+class Store:
+    """A database that holds state.
+
+    >>> store = Store.in_memory()
+    >>> with store.reading() as connection:
+    ...     connection.execute(sa.text("SELECT 1")).scalar()
+    1
+    """
+
+    def __init__(self, engine: sa.Engine, place: str) -> None:
+        self.engine, self.place = engine, place
+        if engine.dialect.name == "sqlite":
+            sa.event.listen(engine, "connect", _prepare_sqlite)
+            sa.event.listen(engine, "begin", _begin_sqlite)
+        try:
+            with self.writing() as connection:
+                METADATA.create_all(connection)
+        except SQLAlchemyError as error:
+            raise InputError(f"{place}: the store cannot be opened ({type(error).__name__})") from None
+
+    @classmethod
+    def open(cls, place: str | Path) -> Store:
+        """Open a store, or make it: a file of SQLite, which only its owner can read, or a server by URL."""
+        if isinstance(place, str) and is_address(place):
+            scheme, rest = place.split("://", 1)
+            if not scheme.startswith("sqlite"):
+                return cls(sa.create_engine(f"{DRIVERS.get(scheme, scheme)}://{rest}"), shown(place))
+            place = rest.removeprefix("/")
+        path = Path(place)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path}: the store cannot be opened: {error.strerror}") from None
+        return cls(sa.create_engine(f"sqlite:///{path.absolute()}"), str(path))
+
+    @classmethod
+    def in_memory(cls) -> Store:
+        """A store that is forgotten when the program ends."""
+        return cls(sa.create_engine("sqlite://", poolclass=sa.StaticPool), "memory")
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction; writers take turns, so that what one reads does not change before it writes."""
+        with self.engine.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": WRITERS_LOCK})
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that only reads."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
+    connection.execute("PRAGMA busy_timeout = 30000")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,91 @@
+"""The start of the command line: what it loads, and what it says when it must compile."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_contract import GOOD, TARN
+
+NOTICE = "compiling kernels, once"
+
+
+def start(
+    folder: Path, *arguments: str, cache: Path | None = None
+) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Run a small job; also tells the seconds of the processor that it took."""
+    (folder / "good.csv").write_text(GOOD, encoding="utf-8")
+    environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
+    flags = ["--input", "good.csv", "--qi", "age", "town", "--sensitive", "illness", "--k", "2"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = subprocess.run(
+        [TARN, "anonymize", *flags, *arguments], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return run, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_the_first_run_says_why_it_takes_longer_and_the_second_does_not(tmp_path: Path) -> None:
+    first, seconds = start(tmp_path, cache=tmp_path / "cache")
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.count(NOTICE) == 1
+    second, later = start(tmp_path, cache=tmp_path / "cache")
+    assert second.returncode == 0
+    assert NOTICE not in second.stderr
+    assert later < seconds
+    assert first.stdout == second.stdout
+
+
+LOADED = """
+import sys
+sys.argv = ["tarn", "anonymize", "--input", "good.csv", "--qi", "age", "town", "--k", "2", "--out", "r.csv"]
+from tarnkappe.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+unneeded = {"pandas", "sqlalchemy", "openpyxl", "scipy.linalg", "coverage", "matplotlib", "ibis", "jinja2"}
+print("LOADED", sorted(unneeded & set(sys.modules)))
+import scipy.linalg, pandas
+print("LATER", scipy.linalg.norm([3.0, 4.0]), len(pandas.DataFrame({"a": [1]})))
+"""
+
+
+def test_nothing_is_loaded_that_the_job_does_not_need(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    (tmp_path / "good.csv").write_text(GOOD, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "LOADED []" in run.stdout
+    assert "LATER 5.0 1" in run.stdout, "what was hidden for the start can be imported afterwards"
+
+
+def test_the_package_loads_its_parts_when_they_are_asked_for() -> None:
+    script = (
+        "import sys, tarnkappe; assert 'numba' not in sys.modules; "
+        "[getattr(tarnkappe, name) for name in tarnkappe.__all__]; "
+        "assert tarnkappe.models.KAnonymity(2).k == 2; assert dir(tarnkappe) == sorted(tarnkappe.__all__)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+    import tarnkappe
+
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = tarnkappe.nonsense
+
+
+@pytest.mark.slow
+def test_adult_is_anonymized_in_under_two_seconds(tmp_path: Path) -> None:
+    """Other work on the machine makes the clock useless, so the processor's time is looked at."""
+    from tarnkappe.bench.adult import read_adult, reference_folder
+    from tarnkappe.bench.cold_start import cold_start
+
+    measured = cold_start(read_adult(reference_folder()))
+    assert measured["cold_start_processor_seconds"] < 3.0
+    assert measured["first_run_processor_seconds"] < 20.0

@@ -1,0 +1,70 @@
+"""Searches with parameters, from a job file and from flags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tarnkappe.errors import JobError, ParameterError
+from tarnkappe.job import Job
+from tarnkappe.job.search_plan import create_search
+from tarnkappe.lattice import SEARCHES, Auto, Effort, FlashParallel
+
+CONTENT = {
+    "input": {"path": "data.csv"},
+    "columns": {"age": {"role": "quasi-identifier"}},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+
+
+def search_of(**settings: object) -> object:
+    return Job.from_dict(CONTENT | {"search": settings}, Path("/nowhere")).search
+
+
+def test_a_job_file_sets_the_parameters_of_a_search_and_of_its_effort() -> None:
+    found = search_of(
+        seconds=60,
+        implied_criteria=False,
+        lower_bounds=False,
+        snapshots=10,
+        snapshot_share=0.5,
+        roll_up=False,
+    )
+    assert found == Auto(
+        seconds=60,
+        implied_criteria=False,
+        lower_bounds=False,
+        effort=Effort(roll_up=False, snapshots=10, snapshot_share=0.5),
+    )
+    assert search_of(algorithm="flash-parallel", threads=2) == FlashParallel(threads=2)
+    assert search_of() == Auto()
+
+
+@pytest.mark.parametrize("name", SEARCHES.names)
+def test_every_search_takes_a_time_limit(name: str) -> None:
+    assert create_search(name, {"seconds": 1.5}).seconds == 1.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"secnds": 60}, "the search 'auto' has no parameter 'secnds': did you mean 'seconds'?"),
+        ({"los": "entropy"}, "has no parameter 'los': did you mean 'loss'?"),
+        ({"colour": 1}, "has no parameter 'colour': it takes seconds, "),
+        ({"threads": 2}, "the search 'auto' has no parameter 'threads'"),
+        ({"seconds": "60"}, "'seconds' of the search 'auto' is a number, not '60'"),
+        ({"seconds": True}, "'seconds' of the search 'auto' is a number, not True"),
+        ({"lower_bounds": 1}, "'lower_bounds' of the search 'auto' is true or false, not 1"),
+        ({"snapshots": 1.5}, "'snapshots' of the search 'auto' is a whole number, not 1.5"),
+        ({"algorithm": "flush"}, "unknown search 'flush': did you mean flash"),
+        ({"seconds": 0}, "a search needs more than 0 seconds, not 0"),
+        ({"snapshots": -1}, "cannot be negative"),
+        ({"snapshot_share": 2.0}, "from 0 to 1, not 2.0"),
+        ({"effort": {"snapshots": 1}}, "has no parameter 'effort'"),
+    ],
+)
+def test_what_a_search_does_not_take_is_refused(settings: dict[str, object], words: str) -> None:
+    with pytest.raises((JobError, ParameterError)) as refusal:
+        search_of(**settings)
+    assert words in str(refusal.value)

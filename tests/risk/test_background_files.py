@@ -1,0 +1,86 @@
+"""Files that tell what an attacker knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tarnkappe.errors import InputError, ParameterError, TarnkappeError
+from tarnkappe.risk.attacks import Answer, Function, Rule
+from tarnkappe.risk.background_files import read_answers, read_earlier, read_rules
+from tarnkappe.table import read
+
+
+def test_rules(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(
+        '[[rule]]\ncolumn = "illness"\nexcludes = ["flu", 7]\nwhere = {age = 24}\n'
+        '[[rule]]\ncolumn = "illness"\nexcludes = ["cold"]\n'
+    )
+    assert read_rules(tmp_path / "rules.toml") == (
+        Rule("illness", ("flu", "7"), {"age": "24"}),
+        Rule("illness", ("cold",), {}),
+    )
+
+
+def test_answers(tmp_path: Path) -> None:
+    (tmp_path / "answers.toml").write_text(
+        '[[answer]]\nfunction = "count"\nvalue = 3\n'
+        '[[answer]]\nfunction = "count"\nvalue = 1\ncolumn = "illness"\nequals = "flu"\nwhere = {sex = "f"}\n'
+        '[[answer]]\nfunction = "sum"\nvalue = 10.5\ncolumn = "salary"\n'
+    )
+    assert read_answers(tmp_path / "answers.toml") == (
+        Answer(Function.COUNT, 3),
+        Answer(Function.COUNT, 1, {"sex": "f"}, "illness", "flu"),
+        Answer(Function.SUM, 10.5, {}, "salary"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[rule]]\ncolumn = 'x'\n", "rule 1 lacks 'excludes'"),
+        ("[[rule]]\ncolumn = 'x'\nexcludes = 'y'\n", "'excludes' has a value of the wrong type"),
+        ("[[rule]]\ncolumn = 'x'\nexcludes = ['y']\nwhom = 1\n", "unknown key 'whom'"),
+        ("[[rule]]\ncolumn = 'x'\nexcludes = []\n", "excludes nothing"),
+        ("rule = 3\n", r"\[\[rule\]\]"),
+        ("no toml", "no TOML"),
+    ],
+)
+def test_rules_that_cannot_be_understood(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "rules.toml").write_text(text)
+    with pytest.raises(TarnkappeError, match=words):
+        read_rules(tmp_path / "rules.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("function = 'max'\nvalue = 1", "count or sum"),
+        ("function = 'sum'\nvalue = 1", "a sum needs a column"),
+        ("function = 'count'\nvalue = 1.5", "whole number"),
+        ("function = 'count'\nvalue = 1\ncolumn = 'x'", "both column and equals"),
+        ("function = 'count'\nvalue = true", "wrong type"),
+    ],
+)
+def test_answers_that_cannot_be(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "answers.toml").write_text(f"[[answer]]\n{text}\n")
+    with pytest.raises((InputError, ParameterError), match=words):
+        read_answers(tmp_path / "answers.toml")
+
+
+def test_a_folder_of_releases(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no release"):
+        read_earlier(tmp_path, read, ["age"], ["illness"])
+    (tmp_path / "2.csv").write_text("age;illness\n30;flu\n")
+    (tmp_path / "1.csv").write_text("age;town\n30;Ulm\n")
+    (tmp_path / "1.csv.manifest.json").write_text("{}")
+    (tmp_path / "notes.md").write_text("not a table")
+    earlier = read_earlier(tmp_path, read, ["age"], ["illness"])
+    assert [(name, table.sensitive) for name, table in earlier.items()] == [
+        ("1.csv", ()),
+        ("2.csv", ("illness",)),
+    ]
+    (tmp_path / "3.csv").write_text("height;weight\n180;70\n")
+    with pytest.raises(InputError, match=r"3\.csv: the earlier release has none of the columns age"):
+        read_earlier(tmp_path, read, ["age"], ["illness"])

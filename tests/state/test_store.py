@@ -1,0 +1,149 @@
+"""The store and the audit log, on both databases, with attackers and crashes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from tarnkappe.errors import InputError, VerificationError
+from tarnkappe.state import AuditLog, Store
+from tarnkappe.state.audit import AUDIT
+
+
+def test_entries_come_back_in_their_order_and_form_a_chain(store: Store) -> None:
+    log = AuditLog(store)
+    written = [log.append("released", {"name": f"release {i}", "ü": [1, None]}) for i in range(3)]
+    assert list(log.entries()) == written
+    assert [entry.previous for entry in written[1:]] == [entry.hash for entry in written[:-1]]
+    assert log.verify() == 3
+    assert log.verify(written[1].hash) == 3
+    assert log.head == written[-1].hash
+
+
+def test_the_database_refuses_to_change_or_delete(store: Store) -> None:
+    log = AuditLog(store)
+    log.append("decided", {"allowed": False})
+    for statement in (sa.update(AUDIT).values(event="x"), sa.delete(AUDIT)):
+        with pytest.raises(sa.exc.DBAPIError, match="append-only"), store.writing() as connection:
+            connection.execute(statement)
+    assert log.verify() == 1
+
+
+def disarm(store: Store) -> None:
+    """An attacker who owns the database takes away its triggers."""
+    with store.writing() as connection:
+        if connection.dialect.name == "sqlite":
+            for action in ("update", "delete"):
+                connection.execute(sa.text(f"DROP TRIGGER audit_log_no_{action}"))
+        else:
+            connection.execute(sa.text("DROP TRIGGER audit_log_no_change ON audit_log"))
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        sa.update(AUDIT).where(AUDIT.c.number == 2).values(details='{"allowed": true}'),
+        sa.update(AUDIT).where(AUDIT.c.number == 3).values(time="2001-01-01"),
+        sa.delete(AUDIT).where(AUDIT.c.number == 2),
+        sa.delete(AUDIT).where(AUDIT.c.number == 1),
+        sa.update(AUDIT).where(AUDIT.c.number == 3).values(number=7),
+    ],
+    ids=["details", "time", "middle", "first", "number"],
+)
+def test_an_attacker_who_owns_the_database_is_noticed(store: Store, tamper) -> None:
+    log = AuditLog(store)
+    for allowed in (True, False, True):
+        log.append("decided", {"allowed": allowed})
+    disarm(store)
+    with store.writing() as connection:
+        connection.execute(tamper)
+    with pytest.raises(VerificationError, match="tampered"):
+        log.verify()
+
+
+def test_a_cut_off_end_is_noticed_by_who_kept_the_head(store: Store) -> None:
+    log = AuditLog(store)
+    log.append("one", {})
+    head = log.append("two", {}).hash
+    disarm(store)
+    with store.writing() as connection:
+        connection.execute(sa.delete(AUDIT).where(AUDIT.c.number == 2))
+    assert log.verify() == 1
+    with pytest.raises(VerificationError, match="cut off"):
+        log.verify(head)
+
+
+def test_writers_take_turns(place: str | Path) -> None:
+    Store.open(place).close()
+
+    def write(number: int) -> None:
+        own = Store.open(place)
+        for _ in range(5):
+            AuditLog(own).append("written", {"by": number})
+        own.close()
+
+    threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = Store.open(place)
+    assert AuditLog(store).verify() == 20
+    store.close()
+
+
+def test_a_failure_inside_a_transaction_leaves_nothing(store: Store) -> None:
+    log = AuditLog(store)
+
+    def fail() -> None:
+        with store.writing() as connection:
+            log.append("half", {}, connection)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert log.verify() == 0
+
+
+def _append_and_die(path: Path, after_commit: bool) -> None:
+    store = Store.open(path)
+    log = AuditLog(store)
+    log.append("whole", {})
+    if after_commit:
+        os._exit(9)
+    with store.writing() as connection:
+        log.append("half", {}, connection)
+        os._exit(9)
+
+
+@pytest.mark.parametrize("after_commit", [True, False])
+def test_a_crash_loses_no_entry_and_leaves_no_half_one(tmp_path: Path, after_commit: bool) -> None:
+    process = multiprocessing.get_context("spawn").Process(
+        target=_append_and_die, args=(tmp_path / "state.db", after_commit)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == 9
+    store = Store.open(tmp_path / "state.db")
+    assert [entry.event for entry in AuditLog(store).entries()] == ["whole"]
+    store.close()
+
+
+def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
+    Store.open(tmp_path / "folder" / "state.db").close()
+    assert stat.S_IMODE((tmp_path / "folder" / "state.db").stat().st_mode) == 0o600
+
+
+def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("this is no database, and long enough to be read as one" * 9)
+    with pytest.raises(InputError, match=r"text\.db"):
+        Store.open(tmp_path / "text.db")
+    with pytest.raises(InputError, match="cannot be opened") as refused:
+        Store.open("postgresql://ann:secret@127.0.0.1:1/clinic")
+    assert "secret" not in str(refused.value)
