@@ -68,6 +68,11 @@ def content(folder: Path, k: int = 2, data: str = "data.csv") -> dict[str, objec
     }
 
 
+def lines(said: str) -> list[str]:
+    """What was said, apart from why the first run ever takes longer."""
+    return [line for line in said.strip().splitlines() if not line.startswith("compiling kernels")]
+
+
 def run_job(folder: Path, k: int = 2) -> None:
     tarnkappe.run(Job.from_dict(content(folder, k)))
 
@@ -237,17 +242,25 @@ def test_told_to_terminate_it_cleans_up(folder: Path) -> None:
 # --- no room --------------------------------------------------------------------------------------
 
 
+def kernels_are_compiled(folder: Path) -> None:
+    """They are cached in files, too."""
+    run_job(folder)
+    for name in NAMES:
+        (folder / "out" / name).unlink()
+
+
 def no_more_than(size: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 @pytest.mark.parametrize("size", [1_000, 9_000], ids=["not even the release", "the release, not the report"])
 def test_without_room_for_everything_nothing_is_written(folder: Path, size: int) -> None:
+    kernels_are_compiled(folder)
     process = tarn(folder, preexec_fn=no_more_than(size))
     printed, said = process.communicate()
     assert process.returncode == 2, said
     assert printed == ""
-    assert len(said.strip().splitlines()) == 1
+    assert len(lines(said)) == 1
     assert "the file cannot be written: File too large" in said
     assert list((folder / "out").iterdir()) == []
 
@@ -263,7 +276,7 @@ def test_a_full_disk_is_one_clear_line(folder: Path) -> None:
         process = tarn(folder)
         _, said = process.communicate()
         assert process.returncode == 2, said
-        assert len(said.strip().splitlines()) == 1
+        assert len(lines(said)) == 1
         assert "the file cannot be written: No space left on device" in said
         assert list((folder / "out").iterdir()) == []
     finally:
@@ -298,7 +311,7 @@ def test_a_cut_off_input_is_one_line_in_the_shell(folder: Path) -> None:
     printed, said = process.communicate()
     assert process.returncode == 2, said
     assert printed == ""
-    assert len(said.strip().splitlines()) == 1, said
+    assert len(lines(said)) == 1, said
     assert list((folder / "out").iterdir()) == []
 
 

@@ -79,6 +79,17 @@ def run(given: Sequence[str]) -> None:
     except BrokenPipeError:  # the reader of our output has gone, as in `tarn ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:  # not about the input or the output, which have errors of their own
+        if debug:
+            raise
+        about = f"{error.filename}: " if error.filename else ""
+        _say(f"error: {about}{error.strerror or type(error).__name__}")
+        sys.exit(2)
+    except MemoryError:
+        if debug:
+            raise
+        _say("error: there is not enough memory: take fewer rows or columns, or an engine that keeps a limit")
+        sys.exit(2)
     except Exception as error:
         if is_interruption(error):
             _say("stopped")

@@ -69,5 +69,6 @@ class _Column:
             return pa.concat_arrays(self._pieces) if self._pieces else self._values
         pieces = [piece.cast(self._width) for piece in self._pieces] or [pa.array([], self._width)]
         self._pieces = []
-        values = self._values if kind is None else self._values.cast(kind)
+        labels = pa.types.is_string(self._values.type)  # of a generalized column that was something else
+        values = self._values if kind is None or labels else self._values.cast(kind)
         return pa.DictionaryArray.from_arrays(pa.concat_arrays(pieces), values)

@@ -167,7 +167,9 @@ class DuckDB(Engine):
         found = super().group(names, progress)
         if SOURCE not in self._texts:
             return found
-        return Grouped(Table(pa.table({n: _typed(found.table.data.column(n).chunk(0)) for n in names})), found.counts)
+        return Grouped(
+            Table(pa.table({n: _typed(found.table.data.column(n).chunk(0)) for n in names})), found.counts
+        )
 
     def answer(self, statement: str, progress: Progress | None = None) -> pa.Table:
         """The rows that a query gives, in the types that the file names."""

@@ -24,7 +24,7 @@ from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.pipeline import solve
 from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.job.publication import Publication, publication
-from tarnkappe.job.release import generalized
+from tarnkappe.job.release import generalized, plain
 from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
 from tarnkappe.job.stopwatch import Stopwatch
@@ -176,8 +176,11 @@ def _prepared(
             _refuse_repeated_people(engine, table)
         counted = engine.group(list(names), progress)
         population = job.population.read(progress) if job.population else None
+    data = counted.table.data
+    if population is not None:  # values are compared with those of another table
+        data = pa.table({name: plain(data.column(name)) for name in names})
     return prepare(
-        Table(counted.table.data, {name: table.roles[name] for name in names}),
+        Table(data, {name: table.roles[name] for name in names}),
         job.columns,
         job.privacy,
         job.loss,

@@ -32,7 +32,7 @@ def verify_written(result: Result, prepared: Preparation, engine: Engine, writte
     weight = unused("rows", result.input.column_names)
     expected = _expected(result, prepared, weight)
     names = [name for name in expected.column_names if name != weight]
-    found = _weighted(written.group(names), weight, expected.schema)
+    found = _as_expected(written.group(names), weight, expected.schema)
     judged = list(dict.fromkeys(n for names in needed_distributions(result.problem.models) for n in names))
     with duckdb.connect(config={"temp_directory": ""}) as connection:  # nothing is spilled to disk
         connection.register("expected", expected)
@@ -72,11 +72,16 @@ def _expected(result: Result, prepared: Preparation, weight: str) -> pa.Table:
     return pa.table({**columns, weight: pa.array(counts[released])})
 
 
-def _weighted(grouped: Grouped, weight: str, schema: pa.Schema) -> pa.Table:
+def _weighted(grouped: Grouped, weight: str) -> pa.Table:
+    """What an engine counted, with the counts as a column."""
+    columns = {name: plain(grouped.table.data.column(name)) for name in grouped.table.column_names}
+    return pa.table({**columns, weight: grouped.counts})
+
+
+def _as_expected(grouped: Grouped, weight: str, schema: pa.Schema) -> pa.Table:
     """What an engine counted, with the types of what is expected: text formats forget them."""
     try:
-        found = {name: plain(grouped.table.data.column(name)) for name in grouped.table.column_names}
-        return pa.table({**found, weight: grouped.counts}).cast(schema)
+        return _weighted(grouped, weight).cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         raise VerificationError(DIFFERS) from None
 
@@ -91,8 +96,7 @@ def _input(engine: Engine, names: list[str], num_rows: int, weight: str) -> pa.T
     """What the models compare a release with: asked of the engine again, not taken from the search."""
     if not names:
         return pa.table({weight: [num_rows]})
-    grouped = engine.group(names)
-    return grouped.table.data.append_column(weight, pa.array(grouped.counts))
+    return _weighted(engine.group(names), weight)
 
 
 def _population(result: Result, prepared: Preparation, weight: str) -> pa.Table:

@@ -68,6 +68,8 @@ class Tuples:
         """The same table with equal tuples merged."""
         columns = list(self.columns.values())
         grouping = group_codes([c.codes for c in columns], [c.cardinality for c in columns])
+        if grouping.num_groups == self.num_tuples:
+            return self  # millions of tuples that an engine has merged need not be copied
 
         def merged(counts: Counts | None) -> Counts | None:
             return None if counts is None else sum_by_group(grouping.ids, counts, grouping.num_groups)
