@@ -25,7 +25,7 @@ LIMITS = {
     "witness_pool_setup_10_ratio": 1.5,
     "witness_pool_median_seconds": 0.1,
 }
-"""What `make bench-check` holds us to. A ratio is of artificial values to the least possible number of them."""
+"""What `make bench-check` holds us to. A ratio is of artificial values to the least possible number."""
 
 
 def exact_signatures(seeds: int) -> dict[str, Any]:

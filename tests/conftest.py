@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,12 @@ def adult() -> Path:
     if not (folder / "adult.csv").is_file():
         pytest.skip("the reference data are not here (TARN_REFERENCE_DATA)")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> None:
+    """A shell that runs the tests in the background makes them deaf to interruptions; some test those."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ def exact_searches() -> list[type[Search]]:
 
 def variants(kind: type[Search], implied: bool) -> list[Search]:
     """A search with each of its parameters that must not change the result."""
-    plain = kind(implied_criteria=implied)
+    plain = kind(implied_criteria=implied, seconds=None)
     changed: list[Search] = [
         dataclasses.replace(plain, lower_bounds=not plain.lower_bounds),
     ]
