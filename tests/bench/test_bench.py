@@ -10,7 +10,7 @@ import pytest
 
 from tarnkappe.bench import NAMES, bench, lattice, scale
 from tarnkappe.bench.adult import read_adult, read_reference
-from tarnkappe.bench.chart import draw_curve
+from tarnkappe.bench.chart import draw_curves
 from tarnkappe.lattice import Auto
 
 
@@ -59,6 +59,7 @@ def test_scale_measures_seconds_memory_and_a_curve() -> None:
     assert set(scale.LIMITS) <= set(measured)
     assert measured["nodes"] == 25_920
     assert [point["rows"] for point in measured["curve"]] == [1000, 2000]
+    assert len({point["tuples"] for point in measured["saturated_curve"]}) == 1
     assert measured["seconds_5_percent"] > 0
     assert measured["loss_2_percent"] >= measured["loss_5_percent"] > 0
     assert "1,000 rows" in scale.draw(measured).to_svg()
@@ -79,6 +80,9 @@ def test_a_slower_entry_is_counted_and_small_ones_are_forgiven() -> None:
 
 
 def test_a_curve_has_a_point_for_each_measurement() -> None:
-    drawing = draw_curve("a <title>", [(1, 0.5), (2, 0.7), (4, 3.2)], ("rows", "seconds"))
+    curves = {"one": [(1, 0.5), (2, 0.7), (4, 3.2)], "other": [(1, 0.1), (4, 0.2)]}
+    drawing = draw_curves("a <title>", curves, ("rows", "seconds"))
     tree = ElementTree.fromstring(drawing.to_svg())
-    assert sum(element.tag.endswith("}circle") for element in tree.iter()) == 3
+    assert sum(element.tag.endswith("}circle") for element in tree.iter()) == 5 + 2, (
+        "and one for the key of each"
+    )

@@ -17,6 +17,7 @@ from tarnkappe.engines.postgresql import open_postgresql
 from tarnkappe.table import Table, read, write
 
 PLACES = ("parquet", "csv", "duckdb", "postgresql", "spark")
+everywhere = pytest.mark.parametrize("anywhere", PLACES, indirect=True)
 TABLE = 'my "table" 100%'
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import signal
 import threading
@@ -99,6 +100,7 @@ def test_a_file_that_changes_while_it_is_read(parquet: Path) -> None:
         read_and_touch()
 
 
+@pytest.mark.slow
 def test_a_folder_that_changes_while_spark_reads_it(spark: None, parquet: Path) -> None:
     from tarnkappe.engines.spark import open_spark
 
@@ -207,6 +209,17 @@ def test_a_full_disk_while_writing(tmp_path: Path, suffix: str) -> None:
         engine.release(plan(EVERYTHING)),
     ):
         pass
+
+
+def test_an_interruption_from_the_keyboard_is_one(tmp_path: Path) -> None:
+    """DuckDB swallows it and reports an error of its own."""
+    address = f"duckdb:///{tmp_path}/rows.db"
+    write(pa.table({"a": [1]}), address, table="t")
+    query = "SELECT md5(i::VARCHAR) AS a FROM range(1000000000) AS t(i)"
+    with open_duckdb(tmp_path / "release.parquet", database=address, query=query) as engine:
+        threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.group(["a"])
 
 
 # --- PostgreSQL -----------------------------------------------------------------------------------
@@ -374,6 +387,7 @@ def test_a_query_that_is_wrong_is_told_before_any_work(people: str) -> None:
 # --- Spark ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_session_that_runs_already_is_left_as_it_was(spark: None, tmp_path: Path) -> None:
     from pyspark.sql import SparkSession
 
@@ -391,6 +405,7 @@ def test_a_session_that_runs_already_is_left_as_it_was(spark: None, tmp_path: Pa
     assert list((tmp_path / "scratch").rglob("*.parquet")) == []
 
 
+@pytest.mark.slow
 def test_what_is_no_parquet_for_spark(spark: None, tmp_path: Path) -> None:
     from tarnkappe.engines.spark import open_spark
 

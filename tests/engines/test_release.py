@@ -12,7 +12,7 @@ import pytest
 
 from tarnkappe.engines.engine import DIGITS
 from tarnkappe.engines.statements import LevelTable, Plan, in_words, left, releasing
-from tests.engines.places import Place
+from tests.engines.places import Place, everywhere
 
 ROWS = pa.table(
     {
@@ -57,6 +57,7 @@ def released(place: Place, chosen: Plan, table: pa.Table = ROWS) -> list[tuple[o
     return place.released()
 
 
+@everywhere
 def test_every_row_is_released_once_and_generalized(anywhere: Place) -> None:
     assert Counter(released(anywhere, plan(EVERYTHING))) == Counter(expected())
 

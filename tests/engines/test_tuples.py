@@ -16,7 +16,7 @@ from tarnkappe.engines.postgresql import open_postgresql
 from tarnkappe.table import Table, Tuples, read
 from tarnkappe.table.encoding import Counts
 from tarnkappe.table.row_tuples import row_tuples
-from tests.engines.places import Place
+from tests.engines.places import Place, everywhere
 from tests.table.written_tables import tables
 
 WEIRD = pa.table(
@@ -56,6 +56,7 @@ def assert_same(place: Place, table: pa.Table) -> None:
         assert encoded(counted.table, some, counted.counts) == encoded(place.read(), some)
 
 
+@everywhere
 def test_weird_names_and_values_are_counted_as_in_memory(anywhere: Place) -> None:
     assert_same(anywhere, WEIRD)
 

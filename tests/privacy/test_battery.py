@@ -81,6 +81,31 @@ def test_kernels_and_sql_agree_on_skewed_tables(model: Model) -> None:
         assert_kernels_and_sql_agree(example, (1, 0), [model])
 
 
+@every_model
+def test_counted_rows_are_verified_as_rows_are(model: Model) -> None:
+    """An engine hands over distinct rows with counts; every model must find in them what it finds in rows."""
+    for example in skewed_examples()[:3]:
+        rows, everyone = example.release((1, 0)), example.release((1, 0), example.population)
+        with duckdb.connect(config={"threads": 1}) as connection:
+            for name, data in (("release", rows), ("input", rows), ("everyone", everyone)):
+                connection.register(name, data)
+                merged = f"SELECT *, count(*) AS rows FROM {name} GROUP BY ALL"
+                connection.register(f"counted_{name}", connection.sql(merged).to_arrow_table())
+            names, sensitive = example.quasi_identifiers, dict(example.tuples.columns)
+            one_by_one = verify(connection, [model], names, population="everyone", sensitive=sensitive)
+            counted = verify(
+                connection,
+                [model],
+                names,
+                release="counted_release",
+                input_table="counted_input",
+                population="counted_everyone",
+                sensitive=sensitive,
+                weight="rows",
+            )
+        assert counted == one_by_one
+
+
 def assert_kernels_and_sql_agree(example: Example, levels: Node, models: list[Model]) -> None:
     """What the kernels keep, SQL passes with the same value; what they forbid, SQL forbids too."""
     classes = classes_of(example, levels, models)

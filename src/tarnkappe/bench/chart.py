@@ -1,16 +1,21 @@
-"""A curve with two axes."""
+"""Curves with two axes."""
 
 from __future__ import annotations
 
-from tarnkappe.drawing import ACCENT, INK, LINE, SOFT, Circle, Drawing, Path, Shape, Text
+from tarnkappe.drawing import ACCENT, INK, LINE, MARK, SOFT, Circle, Drawing, Path, Shape, Text
 
 WIDTH, HEIGHT = 640, 380
-LEFT, RIGHT, TOP, BOTTOM = 64, 28, 56, 52
+LEFT, RIGHT, TOP, BOTTOM = 64, 28, 84, 52
+COLOURS = (ACCENT, MARK)
 
 
-def draw_curve(title: str, points: list[tuple[float, float]], axes: tuple[str, str]) -> Drawing:
-    """Draw points from the origin on, with round numbers on the axes."""
-    widest, highest = (_round_up(max(values)) for values in zip(*points, strict=True))
+Points = list[tuple[float, float]]
+
+
+def draw_curves(title: str, curves: dict[str, Points], axes: tuple[str, str]) -> Drawing:
+    """Draw named points from the origin on, with round numbers on the axes."""
+    everything = [point for points in curves.values() for point in points]
+    widest, highest = (_round_up(max(values)) for values in zip(*everything, strict=True))
     across, up = (WIDTH - LEFT - RIGHT) / widest, (HEIGHT - TOP - BOTTOM) / highest
     floor = HEIGHT - BOTTOM
 
@@ -19,15 +24,21 @@ def draw_curve(title: str, points: list[tuple[float, float]], axes: tuple[str, s
         x, y = widest * step / 5, highest * step / 5
         shapes += [
             Path(((LEFT, floor - y * up), (WIDTH - RIGHT, floor - y * up)), LINE, 0.8),
-            Text(LEFT - 8, floor - y * up, f"{y:,.3g}", 10.5, SOFT, "end"),
+            Text(LEFT - 8, floor - y * up, f"{y:,g}", 10.5, SOFT, "end"),
             Text(LEFT + x * across, floor + 14, _short(x), 10.5, SOFT, "middle"),
         ]
-    places = tuple((LEFT + x * across, floor - y * up) for x, y in points)
-    shapes.append(Path(places, ACCENT, 2.2))
-    shapes += [
-        Circle(*place, 4, ACCENT, tip=f"{x:,.0f} {axes[0]}: {y:.3g} {axes[1]}")
-        for place, (x, y) in zip(places, points, strict=True)
-    ]
+    for number, (name, points) in enumerate(curves.items()):
+        colour, key = COLOURS[number % len(COLOURS)], LEFT + 170 * number
+        places = tuple((LEFT + x * across, floor - y * up) for x, y in points)
+        shapes += [
+            Path(places, colour, 2.2),
+            Circle(key + 4, 44, 4, colour),
+            Text(key + 14, 44, name, 11, SOFT),
+        ]
+        shapes += [
+            Circle(*place, 4, colour, tip=f"{x:,.0f} {axes[0]}: {y:.3g} {axes[1]}")
+            for place, (x, y) in zip(places, points, strict=True)
+        ]
     shapes += [
         Text(WIDTH - RIGHT, floor + 32, axes[0], 11, SOFT, "end"),
         Text(LEFT - 8, TOP - 14, axes[1], 11, SOFT, "end"),

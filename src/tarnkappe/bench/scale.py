@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
+import math
 import os
 import threading
 import time
@@ -11,7 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.bench.chart import draw_curve
+import pyarrow as pa
+
+from tarnkappe.bench.chart import draw_curves
 from tarnkappe.bench.yardstick import yardstick
 from tarnkappe.drawing import Drawing
 from tarnkappe.hierarchy import Hierarchy
@@ -20,6 +24,7 @@ from tarnkappe.job.preparation import prepare
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
+from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.examples import ExampleData, shaped
 
@@ -41,11 +46,12 @@ def run(
         if progress:
             progress("large table", done, 2)
         found[limit] = _solve(example, limit)
-    points = []
+    points, saturated = [], []
     for done, size in enumerate(curve):
         if progress:
             progress("curve", done, len(curve))
         points.append({"rows": size, **_solve(shaped(SHAPE, rows=size), 0.05)})
+        saturated.append({"rows": size, **_solve(_repeated(shaped(SHAPE, rows=curve[0]), size), 0.05)})
     return {
         "rows": example.table.num_rows,
         "nodes": found[0.05]["nodes"],
@@ -58,16 +64,25 @@ def run(
         "loss_2_percent": found[0.02]["loss"],
         "loss_5_percent": found[0.05]["loss"],
         "curve": points,
+        "saturated_curve": saturated,
     }
 
 
 def draw(measured: dict[str, Any]) -> Drawing:
-    """The curve: rows and seconds."""
-    return draw_curve(
+    """The curves: rows and seconds, with ever new tuples and with tuples that come again."""
+    names = {"curve": "ever new tuples", "saturated_curve": "tuples that come again"}
+    return draw_curves(
         "5-anonymity with least entropy, 5 % suppression",
-        [(point["rows"], point["seconds"]) for point in measured["curve"]],
+        {text: [(each["rows"], each["seconds"]) for each in measured[name]] for name, text in names.items()},
         ("rows", "seconds"),
     )
+
+
+def _repeated(example: ExampleData, rows: int) -> ExampleData:
+    """A table in which no new tuples come after a while."""
+    data = example.table.data
+    whole = pa.concat_tables([data] * math.ceil(rows / data.num_rows)).slice(0, rows)
+    return dataclasses.replace(example, table=Table(whole, example.table.roles))
 
 
 def _solve(example: ExampleData, limit: float) -> dict[str, Any]:
@@ -76,7 +91,7 @@ def _solve(example: ExampleData, limit: float) -> dict[str, Any]:
     hierarchies = {name: Hierarchy.from_rows(example.hierarchies[name]) for name in names}
     models = [MODELS.create("k-anonymity", {"k": 5})]
     with _memory() as used:
-        start = time.perf_counter()
+        start, processor = time.perf_counter(), time.process_time()
         plans = plan_columns(table, hierarchies, {})
         problem = prepare(table, plans, models, LOSSES.create("entropy", {}), suppression_limit=limit).problem
         encoded = time.perf_counter()
@@ -86,6 +101,7 @@ def _solve(example: ExampleData, limit: float) -> dict[str, Any]:
     assert solution.optimal
     return {
         "seconds": seconds,
+        "processor_seconds": time.process_time() - processor,
         "encode_seconds": encoded - start,
         "megabytes": used[0] / 2**20,
         "tuples": problem.tuples.num_tuples,

@@ -10,9 +10,10 @@ import typer
 from tarnkappe.cli.arguments import parse_column, parse_parameters
 from tarnkappe.cli.column_flags import plan_from_flags
 from tarnkappe.cli.console import output, print_json, progress_bar
-from tarnkappe.cli.signals import StoppedError, is_interruption, too_late
+from tarnkappe.cli.signals import StoppedError, too_late
 from tarnkappe.errors import JobError
 from tarnkappe.job import Job, Result, read_job_file, run
+from tarnkappe.native import is_interruption
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import Progress
 
@@ -25,6 +26,8 @@ def anonymize(
     table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     query: Annotated[str | None, typer.Option(help="The query to a database.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of the input; detected when absent.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Who works: memory|duckdb|postgresql|spark.")] = None,
+    memory_limit: Annotated[str | None, typer.Option(help="For the engine duckdb, as 2GB.")] = None,
     population: Annotated[str | None, typer.Option(help="Everybody who could be in the input.")] = None,
     identifier: Annotated[Words | None, typer.Option(help="A column that names a person.")] = None,
     qi: Annotated[Words | None, typer.Option(help="A quasi-identifier: COLUMN[=HIERARCHY.csv].")] = None,
@@ -43,6 +46,7 @@ def anonymize(
     local_recoding: Annotated[bool | None, typer.Option(help="Search suppressed rows again.")] = None,
     leave: Annotated[float | None, typer.Option(help="Share of rows that a pass may leave.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the release.")] = None,
+    out_table: Annotated[str | None, typer.Option(help="The table to write, in the same database.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the HTML report.")] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -56,6 +60,7 @@ def anonymize(
     if source is not None:
         content["input"] = {"database": source} if "://" in source else {"path": _absolute(source)}
     _put(content, "input", table=table, query=query, delimiter=delimiter)
+    _put(content, "input", engine=engine, memory_limit=memory_limit)
     if population is not None:
         content["population"] = {"path": _absolute(population)}
     roles = ((Role.IDENTIFIER, identifier), (Role.QUASI_IDENTIFIER, qi), (Role.SENSITIVE, sensitive))
@@ -78,7 +83,8 @@ def anonymize(
     _put(
         content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
     )
-    _put(content, "output", path=_absolute(out), report=_absolute(report), shuffle=shuffle)
+    _put(content, "output", path=_absolute(out), table=out_table)
+    _put(content, "output", report=_absolute(report), shuffle=shuffle)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
     plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)

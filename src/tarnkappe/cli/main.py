@@ -13,9 +13,9 @@ from rich.console import Console
 
 from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import say_that_it_compiles
-from tarnkappe.cli.signals import StoppedError, is_interruption
+from tarnkappe.cli.signals import StoppedError
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.native import on_first_compilation
+from tarnkappe.native import is_interruption, on_first_compilation
 
 STOPPED = 130
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])

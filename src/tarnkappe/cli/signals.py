@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 
-from tarnkappe.native import is_interruption
-
 
 class StoppedError(Exception):
     """The user has stopped a command; the message says what that means."""
@@ -32,6 +30,3 @@ def _interrupt(*_: object) -> None:
 def _terminate(*_: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(128 + signal.SIGTERM)
-
-
-__all__ = ["StoppedError", "is_interruption", "take_over", "too_late"]

@@ -239,6 +239,10 @@ class DuckDB(Engine):
             if reason:
                 raise OutputError(f"the release cannot be written: {reason[1]}") from None
             raise InputError(f"{self.source}: the file cannot be read, or is damaged") from None
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # which is all that DuckDB leaves of Ctrl-C
+                raise KeyboardInterrupt from None
+            raise
         except duckdb.Error as error:
             raise InputError(
                 f"{self.source}: the file is damaged, or DuckDB cannot read it ({type(error).__name__})"

@@ -14,6 +14,7 @@ so far would need to survive. Then what suffices is still sound, but no longer k
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -83,7 +84,7 @@ class LeastCover:
         self.reasons: list[Reason] = []
         self.proven = True
         self._patience = effort.patience
-        self._near: list[Integers] = []
+        self._near: dict[bytes, Integers] = {}
         self._state = pool.state.copy()
         self._state[1] = 0
         self._solver: Solver | None = None
@@ -173,7 +174,7 @@ class LeastCover:
                     reasons = self._guesses(pool, unknown, added)
                 if reasons:
                     self.reasons += reasons
-                    self._near = [*self._near, *pool.values[1:]]
+                    self._remember(pool.values[1:])
                     return None
             return pool
         finally:
@@ -201,10 +202,15 @@ class LeastCover:
         """The witnesses of the history carried over, and those of earlier tries as far as they are valid."""
         steps = self.effort.steps if self.proven or not self._tired() else 0
         pool = self.pool.carried(self.truth, self.k, steps, self._state)
-        for near in self._near:
-            if pool.fits(near):
+        for near in self._near.values():
+            if pool.gains(near, self.k) and pool.fits(near):
                 pool.add(near)
         return pool
+
+    def _remember(self, distributions: Iterable[Integers]) -> None:
+        """Keep distributions that are, or nearly are, witnesses, for the tries to come."""
+        for distribution in distributions:
+            self._near.setdefault(distribution.tobytes(), distribution)
 
     def _lacking(self, pool: Pool, hopeless: set[int]) -> Integers:
         """The kinds that show too few values, those with the fewest first."""
@@ -274,7 +280,7 @@ class LeastCover:
             if near and not shortest:
                 valid += [value for value, labels in near if not labels]
             else:
-                self._near += [value for value, _ in near]
+                self._remember(value for value, _ in near)
                 labels = frozenset().union(*(labels for _, labels in near if len(labels) == shortest))
                 reasons.append(Reason(labels, added))
         self.knowledge.retract()

@@ -86,6 +86,11 @@ class Pool:
             other.count += 1
         return other
 
+    def gains(self, value: Integers, k: int) -> bool:
+        """Whether a witness would show a value for a kind that shows fewer than k, and not yet this one."""
+        kind = self.knowledge.view.kind
+        return bool(((self.shown[kind, value] == 0) & (self.degree[kind] < k)).any())
+
     def fits(self, value: Integers) -> bool:
         """Whether a distribution does not contradict the knowledge."""
         try:

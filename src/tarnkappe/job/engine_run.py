@@ -52,7 +52,7 @@ def _run(job: Job, engine: Engine, made: Publication, seed: int | None, progress
     prepared = _prepared(job, engine, table, watch, progress)
     solution = solve(prepared.problem, job.search, watch, progress)
     with watch.stage("transform"):
-        result = _decided(job, prepared, table, solution, watch)
+        result = _decided(job, engine, prepared, table, solution, watch)
         plan = _plan(result, job.output.shuffle, seed)
     with ExitStack() as releasing:
         with watch.stage("write"):
@@ -204,7 +204,9 @@ def _refuse_repeated_people(engine: Engine, table: Table) -> None:
         )
 
 
-def _decided(job: Job, prepared: Preparation, table: Table, solution: Solution, watch: Stopwatch) -> Result:
+def _decided(
+    job: Job, engine: Engine, prepared: Preparation, table: Table, solution: Solution, watch: Stopwatch
+) -> Result:
     """What will be released, not yet written and not yet verified."""
     assert solution.best is not None
     rows, problem = prepared.rows, prepared.problem
@@ -215,7 +217,7 @@ def _decided(job: Job, prepared: Preparation, table: Table, solution: Solution, 
     num_rows = rows.num_rows
     place = job.output.path or f"table {job.output.table} of the database"
     return Result(
-        input=StoredTable.of(table.column_names, table.roles, num_rows, "the source"),
+        input=StoredTable.of(table.column_names, table.roles, num_rows, engine.source),
         release=StoredTable.of(names, table.roles, num_rows - state.suppressed_rows, place),
         problem=problem,
         solution=solution,

@@ -67,6 +67,7 @@ class History:
         self._used = np.zeros(effort.snapshots, dtype=np.int64)
         self._bytes = 0
         self._clock = 0
+        self._next_look = 0
         self._last = bottom
         columns = bottom.frame.problem.columns
         self._wheels = sorted(range(len(columns)), key=lambda i: -columns[i].cardinality)
@@ -137,9 +138,11 @@ class History:
         full = self._effort.megabytes * 2**20 - needed
         if len(self._snapshots) < self._effort.snapshots and self._bytes <= full:
             return
-        for place in reversed(range(len(self._snapshots))):
-            if self._is_spent(self._snapshots[place].node):
-                self._drop(place)
+        if self._clock >= self._next_look:  # all snapshots are looked through, so not at every test
+            self._next_look = self._clock + self._effort.snapshots
+            for place in reversed(range(len(self._snapshots))):
+                if self._is_spent(self._snapshots[place].node):
+                    self._drop(place)
         while self._snapshots and (len(self._snapshots) >= self._effort.snapshots or self._bytes > full):
             self._drop(int(np.argmin(self._used[: len(self._snapshots)])))
 

@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Sequence
 
 from tarnkappe.loss.class_size import most_classes_at
-from tarnkappe.loss.discernibility_star import least_sum_of_squares, sum_of_squares
+from tarnkappe.loss.discernibility_star import least_sum_of_squares
 from tarnkappe.loss.discernibility_star_released import sum_of_kept_squares
 from tarnkappe.loss.grid import Grid
 from tarnkappe.loss.measure import Loss
+from tarnkappe.native import compiled
 from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table.grouping import Counts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,8 +25,9 @@ class Discernibility(Loss):
     Monotone only without suppression, where it is `discernibility-star`: with it, a suppressed class may
     merge into a kept one, which is charged less.
 
-    Lower bound: `discernibility-star` of the state. Since |E| <= m, a suppressed class is charged at
-    least |E|², and the sum of |E|² over all classes never falls under generalization.
+    Lower bound: what the rows are charged while every class is kept, but never less than the size k below
+    which no class is kept, that is the sum over all classes of |E| max(|E|, k). A generalization keeps a row
+    in a class that is no smaller, and has at least k rows, or it suppresses the row and charges m.
     """
 
     name = "discernibility"
@@ -42,11 +45,18 @@ class Discernibility(Loss):
         return not suppression
 
     def lower_bound(self, state: State, *, least_size: int = 1) -> float:
-        del least_size
-        return float(sum_of_squares(state.classes.sizes))
+        return float(_least_charged(state.classes.sizes, min(least_size, state.classes.num_rows)))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
         return least_sum_of_squares(tuples, columns, levels)
 
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
         return tuples.num_rows**2 / most_classes_at(tuples, columns, levels)
+
+
+@compiled
+def _least_charged(sizes: Counts, least_size: int) -> int:
+    total = 0
+    for size in sizes:
+        total += size * max(size, least_size)
+    return total
