@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
-from benchmarks import foundation, large
+from benchmarks import engines, foundation, large
 from tarnkappe.bench import NAMES, bench
 
-PARTS = {"foundation": foundation, "large": large} | {name: bench(name) for name in NAMES}
+PARTS = {"foundation": foundation, "large": large, "engines": engines} | {name: bench(name) for name in NAMES}
 
 
 def main() -> int:

@@ -373,7 +373,7 @@ def test_runs_at_the_same_time_do_not_mix(folder: Path) -> None:
     assert all(
         code == 0 or (code == 2 and "another run is writing" in words)
         for code, words in zip(codes, said, strict=True)
-    )
+    ), said
     assert belongs_together(folder) in {"k=2", "k=5"}
     assert {path.name for path in (folder / "out").iterdir()} == set(NAMES)
 
