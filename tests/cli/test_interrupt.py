@@ -202,9 +202,12 @@ def test_ctrl_c_at_random_moments_leaves_all_or_nothing(job: Path) -> None:
 
 
 def test_a_time_limit_gives_the_best_so_far(job: Path) -> None:
-    limits = ("--seconds", "0.3", "--suppression-limit", "1")  # with which every node will do
-    run = Run("anonymize", job, "--algorithm", "exhaustive", *limits, "--json", cwd=job.parent)
-    code, printed = run.end()
+    for seconds in ("0.2", "0.6", "2"):  # on a busy machine the first test may come late
+        limits = ("--seconds", seconds, "--suppression-limit", "1")  # with which every node will do
+        run = Run("anonymize", job, "--algorithm", "exhaustive", *limits, "--json", cwd=job.parent)
+        code, printed = run.end()
+        if code == 0:
+            break
     assert code == 0, run.seen
     figures = json.loads(printed)
     assert figures["stopped"] == "out of time"
@@ -212,7 +215,7 @@ def test_a_time_limit_gives_the_best_so_far(job: Path) -> None:
 
 
 def test_a_time_limit_before_anything_is_found_says_so(job: Path) -> None:
-    run = Run("anonymize", job, "--algorithm", "exhaustive", "--seconds", "0.05", cwd=job.parent)
+    run = Run("anonymize", job, "--algorithm", "exhaustive", "--seconds", "0.01", cwd=job.parent)
     code, _ = run.end()
     assert code == 1
     assert "was found before the search ended (out of time" in run.seen

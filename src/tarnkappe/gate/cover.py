@@ -14,17 +14,16 @@ so far would need to survive. Then what suffices is still sound, but no longer k
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tarnkappe.gate.exact_test import representatives
 from tarnkappe.gate.guess import Guess
+from tarnkappe.gate.hitting import Labels, Reason, smallest
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.problem import problem
-from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, Verdict, solver
+from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, solver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Effort:
         pairs: the largest problem (in pairs of a kind and a value) that the solver is asked about.
         patience: how many questions of one answer the solver may leave open before it is asked no more.
         reasons: how many reasons the solver gives before the next set is tried.
+        options: of how many values somebody may lack some for each to be looked at by itself.
     """
 
     steps: int = 100
@@ -47,14 +47,7 @@ class Effort:
     pairs: int | None = None
     patience: int = 3
     reasons: int = 3
-
-
-@dataclasses.dataclass(frozen=True)
-class Reason:
-    """Some of these labels must be added more often than this."""
-
-    labels: frozenset[int]
-    added: Integers
+    options: int = 24
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,23 +77,25 @@ class LeastCover:
         self.reasons: list[Reason] = []
         self.proven = True
         self._patience = effort.patience
-        self._near: dict[bytes, Integers] = {}
+        self._near: list[Integers] = []
+        self._made: list[Integers] = []
         self._state = pool.state.copy()
         self._state[1] = 0
         self._solver: Solver | None = None
         self._asked = False
         self._kind_before = self.knowledge.view.kind.copy()
         old = members[members < self.knowledge.tuples]
-        self.could = self.knowledge.view.allowed[old].copy()
+        could = self.knowledge.view.allowed[old]
         if len(old) < len(members):
-            self.could = np.vstack([self.could, np.ones((1, self.knowledge.values), dtype=np.bool_)])
-        self.could = np.unique(self.could, axis=0)
+            could = np.vstack([could, np.ones((1, self.knowledge.values), dtype=np.bool_)])
+        self.labels = Labels(np.unique(could, axis=0), real)
 
     def find(self, may_add: bool) -> Cover | None:
         """The least cover; None if there is none, or none without values although none may be added."""
         least = 0
         while True:
-            added = self._smallest()
+            floor = np.zeros_like(self.real) if self.proven else self.reasons[-1].added
+            added = smallest(self.labels, self.reasons, self.k, floor)
             if added is None or (not may_add and added.any()):
                 return None
             if self.proven:
@@ -121,46 +116,6 @@ class LeastCover:
                 added, pool = fewer, smaller
         return Cover(added, pool, least)
 
-    def _smallest(self) -> Integers | None:
-        """A smallest set of artificial values that hits all reasons and leaves k labels to every member."""
-        labels, copies = self.knowledge.values, 1 + max([0, *(int(r.added.max()) for r in self.reasons)])
-        least_added = np.zeros(labels, dtype=np.int32) if self.proven else self.reasons[-1].added
-        published = self.real > 0
-        missing = np.flatnonzero((self.could & published).sum(axis=1) < self.k)
-        if not self.reasons and not len(missing):
-            return np.zeros(labels, dtype=np.int32)
-        rows, least = [], []
-        for member in missing:
-            row = np.zeros((copies, labels))
-            row[0] = self.could[member] & ~published
-            rows.append(row)
-            least.append(self.k - int((self.could[member] & published).sum()))
-        for reason in self.reasons:
-            row = np.zeros((copies, labels))
-            for label in reason.labels:
-                row[reason.added[label], label] = 1
-            rows.append(row)
-            least.append(1)
-        for copy in range(1, copies):
-            for label in range(labels):
-                row = np.zeros((copies, labels))
-                row[copy - 1, label], row[copy, label] = 1, -1
-                rows.append(row)
-                least.append(0)
-        # Among equally small sets, labels that many members can have leave the most room for later answers.
-        use = self.could.sum(axis=0) / (1 + len(self.could))
-        cost = np.tile(1 + (1 - use) / (1 + copies * labels), (copies, 1))
-        solution = milp(
-            cost.ravel(),
-            constraints=LinearConstraint(np.array([row.ravel() for row in rows]), np.array(least), np.inf),
-            bounds=Bounds((np.arange(copies)[:, None] < least_added).ravel(), 1),
-            integrality=np.ones(cost.size, dtype=np.int64),
-        )
-        if solution.x is None:
-            return None
-        chosen: Integers = np.rint(solution.x).reshape(copies, labels).sum(axis=0).astype(np.int32)
-        return chosen
-
     def _try(self, added: Integers) -> Pool | None:
         """Witnesses with which the set suffices; otherwise None, and there are new reasons."""
         self.knowledge.publish(self.members, self.real + added)
@@ -174,7 +129,8 @@ class LeastCover:
                     reasons = self._guesses(pool, unknown, added)
                 if reasons:
                     self.reasons += reasons
-                    self._remember(pool.values[1:])
+                    if not self.proven:  # from now on sets only grow, and what is valid stays so
+                        self._made = list(pool.values[1:])
                     return None
             return pool
         finally:
@@ -192,8 +148,8 @@ class LeastCover:
                 pool.seek(everyone[pool.degree < self.k], self.k, self.effort.steps)
                 continue
             done.add(kind)
-            if isinstance(verdict, Impossible):
-                reasons.append(Reason(verdict.labels, added))
+            if isinstance(verdict, Reason):
+                reasons.append(verdict)
             else:
                 unknown.append(int(everyone[kind]))
         return reasons, unknown
@@ -202,15 +158,10 @@ class LeastCover:
         """The witnesses of the history carried over, and those of earlier tries as far as they are valid."""
         steps = self.effort.steps if self.proven or not self._tired() else 0
         pool = self.pool.carried(self.truth, self.k, steps, self._state)
-        for near in self._near.values():
+        for near in [*self._made, *self._near]:
             if pool.gains(near, self.k) and pool.fits(near):
                 pool.add(near)
         return pool
-
-    def _remember(self, distributions: Iterable[Integers]) -> None:
-        """Keep distributions that are, or nearly are, witnesses, for the tries to come."""
-        for distribution in distributions:
-            self._near.setdefault(distribution.tobytes(), distribution)
 
     def _lacking(self, pool: Pool, hopeless: set[int]) -> Integers:
         """The kinds that show too few values, those with the fewest first."""
@@ -218,7 +169,7 @@ class LeastCover:
         kinds = kinds[[kind not in hopeless for kind in kinds.tolist()]]
         return kinds[np.argsort(pool.degree[kinds], kind="stable")].astype(np.int32)
 
-    def _ask(self, pool: Pool, kind: int, everyone: Integers, added: Integers) -> Verdict:
+    def _ask(self, pool: Pool, kind: int, everyone: Integers, added: Integers) -> Found | Unknown | Reason:
         """Add a witness that shows another value for a kind to the pool, or say why there is none."""
         tuple_ = int(everyone[kind])
         exact = self._exact(tuple_) if self._patience else None
@@ -233,12 +184,29 @@ class LeastCover:
                 pool.add(question.deal(verdict.counts, self.knowledge, self.truth))
                 return verdict
             if isinstance(verdict, Impossible):
-                return exact.reason(targets, verdict, levels, self.effort.solver)
+                need = self.k - int(pool.degree[kind])
+                return Reason(need, self._options(exact, targets, need, verdict, levels), added)
             self._patience -= 1
         shown = pool.degree[kind]
         if not self._tired():
             pool.seek(everyone[[kind]], self.k, 10 * self.effort.steps)
         return Found([]) if pool.degree[kind] > shown else Unknown()
+
+    def _options(
+        self, exact: Solver, targets: list[int], need: int, why: Impossible, levels: dict[int, int]
+    ) -> tuple[frozenset[int], ...]:
+        """What can make the targets possible: one by one, if more than one of them is needed."""
+        effort = self.effort.solver
+        if need == 1 or len(targets) > self.effort.options:
+            return (exact.reason(targets, why, levels, effort).labels,) * need
+        options = []
+        for target in targets:
+            verdict = exact.ask([target], levels, effort)
+            if isinstance(verdict, Impossible):
+                options.append(exact.reason([target], verdict, levels, effort).labels)
+            else:  # the budget did not suffice to see again what was seen for all targets together
+                options.append(why.labels)
+        return tuple(options)
 
     def _tired(self) -> bool:
         return self.effort.work is not None and int(self._state[1]) > self.effort.work
@@ -280,9 +248,9 @@ class LeastCover:
             if near and not shortest:
                 valid += [value for value, labels in near if not labels]
             else:
-                self._remember(value for value, _ in near)
+                self._near += [value for value, _ in near]
                 labels = frozenset().union(*(labels for _, labels in near if len(labels) == shortest))
-                reasons.append(Reason(labels, added))
+                reasons.append(Reason(1, (labels,), added))
         self.knowledge.retract()
         self.knowledge.publish(self.members, counts)
         for value in valid:
