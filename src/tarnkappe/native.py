@@ -6,7 +6,8 @@ so that threads use all cores.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import numba
@@ -36,9 +37,11 @@ class _FirstCompilation(event.Listener):
         pass
 
 
-def on_first_compilation(tell: Callable[[], None]) -> None:
+@contextmanager
+def on_first_compilation(tell: Callable[[], None]) -> Iterator[None]:
     """Call a function once, when a kernel has to be compiled because no earlier run left it in the cache."""
-    event.register("numba:compile", _FirstCompilation(tell))  # type: ignore[no-untyped-call]
+    with event.install_listener("numba:compile", _FirstCompilation(tell)):
+        yield
 
 
 def is_interruption(error: BaseException) -> bool:

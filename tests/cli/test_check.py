@@ -14,6 +14,7 @@ from tarnkappe.cli import main
 from tarnkappe.cli.arguments import ColumnLists, repeat_options
 from tarnkappe.cli.console import output
 from tarnkappe.privacy import MODELS
+from tests.cli.spoken import lines_of
 
 PEOPLE = """\
 age;sex;illness;treatment
@@ -54,7 +55,7 @@ class Tarn:
 
     def json(self, *words: str) -> tuple[int, dict[str, Any]]:
         code, out, err = self(*words, "--json")
-        assert err == ""
+        assert lines_of(err) == []
         return code, json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 

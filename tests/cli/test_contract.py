@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.spoken import lines_of
+
 TARN = Path(sys.executable).with_name("tarn")
 GOOD = "age;town;illness\n30;Ulm;flu\n31;Ulm;cold\n38;Bonn;flu\n39;Bonn;ulcer\n"
 
@@ -25,7 +27,7 @@ def refused(run: subprocess.CompletedProcess[str], *words: str, code: int = 2) -
     assert run.returncode == code, run.stderr
     assert "Traceback" not in run.stderr
     assert run.stdout == ""
-    lines = [line for line in run.stderr.strip().splitlines() if not line.startswith("compiling kernels")]
+    lines = lines_of(run.stderr)
     assert len(lines) == 1, run.stderr
     for word in words:
         assert word in lines[0], lines[0]

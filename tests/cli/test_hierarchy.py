@@ -9,6 +9,7 @@ import pytest
 
 from tarnkappe.cli import main
 from tarnkappe.hierarchy import BUILDERS, read_hierarchy
+from tests.cli.spoken import lines_of
 from tests.conftest import FIXTURES
 
 FILES = FIXTURES / "hierarchies"
@@ -20,7 +21,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     with pytest.raises(SystemExit) as end:
         main(["hierarchy", *map(str, arguments)])
     captured = capsys.readouterr()
-    return int(end.value.code or 0), captured.out, [line for line in captured.err.splitlines() if line]
+    return int(end.value.code or 0), captured.out, lines_of(captured.err)
 
 
 # ------------------------------------------------------------------ build

@@ -28,6 +28,7 @@ from tarnkappe.errors import InputError, JobError, OutputError, ParameterError
 from tarnkappe.job import Job, Output
 from tarnkappe.job.publication import publication
 from tarnkappe.table.staging import PREFIX
+from tests.cli.spoken import lines_of
 
 TARN = Path(sys.executable).with_name("tarn")
 NAMES = ("release.csv", "release.csv.manifest.json", "report.html")
@@ -66,11 +67,6 @@ def content(folder: Path, k: int = 2, data: str = "data.csv") -> dict[str, objec
             "report": str(folder / "out" / "report.html"),
         },
     }
-
-
-def lines(said: str) -> list[str]:
-    """What was said, apart from why the first run ever takes longer."""
-    return [line for line in said.strip().splitlines() if not line.startswith("compiling kernels")]
 
 
 def run_job(folder: Path, k: int = 2) -> None:
@@ -260,7 +256,7 @@ def test_without_room_for_everything_nothing_is_written(folder: Path, size: int)
     printed, said = process.communicate()
     assert process.returncode == 2, said
     assert printed == ""
-    assert len(lines(said)) == 1
+    assert len(lines_of(said)) == 1
     assert "the file cannot be written: File too large" in said
     assert list((folder / "out").iterdir()) == []
 
@@ -276,7 +272,7 @@ def test_a_full_disk_is_one_clear_line(folder: Path) -> None:
         process = tarn(folder)
         _, said = process.communicate()
         assert process.returncode == 2, said
-        assert len(lines(said)) == 1
+        assert len(lines_of(said)) == 1
         assert "the file cannot be written: No space left on device" in said
         assert list((folder / "out").iterdir()) == []
     finally:
@@ -311,7 +307,7 @@ def test_a_cut_off_input_is_one_line_in_the_shell(folder: Path) -> None:
     printed, said = process.communicate()
     assert process.returncode == 2, said
     assert printed == ""
-    assert len(lines(said)) == 1, said
+    assert len(lines_of(said)) == 1, said
     assert list((folder / "out").iterdir()) == []
 
 

@@ -53,12 +53,12 @@ def commands(names: Sequence[str]) -> typer.Typer:
 
 def run(given: Sequence[str]) -> None:
     """Run the command line; every error becomes one line on stderr and an exit code."""
-    on_first_compilation(say_that_it_compiles)
     debug = "--debug" in given
     try:
         words = [word for word in given if word != "--debug"]
         asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
-        code = commands(asked)(words, standalone_mode=False)
+        with on_first_compilation(say_that_it_compiles):
+            code = commands(asked)(words, standalone_mode=False)
     except TarnkappeError as error:
         if debug:
             raise

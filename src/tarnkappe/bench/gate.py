@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import statistics
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import csv
 
-from benchmarks.gate_workloads import SETUPS, adult
+from tarnkappe.bench.adult import read_adult, reference_folder
+from tarnkappe.bench.gate_workloads import SETUPS, adult
 from tarnkappe.gate import Answer, Gate, Knowledge, Population, Strategy, WitnessPool
 from tarnkappe.gate.certificate import certify
 from tarnkappe.gate.exact_test import settle
 from tarnkappe.gate.pool import Pool
+from tarnkappe.table.encoding import Progress
+
+CLOCK = time.process_time
+"""The gate decides in one thread: its processor time is what a query takes on an idle machine."""
 
 LIMITS = {
     "exact_signatures_median_seconds": 0.1,
@@ -23,7 +25,9 @@ LIMITS = {
     "witness_pool_setup_2_ratio": 1.5,
     "witness_pool_setup_3_ratio": 1.5,
     "witness_pool_setup_10_ratio": 1.5,
-    "witness_pool_median_seconds": 0.1,
+    "witness_pool_setup_2_median_seconds": 0.1,
+    "witness_pool_setup_3_median_seconds": 0.1,
+    "witness_pool_setup_10_median_seconds": 0.1,
 }
 """What `make bench-check` holds us to. A ratio is of artificial values to the least possible number."""
 
@@ -44,14 +48,14 @@ def exact_signatures(seeds: int) -> dict[str, Any]:
                     truth.append(population.secret(person))
             known = np.array(truth, dtype=np.int32)
             members = np.array([number[person] for person in query], dtype=np.int32)
-            start = time.perf_counter()
+            start = CLOCK()
             knowledge.publish(members, np.bincount(known[members], minlength=knowledge.values))
             pool = pool.carried(known, knowledge.values, 100)
             if not settle(pool):
                 raise AssertionError("the exact test must decide everything")
             pool.trim(knowledge.values)
             if seed >= 0:
-                seconds.append(time.perf_counter() - start)
+                seconds.append(CLOCK() - start)
     return {
         "exact_signatures_queries": len(seconds),
         "exact_signatures_median_seconds": statistics.median(seconds),
@@ -66,9 +70,9 @@ def measure(population: Population, queries: list[list[int]], k: int, strategy: 
     shares: list[float] = []
     added = least = real = 0
     for query in queries:
-        start = time.perf_counter()
+        start = CLOCK()
         answer = gate.ask(query)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(CLOCK() - start)
         if not isinstance(answer, Answer):
             raise AssertionError("with artificial values every query can be answered")
         added += answer.artificial
@@ -101,47 +105,33 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def adult_data() -> pa.Table:
-    """The reference data set if it is here, else a table of the same shape."""
-    from tests.conftest import reference_folder
+def run(progress: Progress | None = None, *, seeds: int = 20) -> dict[str, Any]:
+    """Measure the exact test on setup 1 and the witness pool on setups 2, 3, 4 and 10.
 
-    path = Path(reference_folder()) / "adult" / "adult.csv"
-    if path.is_file():
-        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=";"))
-    from tarnkappe.table.examples import shaped
-
-    return shaped("ADULT").table.data
-
-
-def run(seeds: int = 20) -> dict[str, Any]:
-    """Measure the exact test on setup 1 and the witness pool on setups 2, 3, 4 and 10."""
+    `least` is what the strategy itself has proven to be necessary, answer by answer, in the same run.
+    """
     figures = exact_signatures(seeds)
+    data = read_adult(reference_folder()).table.data
+    few = max(1, seeds // 10)
+    plan: list[tuple[str, int, int]] = [
+        *((name, k, seeds) for name in ("2", "3-7", "3-6") for k in SETUPS[name].ks),
+        ("10", 5, few),
+        ("10", 7, few),
+        ("4-10000-100", 10, few),
+    ]
     lines: dict[str, dict[str, Any]] = {}
-    for name in ("2", "3-7", "3-6"):
-        for k in SETUPS[name].ks:
-            runs = [measure(*SETUPS[name].draw(seed), k, WitnessPool()) for seed in range(seeds)]
-            lines[f"setup_{name}_k{k}"] = together(runs)
-    data = adult_data()
-    for k in (5, 7):
-        runs = [measure(*adult(data, seed), k, WitnessPool()) for seed in range(max(1, seeds // 10))]
-        lines[f"setup_10_k{k}"] = together(runs)
-    lines["setup_4_10000_100_k10"] = together([measure(*SETUPS["4-10000-100"].draw(0), 10, WitnessPool())])
+    for done, (name, k, repeats) in enumerate(plan):
+        if progress:
+            progress("setups", done, len(plan))
+        drawn = (adult(data, seed) if name == "10" else SETUPS[name].draw(seed) for seed in range(repeats))
+        lines[f"setup_{name}_k{k}"] = together([measure(*work, k, WitnessPool()) for work in drawn])
     figures["witness_pool"] = lines
     for number in ("2", "3", "10"):
         own = [
             line
-            for name, line in lines.items()
-            if name.startswith(f"setup_{number}_") or name.startswith(f"setup_{number}-")
+            for (name, _, _), line in zip(plan, lines.values(), strict=True)
+            if name.split("-")[0] == number
         ]
         figures[f"witness_pool_setup_{number}_ratio"] = max(line["ratio"] for line in own)
-    figures["witness_pool_median_seconds"] = max(
-        line["median_seconds"] for name, line in lines.items() if not name.startswith("setup_4")
-    )
+        figures[f"witness_pool_setup_{number}_median_seconds"] = max(line["median_seconds"] for line in own)
     return figures
-
-
-if __name__ == "__main__":
-    import json
-    import sys
-
-    print(json.dumps(run(int(sys.argv[1]) if len(sys.argv) > 1 else 20), indent=2))
