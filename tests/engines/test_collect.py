@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pyarrow as pa
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.engines.collect import collect, plain_kinds
-from tarnkappe.engines.polling import told_while_running
+from tarnkappe.engines.polling import wait_for
 from tests.table.written_tables import tables
 
 
@@ -58,10 +57,34 @@ def test_progress_is_asked_for_while_an_engine_works() -> None:
     def listen(what: str, done: int, total: int, note: str = "") -> None:
         told.append((what, done, total))
 
-    with told_while_running(listen, "counting", percent):
+    def work() -> str:
         assert asked.wait(10)
-        time.sleep(0.01)
-    assert told[0] == ("counting", 0, 100)
-    assert told[-1] == ("counting", 100, 100)
-    with told_while_running(None, "counting", percent):
-        pass
+        return "done"
+
+    assert wait_for(work, _never, percent, listen, "counting") == "done"
+    assert told[0] == told[-2] == ("counting", 100, 100), "what an engine says is taken within limits"
+    assert wait_for(lambda: 7, _never, _never, None, "counting") == 7
+
+
+def test_work_that_fails_is_not_told_as_done() -> None:
+    told: list[int] = []
+    with pytest.raises(ZeroDivisionError):
+        wait_for(
+            lambda: 1 // 0, _never, lambda: 50.0, lambda what, done, total, note="": told.append(done), ""
+        )
+    assert 100 not in told
+
+
+def test_who_waits_no_longer_stops_the_engine_first() -> None:
+    given_up = threading.Event()
+
+    def listen(what: str, done: int, total: int, note: str = "") -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        wait_for(lambda: given_up.wait(10), given_up.set, lambda: 0.0, listen, "counting")
+    assert given_up.is_set()
+
+
+def _never() -> float:
+    raise AssertionError("nobody asked for this")

@@ -7,7 +7,7 @@ the folder of that file can be opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from tarnkappe.engines.collect import collect, plain_kinds
 from tarnkappe.engines.engine import SOURCE, Engine, Grouped, Written
-from tarnkappe.engines.polling import told_while_running
+from tarnkappe.engines.polling import Answer, wait_for
 from tarnkappe.engines.statements import KEPT, LEVELS, Plan, kept_rows, level_rows, unused
 from tarnkappe.engines.text_file import TextFile
 from tarnkappe.errors import InputError, OutputError, ParameterError
@@ -173,9 +173,12 @@ class DuckDB(Engine):
 
     def answer(self, statement: str, progress: Progress | None = None) -> pa.Table:
         """The rows that a query gives, in the types that the file names."""
-        with self._running(progress, "counting"):
+
+        def ask() -> pa.Table:
             reader = self._connection.sql(statement).to_arrow_reader(CHUNK)
             return collect(reader.schema, reader, self._kinds)
+
+        return self._run(ask, progress, "counting")
 
     @contextmanager
     def release(self, plan: Plan, progress: Progress | None = None) -> Iterator[Written]:
@@ -186,9 +189,8 @@ class DuckDB(Engine):
                 rows = rows.set_column(0, f"v{index}", as_text(rows.column(0).combine_chunks()))
             self._connection.register(LEVELS.format(index), rows)
         self._connection.register(KEPT, kept_rows(plan))
-        with self._running(progress, "writing"):
-            target = literal(str(self._target))
-            self._connection.execute(f"COPY ({self.statement(plan)}) TO {target} ({self._format()})")
+        copy = f"COPY ({self.statement(plan)}) TO {literal(str(self._target))} ({self._format()})"
+        self._run(lambda: self._connection.execute(copy), progress, "writing")
         yield _WrittenFile(self, self._look_at_written())
 
     def _format(self) -> str:
@@ -208,14 +210,14 @@ class DuckDB(Engine):
 
     # ------------------------------------------------------------------ how a statement runs
 
-    @contextmanager
-    def _running(self, progress: Progress | None, what: str) -> Iterator[None]:
+    def _run(self, work: Callable[[], Answer], progress: Progress | None, what: str) -> Answer:
         """Text files are streamed anew for every statement, and what is wrong with them is told as it is."""
         for name, text in self._texts.items():
             self._connection.register(name, text.reader())
         try:
-            with self._reporting(), told_while_running(progress, what, self._connection.query_progress):
-                yield
+            with self._reporting():
+                interrupt, percent = self._connection.interrupt, self._connection.query_progress
+                return wait_for(work, interrupt, percent, progress, what)
         except InputError:
             for text in self._texts.values():
                 if text.fault is not None:
@@ -239,10 +241,6 @@ class DuckDB(Engine):
             if reason:
                 raise OutputError(f"the release cannot be written: {reason[1]}") from None
             raise InputError(f"{self.source}: the file cannot be read, or is damaged") from None
-        except RuntimeError as error:
-            if str(error) == "Query interrupted":  # which is all that DuckDB leaves of Ctrl-C
-                raise KeyboardInterrupt from None
-            raise
         except duckdb.Error as error:
             raise InputError(
                 f"{self.source}: the file is damaged, or DuckDB cannot read it ({type(error).__name__})"
