@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tarnkappe.lattice import Exhaustive, Problem, groups, packing
 from tarnkappe.lattice.exhaustive import visit, wheels_of
-from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.groups import Groups, join_pieces
+from tarnkappe.lattice.merging import HANDS
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.table import Classes
@@ -63,27 +64,33 @@ def test_classes_made_from_classes_are_those_made_from_tuples(example: Example, 
         assert ours.totals.tolist() == theirs.totals.tolist()
 
 
-@given(example=examples(with_population=True), data=st.data(), per_core=st.integers(1, 3))
-def test_cores_that_take_a_part_each_make_the_same_classes(
-    example: Example, data: st.DataObject, per_core: int
+@pytest.mark.usefixtures("_word")
+@given(example=examples(with_population=True), data=st.data(), at_once=st.integers(1, 3))
+def test_many_classes_are_dealt_and_merged_to_the_same_classes(
+    example: Example, data: st.DataObject, at_once: int
 ) -> None:
     node = data.draw(st.sampled_from(list(example.nodes())))
     bottom = Groups.of_tuples(some_problem(example), WANTED)
-    alone = list(described(bottom.at(node).classes()))
+    alone = sorted(map(str, described(bottom.at(node).classes())))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "CLASSES_PER_CORE", per_core)
-        patch.setattr("os.cpu_count", lambda: 3)
-        assert list(described(bottom.at(node).classes())) == alone
+        patch.setattr(groups, "MANY_CLASSES", 1)
+        patch.setattr(groups, "CLASSES_AT_ONCE", at_once)
+        dealt = bottom.at(node).classes()
+    assert sorted(map(str, described(dealt))) == alone
+    assert dealt.ids[dealt.representatives].tolist() == list(range(dealt.num_classes))
+    plain = example.tuples.classes(example.quasi_identifiers, node)
+    assert len(set(zip(dealt.ids.tolist(), plain.ids.tolist(), strict=True))) == plain.num_classes
 
 
-@given(example=examples(with_population=True), data=st.data(), share=st.sampled_from([1, 2, 4]))
-def test_some_classes_are_whole_classes(example: Example, data: st.DataObject, share: int) -> None:
+@given(example=examples(with_population=True), data=st.data(), cut=st.integers(0, HANDS))
+def test_a_class_is_whole_in_one_hand(example: Example, data: st.DataObject, cut: int) -> None:
     node = data.draw(st.sampled_from(list(example.nodes())))
     bottom = Groups.of_tuples(some_problem(example), WANTED)
-    every = list(described(bottom.at(node).classes()))
-    some = list(described(bottom.some_at(node, share).classes()))
-    assert all(each in every for each in some)
-    assert share > 1 or some == every
+    every = sorted(map(str, described(bottom.at(node).classes())))
+    hands = bottom.deal(node)
+    pieces = [hands.take(0, cut), hands.take(cut, HANDS)]
+    assert sorted(str(each) for piece in pieces for each in described(piece.classes())) == every
+    assert sorted(map(str, described(join_pieces(pieces).classes()))) == every
 
 
 @given(example=examples(), data=st.data())

@@ -97,10 +97,14 @@ class Attempt:
 
     def check(self, node: Node) -> Evaluation:
         """Test a node, note what follows from the answer, and remember it if it is the best."""
+        return self.examine(node).evaluation
+
+    def examine(self, node: Node) -> Check:
+        """Test a node as `check` does, and return all that was found."""
         self.keep_time()
         found = self.checker.check(node)
         self.learn(found)
-        return found.evaluation
+        return found
 
     def interrupt(self) -> None:
         """End the search before its next test."""

@@ -17,6 +17,7 @@ from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.lattice.space import CHECKED, FAILED, FOUND, NO_BETTER, VISITED, Space
+from tarnkappe.lattice.sweep import Sweep
 from tarnkappe.table.encoding import Progress
 
 LARGEST = 2_000_000
@@ -50,6 +51,36 @@ class Hunt(Attempt):
         """Test a node, and say whether it meets the criterion that is searched for."""
         self.check(self.space.node(index))
         return bool(self.space.known[index] & FOUND)
+
+    def visit_above(self, head: int) -> None:
+        """Test what lies above a node that meets the criterion and may be better than the best found."""
+        if self.case == 1:  # nothing is
+            return
+        space, waiting, done = self.space, [head], VISITED | FAILED | NO_BETTER
+        while waiting:
+            index = waiting.pop()
+            if index != head and self.is_closed(index, done):
+                continue
+            space.mark(index, VISITED)
+            if not space.known[index] & CHECKED:
+                self.test(index)
+            above = reversed(space.successors(index).tolist())
+            waiting.extend(each for each in above if not self.is_closed(each, done))
+
+    def is_closed(self, index: int, facts: int) -> bool:
+        """Whether one of some facts is known of a node, or its bound is too high."""
+        space = self.space
+        return bool(space.known[index] & facts) or space.bounds[index] > self.best.ceiling
+
+    def test_open(self) -> None:
+        """Test what is neither tested nor excluded, the most hopeful first."""
+        space, position = self.space, 0
+        while True:
+            closed = CHECKED | FAILED | NO_BETTER
+            position = space.next_open(space.by_bound, position, closed, self.best.ceiling)
+            if position == len(space.by_bound):
+                return
+            self.test(int(space.by_bound[position]))
 
     def is_spent(self, node: Node) -> bool:
         """Whether nothing above a node will be tested any more."""
@@ -94,20 +125,11 @@ class Auto(Search):
         """Search the whole lattice."""
         assert isinstance(hunt, Hunt)
         hunt.begin()
-        if hunt.monotone or hunt.implied:
+        if hunt.monotone:
+            Sweep(hunt).search()
+        elif hunt.implied:
             _Paths(hunt).search()
-        _test_the_rest(hunt)
-
-
-def _test_the_rest(hunt: Hunt) -> None:
-    """Test what is neither tested nor excluded, the most hopeful first."""
-    space, position = hunt.space, 0
-    while True:
-        closed = CHECKED | FAILED | NO_BETTER
-        position = space.next_open(space.by_bound, position, closed, hunt.best.ceiling)
-        if position == len(space.by_bound):
-            return
-        hunt.test(int(space.by_bound[position]))
+        hunt.test_open()
 
 
 class _Paths:
@@ -116,7 +138,6 @@ class _Paths:
         self._space = hunt.space
         self._queue: list[tuple[int, int]] = []
         self._goes_far = hunt.problem.limit == 0
-        self._visits_above = hunt.case != 1
 
     def search(self) -> None:
         """Search a path from every node of which nothing is known, and from those that failed on it."""
@@ -131,7 +152,7 @@ class _Paths:
             while self._queue:
                 _, failed = heapq.heappop(self._queue)
                 for above in space.successors(failed).tolist():
-                    if not self._is_closed(above, FOUND | FAILED | NO_BETTER):
+                    if not self._hunt.is_closed(above, FOUND | FAILED | NO_BETTER):
                         self._search_path(above)
 
     def _search_path(self, start: int) -> None:
@@ -149,24 +170,5 @@ class _Paths:
                 heapq.heappush(self._queue, (int(self._space.rank[path[middle]]), path[middle]))
                 low = middle + 1
             middle = (low + high) // 2
-        if lowest is not None and self._visits_above:
-            self._visit_above(lowest)
-
-    def _visit_above(self, head: int) -> None:
-        space, waiting = self._space, [head]
-        while waiting:
-            index = waiting.pop()
-            if index != head and self._is_done(index):
-                continue
-            space.mark(index, VISITED)
-            if not space.known[index] & CHECKED:
-                self._hunt.test(index)
-            above = reversed(space.successors(index).tolist())
-            waiting.extend(each for each in above if not self._is_done(each))
-
-    def _is_done(self, index: int) -> bool:
-        return self._is_closed(index, VISITED | FAILED | NO_BETTER)
-
-    def _is_closed(self, index: int, closed: int) -> bool:
-        space = self._space
-        return bool(space.known[index] & closed) or space.bounds[index] > self._hunt.best.ceiling
+        if lowest is not None:
+            hunt.visit_above(lowest)

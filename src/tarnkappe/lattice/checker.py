@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from threading import Lock
 
-from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.groups import MANY_CLASSES, Groups, join_pieces
 from tarnkappe.lattice.history import Effort, History
 from tarnkappe.lattice.lattice import Node
+from tarnkappe.lattice.merging import HANDS
 from tarnkappe.lattice.problem import Evaluation, Problem
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.privacy import Model, Scope, protect, satisfied
@@ -23,15 +25,22 @@ class Check:
         evaluation: what the node does to the table; the loss is infinite where the node does not satisfy.
         sub_good: whether the implied criteria are met.
         bound: a loss that neither this node nor anything above it goes below, if one is known.
+        estimate: about how many rows would be suppressed, where only some classes were looked at.
     """
 
     evaluation: Evaluation
     sub_good: bool
     bound: float | None
+    estimate: float | None = None
+
+    @property
+    def suppressed_about(self) -> float:
+        """How many rows would be suppressed, at least about."""
+        return self.evaluation.suppressed if self.estimate is None else self.estimate
 
 
-MANY_CLASSES = 50_000
-"""From so many classes on it is tried whether some of them already show that a node fails."""
+FIRST_HANDS = 4
+"""So many hands of classes are looked at before it is foretold how many will show that a node fails."""
 
 
 class Checker:
@@ -71,37 +80,39 @@ class Checker:
         implied criteria suppress, maybe in some classes only: no more than what the models would.
         """
         base = self._history.base_for(node)
-        if (found := self._reject_from_some(base, node)) is not None:
-            self.count(base)
-            return found
         stone = self._history.stone_for(base, node)
         if stone is not None:
             base = self._step_to(stone, base)
-        groups = base.at(node)
+        groups = self._group(base, node)
+        self.count(base)
+        if isinstance(groups, Check):
+            return groups
         found = self._rule_out(groups) or self.judge(groups)
         self._history.offer(groups, base, keep=self.keeps_satisfying or not found.evaluation.satisfied)
-        self.count(base)
         return found
 
-    def _reject_from_some(self, base: Groups, node: Node) -> Check | None:
-        """Whether some of the classes already take more rows to suppress than may be.
+    def _group(self, base: Groups, node: Node) -> Groups | Check:
+        """The classes of a node, unless some of them already take more rows to suppress than may be.
 
-        Most nodes that fail do so by far. Of many classes a few are then enough to prove it.
+        Most nodes that fail do so by far. Of many classes a few are then enough to prove it; how many is
+        foretold from the first ones.
         """
-        problem = self.problem
-        criteria = self.implied or problem.models
         if not self._rejects_early or base.num_classes < MANY_CLASSES:
-            return None
-        share = 1
-        while share < 64 and share * 25 * problem.limit <= problem.tuples.num_rows:
-            share *= 2
-        if share == 1:
-            return None
-        some = protect(base.some_at(node, share).classes(), criteria)
-        suppressed = int(some.classes.sizes @ ~some.kept)
-        if suppressed <= problem.limit:
-            return None
-        return Check(Evaluation(node, False, float("inf"), suppressed, some.num_kept), not self.implied, None)
+            return base.at(node)
+        limit, criteria = self.problem.limit, self.implied or self.problem.models
+        hands, pieces, suppressed, kept, taken, wanted = base.deal(node), [], 0, 0, 0, FIRST_HANDS
+        while taken < HANDS:
+            pieces.append(hands.take(taken, wanted))
+            some = protect(pieces[-1].classes(), criteria)
+            suppressed += int(some.classes.sizes @ ~some.kept)
+            kept += some.num_kept
+            if suppressed > limit:
+                rejected = Evaluation(node, False, float("inf"), suppressed, kept)
+                return Check(rejected, not self.implied, None, suppressed * HANDS / wanted)
+            taken = wanted
+            needed = taken * 1.1 * limit / max(suppressed, 1)
+            wanted = HANDS if needed > 0.8 * HANDS else max(math.ceil(needed), taken + 1)
+        return join_pieces(pieces)
 
     def _step_to(self, stone: Node, base: Groups) -> Groups:
         groups = base.at(stone)

@@ -8,24 +8,36 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from typing import NamedTuple
 
 import numpy as np
 
 from tarnkappe.lattice.lattice import Node
+from tarnkappe.lattice.merging import (
+    HANDS,
+    deal,
+    join,
+    lift_word,
+    merge,
+    merge_counts,
+    merge_entries,
+    pick_up,
+    take_entries,
+)
 from tarnkappe.lattice.packing import WORD, Packing, Words
 from tarnkappe.lattice.problem import Problem
-from tarnkappe.native import compiled
 from tarnkappe.table import Classes, Column, Distribution
-from tarnkappe.table.grouping import Codes, Counts, sort_pairs_by_group
+from tarnkappe.table.grouping import Codes, Counts
 from tarnkappe.table.parallel import in_order
 
 ALL_BITS = (1 << WORD) - 1
 
 
-CLASSES_PER_CORE = 100_000
-"""A core that takes a part of the work gets at least so many classes."""
+MANY_CLASSES = 100_000
+"""So many classes are dealt into hands before they are merged."""
+
+CLASSES_AT_ONCE = 16_000
+"""About so many are merged at once."""
 
 
 class Entries(NamedTuple):
@@ -116,66 +128,52 @@ class Groups:
         return counts + sum(array.nbytes for array in own)
 
     def at(self, node: Node) -> Groups:
-        """The classes of a node above this one; of many classes each core takes a part."""
-        cores = os.cpu_count() or 1
-        parts = min(cores, self.num_classes // CLASSES_PER_CORE)
-        if parts < 2:
-            return self._at(node)
-        ends = [self.num_classes * part // parts for part in range(parts + 1)]
-        pieces = [self._piece(start, end) for start, end in itertools.pairwise(ends)]
-        return _join(list(in_order(lambda piece: piece._at(node), pieces)))._at(node)
+        """The classes of a node above this one."""
+        is_dealt = self.num_classes >= MANY_CLASSES and self.frame.problem.tuples.num_rows < 2**32
+        return self.deal(node).take(0, HANDS) if is_dealt else self._at(node)
 
-    def _piece(self, start: int, end: int) -> Groups:
-        """Some of these classes."""
-        return Groups(
-            self.frame,
-            self.node,
-            tuple(word[start:end] for word in self.words),
-            self.representatives[start:end],
-            self.sizes[start:end],
-            self.population[start:end],
-            tuple(
-                Entries(
-                    offsets[start : end + 1] - offsets[start],
-                    codes[offsets[start] : offsets[end]],
-                    counts[offsets[start] : offsets[end]],
-                )
-                for offsets, codes, counts in self.entries
-            ),
-        )
+    def deal(self, node: Node) -> Deal:
+        """These classes, to be dealt into hands."""
+        lifted = self._lifted(node)
+        return Deal(self, node, lifted, _one_word(lifted, self.frame.packing.used(node)))
 
     def _at(self, node: Node) -> Groups:
-        words = self._lifted(node)
-        most = min(self.frame.packing.most(node), self.num_classes)
-        word = _one_word(words, self.frame.packing.used(node))
-        rows, ids, sizes, population = merge(word, self.sizes, self.population, most)
-        entries = tuple(
-            Entries(*merge_entries(ids, len(sizes), *each, counted.column.cardinality))
-            for each, counted in zip(self.entries, self.frame.counted, strict=True)
-        )
+        lifted = self._lifted(node)
+        word = _one_word(lifted, self.frame.packing.used(node))
+        rows, ids, sizes = merge(word, self.sizes, self._most(node, self.num_classes))
+        own = [word[rows] for word in lifted]
+        return self._merged(node, own, rows, sizes, self.population, self.entries, ids)
+
+    def _most(self, node: Node, classes: int) -> int:
+        """How many classes of a node can come from so many of these."""
+        return min(self.frame.packing.most(node), classes)
+
+    def _merged(
+        self,
+        node: Node,
+        lifted: list[Words],
+        rows: Counts,
+        sizes: Counts,
+        population: Counts,
+        entries: tuple[Entries, ...],
+        ids: Codes,
+    ) -> Groups:
+        """Classes of a node of which the labels, one of these classes each (`rows`) and the sizes are known.
+
+        Population and entries are of the classes that were merged, and `ids` says which became which.
+        """
         return Groups(
             self.frame,
             node,
-            tuple(word[rows] for word in words),
+            tuple(lifted),
             self.representatives[rows],
             sizes,
-            population,
-            entries,
+            merge_counts(ids, population, len(sizes)),
+            tuple(
+                Entries(*merge_entries(ids, len(sizes), *each, counted.column.cardinality))
+                for each, counted in zip(entries, self.frame.counted, strict=True)
+            ),
         )
-
-    def some_at(self, node: Node, share: int) -> Groups:
-        """Some of the classes of a node above this one, each whole: about one in `share`, a power of 2."""
-        rows = choose_rows(self._lifted(node)[0], share)
-        some = Groups(
-            self.frame,
-            self.node,
-            tuple(word[rows] for word in self.words),
-            self.representatives[rows],
-            self.sizes[rows],
-            self.population[rows] if len(self.population) else self.population,
-            tuple(Entries(*take_entries(rows, *each)) for each in self.entries),
-        )
-        return some.at(node)
 
     def _lifted(self, node: Node) -> list[Words]:
         lifts = self.frame.packing.lift(self.node, node)
@@ -198,8 +196,45 @@ class Groups:
         )
 
 
-def _join(pieces: list[Groups]) -> Groups:
-    """The classes of several pieces of a table, in which a class may now stand more than once."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Deal:
+    """Many classes in hands, by their labels at a node above: each class of that node is whole in one hand.
+
+    Hands are small enough for the nearest cache, every core can take some, and often a few of them tell all
+    that is to be known.
+
+    Attributes:
+        groups: the classes.
+        node: the node above.
+        lifted: their labels at that node, packed.
+        word: one word for each class, equal if all labels are.
+    """
+
+    groups: Groups
+    node: Node
+    lifted: list[Words]
+    word: Words
+
+    def take(self, begin: int, end: int) -> Groups:
+        """The classes of the node that are in some of the hands."""
+        dealt, starts = deal(self.word, self.groups.sizes, begin, end)
+        parts = max(1, min(end - begin, len(dealt) // CLASSES_AT_ONCE))
+        ends = starts[[(end - begin) * part // parts for part in range(parts + 1)]].tolist()
+        pieces = [dealt[start:stop] for start, stop in itertools.pairwise(ends)]
+        return join_pieces(list(in_order(self._merge, pieces) if parts > 1 else map(self._merge, pieces)))
+
+    def _merge(self, dealt: Words) -> Groups:
+        groups = self.groups
+        words, sizes, rows = pick_up(dealt)
+        first, ids, sizes = merge(words, sizes, groups._most(self.node, len(rows)))
+        lifted = [words[first]] if len(self.lifted) == 1 else [word[rows[first]] for word in self.lifted]
+        population = groups.population[rows] if len(groups.population) else groups.population
+        entries = tuple(Entries(*take_entries(rows, *each)) for each in groups.entries)
+        return groups._merged(self.node, lifted, rows[first], sizes, population, entries, ids)
+
+
+def join_pieces(pieces: list[Groups]) -> Groups:
+    """The classes of one node that were made in pieces; no class is in two of them."""
     entries = []
     for parts in zip(*(piece.entries for piece in pieces), strict=True):
         starts = itertools.accumulate((len(part.codes) for part in parts), initial=0)
@@ -236,132 +271,11 @@ def _one_word(words: list[Words], used: list[int]) -> Words:
             combined, taken = join(combined, word, turn), taken | _turned(bits, turn)
             continue
         nothing = np.zeros(len(word), np.int64)
-        before = merge(combined, nothing, nothing, len(word))[1].astype(np.uint64)
-        combined = before << np.uint64(32) | merge(word, nothing, nothing, len(word))[1].astype(np.uint64)
+        before = merge(combined, nothing, len(word))[1].astype(np.uint64)
+        combined = before << np.uint64(32) | merge(word, nothing, len(word))[1].astype(np.uint64)
         taken = ALL_BITS
     return combined
 
 
 def _turned(bits: int, turn: int) -> int:
     return (bits << turn | bits >> WORD - turn) & ALL_BITS
-
-
-@compiled
-def join(words: Words, others: Words, turn: int) -> Words:
-    """Both words in one, the bits of the second turned to the left."""
-    left, right = np.uint64(turn), np.uint64(64 - turn)
-    joined = np.empty(len(words), np.uint64)
-    for row in range(len(words)):
-        other = others[row] << left
-        if turn > 0:
-            other |= others[row] >> right
-        joined[row] = words[row] | other
-    return joined
-
-
-@compiled
-def lift_word(words: Words, same: np.uint64, fields: Counts, tables: Words) -> Words:
-    """The labels of classes at higher levels."""
-    lifted = np.empty(len(words), np.uint64)
-    for row in range(len(words)):
-        lifted[row] = words[row] & same
-    for field in range(len(fields)):
-        shift, mask = np.uint64(fields[field, 0]), np.uint64(fields[field, 1])
-        start = np.uint64(fields[field, 2])
-        for row in range(len(words)):
-            lifted[row] |= tables[start + (words[row] >> shift & mask)]
-    return lifted
-
-
-@compiled
-def choose_rows(words: Words, share: int) -> Counts:
-    """The rows with some of the words: which ones depends on the word alone."""
-    chosen = np.empty(len(words), np.int64)
-    number = 0
-    for row in range(len(words)):
-        # Another hash than that of `merge`, which would find all its slots in one place.
-        mixed = (words[row] ^ words[row] >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9)
-        if mixed >> np.uint64(40) & np.uint64(share - 1) == 0:
-            chosen[number] = row
-            number += 1
-    return chosen[:number].copy()
-
-
-@compiled
-def take_entries(rows: Counts, offsets: Counts, codes: Codes, counts: Counts) -> tuple[Counts, Codes, Counts]:
-    """The entries of some classes."""
-    taken_offsets = np.zeros(len(rows) + 1, np.int64)
-    for index in range(len(rows)):
-        taken_offsets[index + 1] = taken_offsets[index] + offsets[rows[index] + 1] - offsets[rows[index]]
-    taken_codes = np.empty(taken_offsets[-1], np.int32)
-    taken_counts = np.empty(taken_offsets[-1], np.int64)
-    for index in range(len(rows)):
-        begin, end = offsets[rows[index]], offsets[rows[index] + 1]
-        place = taken_offsets[index]
-        taken_codes[place : place + end - begin] = codes[begin:end]
-        taken_counts[place : place + end - begin] = counts[begin:end]
-    return taken_offsets, taken_codes, taken_counts
-
-
-@compiled
-def merge(words: Words, sizes: Counts, population: Counts, most: int) -> tuple[Counts, Codes, Counts, Counts]:
-    """Merge classes with the same word, of which there are at most so many, numbered as they first occur.
-
-    Returns the first class of each merged one, the merged one of each class, sizes and population.
-    """
-    bits = 11
-    while 1 << bits < 2 * most:
-        bits += 1
-    slots = np.full(1 << bits, -1, np.int32)
-    down, wrap = np.uint64(64 - bits), np.uint64((1 << bits) - 1)
-    first = np.empty(most, np.int64)
-    known = np.empty(most, np.uint64)
-    size = np.zeros(most, np.int64)
-    ids = np.empty(len(words), np.int32)
-    groups = 0
-    for row in range(len(words)):
-        word = words[row]
-        slot = word * np.uint64(0x9E3779B97F4A7C15) >> down
-        group = slots[slot]
-        while group >= 0 and known[group] != word:
-            slot = slot + np.uint64(1) & wrap
-            group = slots[slot]
-        if group < 0:
-            group = groups
-            slots[slot] = group
-            known[group] = word
-            first[group] = row
-            groups += 1
-        ids[row] = group
-        size[group] += sizes[row]
-    there = np.zeros(groups if len(population) else 0, np.int64)
-    for row in range(len(population)):
-        there[ids[row]] += population[row]
-    return first[:groups].copy(), ids, size[:groups].copy(), there
-
-
-@compiled
-def merge_entries(
-    ids: Codes, num_groups: int, offsets: Counts, codes: Codes, counts: Counts, cardinality: int
-) -> tuple[Counts, Codes, Counts]:
-    """Add up the counts of the classes that were merged."""
-    order, starts = sort_pairs_by_group(ids, num_groups)
-    sums = np.zeros(cardinality, np.int64)
-    merged_offsets = np.zeros(num_groups + 1, np.int64)
-    merged_codes = np.empty(len(codes), np.int32)
-    merged_counts = np.empty(len(codes), np.int64)
-    place = 0
-    for group in range(num_groups):
-        begin = place
-        for old in order[starts[group] : starts[group + 1]]:
-            for entry in range(offsets[old], offsets[old + 1]):
-                code = codes[entry]
-                if sums[code] == 0:
-                    merged_codes[place] = code
-                    place += 1
-                sums[code] += counts[entry]
-        for entry in range(begin, place):
-            merged_counts[entry] = sums[merged_codes[entry]]
-            sums[merged_codes[entry]] = 0
-        merged_offsets[group + 1] = place
-    return merged_offsets, merged_codes[:place].copy(), merged_counts[:place].copy()

@@ -5,6 +5,8 @@ A node is a number here, so that thousands of nodes are looked through in compil
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
@@ -30,30 +32,41 @@ class Space:
     """The nodes of a problem, numbered, and what is known of each.
 
     Attributes:
-        order: the nodes in the total order.
-        rank: the place of each node in the total order.
         bounds: a loss that neither a node nor anything above it goes below; 0 where none is known.
+        by_bound: the nodes in the order of their bounds.
         known: facts about each node, one bit each.
+        shape: how many levels each column has.
+        strides: by how much the number of a node grows with a level of each column.
     """
 
     def __init__(self, problem: Problem, *, lower_bounds: bool) -> None:
         ranges = problem.level_ranges
         self.low: Node = tuple(levels[0] for levels in ranges)
-        self._shape = np.array([len(levels) for levels in ranges])
-        self._strides = np.append(np.cumprod(self._shape[:0:-1])[::-1], 1).astype(np.int64)
-        self._grid = np.zeros(self._shape, np.uint8)
+        self.shape = np.array([len(levels) for levels in ranges])
+        self.strides = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1).astype(np.int64)
+        self._grid = np.zeros(self.shape, np.uint8)
         self.known: Facts = self._grid.ravel()
-        self.order = np.lexsort([key.ravel() for key in reversed(_order_keys(problem))])
-        self.rank = np.empty(len(self.order), np.int64)
-        self.rank[self.order] = np.arange(len(self.order))
+        self._problem = problem
         grid = problem.loss.lower_bounds(problem.tuples, problem.columns, ranges) if lower_bounds else None
-        self.bounds = np.full(len(self.order), -np.inf) if grid is None else grid.ravel()
-        self.by_bound: Indices = self.order[np.argsort(self.bounds[self.order], kind="stable")]
+        self.bounds = np.full(len(self.known), -np.inf) if grid is None else grid.ravel()
+        self.by_bound: Indices = np.argsort(self.bounds, kind="stable")
+
+    @cached_property
+    def order(self) -> Indices:
+        """The nodes in the total order."""
+        return np.lexsort([key.ravel() for key in reversed(_order_keys(self._problem))])
+
+    @cached_property
+    def rank(self) -> Indices:
+        """The place of each node in the total order."""
+        rank = np.empty(len(self.order), np.int64)
+        rank[self.order] = np.arange(len(self.order))
+        return rank
 
     def node(self, index: int) -> Node:
         """The levels of a node."""
         levels = []
-        for stride, low in zip(self._strides.tolist(), self.low, strict=True):
+        for stride, low in zip(self.strides.tolist(), self.low, strict=True):
             level, index = divmod(index, stride)
             levels.append(level + low)
         return tuple(levels)
@@ -62,7 +75,7 @@ class Space:
         """The number of a node."""
         return sum(
             (level - low) * stride
-            for level, low, stride in zip(node, self.low, self._strides.tolist(), strict=True)
+            for level, low, stride in zip(node, self.low, self.strides.tolist(), strict=True)
         )
 
     def mark(self, index: int, what: int) -> None:
@@ -91,7 +104,7 @@ class Space:
 
     def successors(self, index: int) -> Indices:
         """The direct generalizations in the total order."""
-        return successors(index, self.rank, self._shape, self._strides)
+        return successors(index, self.rank, self.shape, self.strides)
 
     def path(self, index: int, closed: int, hopeless: int, ceiling: float, *, far: bool) -> Indices:
         """A way upward from a node through nodes that no fact closes, the first in the order at each step.
@@ -108,8 +121,8 @@ class Space:
             ceiling,
             far,
             self.rank,
-            self._shape,
-            self._strides,
+            self.shape,
+            self.strides,
         )
 
 

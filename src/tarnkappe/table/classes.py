@@ -254,7 +254,10 @@ class Classes:
         """The class of each tuple. A search makes classes from other classes and never looks at tuples."""
         if self.known_ids is not None:
             return self.known_ids
-        return _group(self.quasi_identifiers, self.levels, self.tuples.num_tuples).ids
+        groups = _group(self.quasi_identifiers, self.levels, self.tuples.num_tuples).ids
+        number = np.empty(self.num_classes, np.int32)  # classes may be in any order
+        number[groups[self.representatives]] = np.arange(self.num_classes, dtype=np.int32)
+        return number[groups]
 
     @property
     def num_rows(self) -> int:

@@ -1,0 +1,92 @@
+"""What is done differently with many classes changes nothing but the effort."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.lattice import Auto, Exhaustive, Problem, checker, groups
+from tarnkappe.lattice.checker import Checker
+from tarnkappe.lattice.forecast import Forecast
+from tarnkappe.loss import LOSSES
+from tarnkappe.privacy import MODELS
+from tests.lattice.test_battery import COMBINATIONS
+from tests.random_tables import Example, examples
+
+K2 = (MODELS.create("k-anonymity", {"k": 2}),)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _everything_is_many() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (groups, checker):
+            patch.setattr(module, "MANY_CLASSES", 1)
+        patch.setattr(groups, "CLASSES_AT_ONCE", 2)
+        yield
+
+
+@given(example=examples(min_rows=2), data=st.data(), share=st.sampled_from([0.0, 0.1, 0.3, 0.6]))
+@settings(max_examples=settings().max_examples // 2)
+def test_the_optimum_is_that_of_the_exhaustive_search(
+    example: Example, data: st.DataObject, share: float
+) -> None:
+    models = data.draw(st.sampled_from(COMBINATIONS))
+    loss = data.draw(st.sampled_from([loss for kind in LOSSES for loss in kind.examples()]))
+    try:
+        problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, share)
+        found = Auto().run(problem)
+    except ParameterError:
+        reject()
+    assert found.levels == Exhaustive().run(problem).levels
+    assert found.best is None or found.optimal
+
+
+@given(example=examples(min_rows=2), data=st.data(), share=st.sampled_from([0.0, 0.1, 0.3]))
+def test_a_node_that_is_rejected_from_some_classes_fails(
+    example: Example, data: st.DataObject, share: float
+) -> None:
+    problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share)
+    node = data.draw(st.sampled_from(list(example.nodes())))
+    found, whole = Checker(problem).check(node), problem.evaluate(node)
+    assert found.evaluation.satisfied == whole.satisfied
+    assert found.evaluation.suppressed <= whole.suppressed
+    if found.estimate is None:
+        assert found.suppressed_about == whole.suppressed
+    else:
+        assert found.evaluation.suppressed > problem.limit
+
+
+@given(example=examples(min_rows=2), data=st.data())
+def test_a_forecast_is_the_ridge_regression_of_all_tests(example: Example, data: st.DataObject) -> None:
+    """The twin solves the normal equations anew, with the two assumptions as observations."""
+    problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), 0.1)
+    nodes = list(example.nodes())
+    tested = data.draw(st.lists(st.tuples(st.sampled_from(nodes), st.integers(0, 50)), max_size=6))
+    forecast = Forecast(problem)
+    for node, suppressed in tested:
+        forecast.learn(node, suppressed)
+    columns = [column.levels for column in problem.columns if column.levels is not None]
+
+    def features(node: tuple[int, ...]) -> list[float]:
+        labels = sum(math.log(own.distinct(level)) for own, level in zip(columns, node, strict=True))
+        return [1.0, labels] + [
+            float(level == own_level)
+            for own, level in zip(columns, node, strict=True)
+            for own_level in range(own.height + 1)
+        ]
+
+    width = len(features(nodes[0]))
+    ends = [[1.0, features(nodes[0])[1], *[0.0] * (width - 2)], [1.0, 0.0, *[0.0] * (width - 2)]]
+    values = [math.log(problem.tuples.num_rows), math.log(0.5)]
+    seen = np.array(ends + [features(node) for node, _ in tested])
+    values += [math.log(max(suppressed, 0.5)) for _, suppressed in tested]
+    penalty = np.diag([1e-3, 1e-3] + [1 / 5.0] * (width - 2))
+    terms = np.linalg.solve(seen.T @ seen + penalty, seen.T @ np.array(values))
+    expected = [float(np.dot(features(node), terms)) for node in nodes]
+    assert forecast.over_nodes() == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6)
