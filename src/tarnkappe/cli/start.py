@@ -1,8 +1,9 @@
 """What makes the command line start fast. A library must not do it: it would change the process of others.
 
 Numba and pyarrow look for packages that they could work with, and loading those takes as long as all of our
-work on a small table. The command line needs none of them for that: kernels do no linear algebra and are not
-measured line by line, and no data frame is ever made. All of them can be imported as always afterwards.
+work on a small table. The command line needs none of them for that: kernels do no linear algebra, call
+nothing foreign and are not measured line by line, and no data frame is ever made. All of them can be imported
+as always afterwards.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 
-UNNEEDED = ("scipy.linalg", "coverage", "pandas")
+UNNEEDED = ("scipy.linalg", "coverage", "cffi", "pandas")
 
 
 def load_libraries() -> None:
     """Load Numba and pyarrow while the packages that they would look for are hidden."""
     with _hidden():
-        import numba.np.arraymath  # noqa: F401  # looks for linear algebra and for coverage
+        import numba.np.arraymath  # looks for linear algebra and for coverage
         import pyarrow as pa
 
+        numba.core.registry.cpu_target.typing_context.refresh()  # looks for cffi
         pa.array([0]).to_numpy()  # looks for pandas, once
 
 
