@@ -11,7 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Auto, Exhaustive, Problem, checker, groups
+from tarnkappe.lattice import Auto, Effort, Exhaustive, Flash, FlashTwoPhase, Problem, groups
 from tarnkappe.lattice.checker import Checker
 from tarnkappe.lattice.forecast import Forecast
 from tarnkappe.loss import LOSSES
@@ -19,14 +19,13 @@ from tarnkappe.privacy import MODELS
 from tests.lattice.test_battery import COMBINATIONS
 from tests.random_tables import Example, examples
 
+EVERYTHING_IS_MANY = Effort(many_classes=1, snapshot_share=1.0, stepping_stones=True)
 K2 = (MODELS.create("k-anonymity", {"k": 2}),)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _everything_is_many() -> Iterator[None]:
+def _few_at_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in (groups, checker):
-            patch.setattr(module, "MANY_CLASSES", 1)
         patch.setattr(groups, "CLASSES_AT_ONCE", 2)
         yield
 
@@ -40,11 +39,43 @@ def test_the_optimum_is_that_of_the_exhaustive_search(
     loss = data.draw(st.sampled_from([loss for kind in LOSSES for loss in kind.examples()]))
     try:
         problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, share)
-        found = Auto().run(problem)
+        found = Auto(effort=EVERYTHING_IS_MANY).run(problem)
     except ParameterError:
         reject()
     assert found.levels == Exhaustive().run(problem).levels
     assert found.best is None or found.optimal
+
+
+@given(
+    example=examples(min_rows=2, with_population=True),
+    data=st.data(),
+    effort=st.builds(
+        Effort,
+        projection=st.booleans(),
+        roll_up=st.booleans(),
+        snapshots=st.sampled_from([0, 1, 3, 200]),
+        snapshot_share=st.sampled_from([0.0, 0.2, 1.0]),
+        stepping_stones=st.booleans(),
+        many_classes=st.sampled_from([1, 5, 100_000]),
+    ),
+)
+@settings(max_examples=settings().max_examples // 2)
+def test_what_is_reused_does_not_change_the_outcome(
+    example: Example, data: st.DataObject, effort: Effort
+) -> None:
+    """Projection, roll-up and history, each switched on or off; models carry distributions and a population."""
+    models = data.draw(st.sampled_from(COMBINATIONS))
+    kind = data.draw(st.sampled_from([Auto, Flash, FlashTwoPhase]))
+    loss = LOSSES.create("discernibility", {})
+    try:
+        problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, 0.3)
+    except ParameterError:
+        reject()
+    try:
+        found = kind(effort=effort).run(problem)
+    except ParameterError:  # a search that is not made for it
+        reject()
+    assert found.best == Exhaustive().run(problem).best
 
 
 @given(example=examples(min_rows=2), data=st.data(), share=st.sampled_from([0.0, 0.1, 0.3]))
@@ -53,7 +84,7 @@ def test_a_node_that_is_rejected_from_some_classes_fails(
 ) -> None:
     problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share)
     node = data.draw(st.sampled_from(list(example.nodes())))
-    found, whole = Checker(problem).check(node), problem.evaluate(node)
+    found, whole = Checker(problem, effort=EVERYTHING_IS_MANY).check(node), problem.evaluate(node)
     assert found.evaluation.satisfied == whole.satisfied
     assert found.evaluation.suppressed <= whole.suppressed
     if found.estimate is None:

@@ -4,6 +4,7 @@ from tarnkappe.lattice.auto import Auto
 from tarnkappe.lattice.best_first import BestFirst
 from tarnkappe.lattice.breadth_first import BreadthFirst
 from tarnkappe.lattice.depth_first import DepthFirst
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.exhaustive import Exhaustive
 from tarnkappe.lattice.explore import LatticeView, choose, explore
 from tarnkappe.lattice.flash import Flash
@@ -11,7 +12,6 @@ from tarnkappe.lattice.flash_depth_first import FlashDepthFirst
 from tarnkappe.lattice.flash_parallel import FlashParallel
 from tarnkappe.lattice.flash_two_phase import FlashTwoPhase
 from tarnkappe.lattice.genetic import Genetic
-from tarnkappe.lattice.history import Effort
 from tarnkappe.lattice.incognito import Incognito
 from tarnkappe.lattice.lattice import Lattice, Node
 from tarnkappe.lattice.ola import OLA

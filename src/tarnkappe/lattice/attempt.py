@@ -9,7 +9,7 @@ import math
 import time
 
 from tarnkappe.lattice.checker import Check, Checker
-from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Best, Evaluation, Problem
 from tarnkappe.lattice.solution import Solution

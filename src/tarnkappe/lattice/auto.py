@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
 from tarnkappe.lattice.checker import Check
-from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.search import Search
@@ -92,20 +92,21 @@ class Hunt(Attempt):
 
 @dataclasses.dataclass(frozen=True)
 class Auto(Search):
-    """Flash in two phases, led by lower bounds: optimal for all models and losses.
+    """The fewest tests of all searches: optimal for all models and losses.
 
     Each loss knows a bound that neither a node nor anything above it goes below, from the levels alone and,
     often better, from the classes of a node that was tested. Nodes whose bound exceeds the best loss found
-    are hopeless. What is left is searched as by `flash-2p`, except that
+    are hopeless, and what is left is searched
 
-    - no path starts at a hopeless node;
-    - with suppression a path ends below the first hopeless node, and its last node is tested first: it
+    - with a monotone criterion by a `Sweep`: a forecast tells which node to test;
+    - where only an implied criterion is monotone, along paths as by `flash-2p`. No path starts at a hopeless
+      node. With suppression a path ends below the first hopeless node, and its last node is tested first: it
       will most likely fail, and everything below it with it. Without suppression few nodes separate what
       satisfies from what does not, and binary search along whole paths finds them with fewer tests;
-    - snapshots may be large, since what is hopeful is low in the lattice;
-    - where no monotone criterion is known, the nodes are tested in the order of their bounds.
+    - where neither is, in the order of the bounds.
 
-    At the end every node was tested, cannot satisfy, or cannot be better.
+    Snapshots may be large, since what is hopeful is low in the lattice. At the end every node was tested,
+    cannot satisfy, or cannot be better.
     """
 
     name = "auto"
@@ -119,7 +120,8 @@ class Auto(Search):
         if problem.num_nodes <= LARGEST:
             return super().run(problem, progress)
         seconds = DEFAULT_SECONDS if self.seconds is None else self.seconds
-        return BestFirst(seconds=seconds, effort=self.effort).run(problem, progress)
+        search = BestFirst(seconds=seconds, implied_criteria=self.implied_criteria, effort=self.effort)
+        return search.run(problem, progress)
 
     def search(self, hunt: Attempt) -> None:
         """Search the whole lattice."""

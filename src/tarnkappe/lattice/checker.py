@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 from threading import Lock
 
-from tarnkappe.lattice.groups import MANY_CLASSES, Groups, join_pieces
-from tarnkappe.lattice.history import Effort, History
+from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.groups import Groups, join_pieces
+from tarnkappe.lattice.history import History
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.merging import HANDS
 from tarnkappe.lattice.problem import Evaluation, Problem
@@ -69,8 +70,9 @@ class Checker:
         self._rejects_early = all(part.scope is Scope.CLASS for part in parts)
         self._least_size = max(model.least_size(problem.tuples) for model in problem.models)
         counted = (*problem.distributions, *(d for model in implied for d in model.distributions))
-        self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)))
-        self._history = History(self.bottom, effort or Effort(), is_spent or (lambda _: False))
+        effort = effort or Effort()
+        self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)), effort)
+        self._history = History(self.bottom, effort, is_spent or (lambda _: False))
         self._lock = Lock()
 
     def check(self, node: Node) -> Check:
@@ -97,7 +99,7 @@ class Checker:
         Most nodes that fail do so by far. Of many classes a few are then enough to prove it; how many is
         foretold from the first ones.
         """
-        if not self._rejects_early or base.num_classes < MANY_CLASSES:
+        if not (self._rejects_early and base.are_many):
             return base.at(node)
         limit, criteria = self.problem.limit, self.implied or self.problem.models
         hands, pieces, suppressed, kept, taken, wanted = base.deal(node), [], 0, 0, 0, FIRST_HANDS

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.merging import (
     HANDS,
@@ -32,9 +33,6 @@ from tarnkappe.table.parallel import in_order
 
 ALL_BITS = (1 << WORD) - 1
 
-
-MANY_CLASSES = 100_000
-"""So many classes are dealt into hands before they are merged."""
 
 CLASSES_AT_ONCE = 16_000
 """About so many are merged at once."""
@@ -58,18 +56,30 @@ class Counted(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Frame:
-    """What all classes of one problem have in common."""
+    """What all classes of one problem have in common.
+
+    Attributes:
+        problem: what is to be solved.
+        packing: how labels are packed.
+        counted: the columns whose values are counted.
+        effort: how classes are made from others.
+        words: the values of the tuples, packed.
+    """
 
     problem: Problem
     packing: Packing
     counted: tuple[Counted, ...]
+    effort: Effort
+    words: tuple[Words, ...]
 
     @classmethod
-    def of(cls, problem: Problem, distributions: tuple[tuple[str, ...], ...]) -> Frame:
+    def of(cls, problem: Problem, distributions: tuple[tuple[str, ...], ...], effort: Effort) -> Frame:
         """The frame of a problem in which some distributions are looked at."""
         whole = problem.tuples.classes((), distributions=distributions).distributions
         counted = tuple(Counted(names, each.column, each.totals) for names, each in whole.items())
-        return cls(problem, Packing(problem.columns), counted)
+        packing = Packing(problem.columns)
+        words = packing.pack([column.codes for column in problem.columns])
+        return cls(problem, packing, counted, effort, words)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -95,9 +105,11 @@ class Groups:
     entries: tuple[Entries, ...]
 
     @classmethod
-    def of_tuples(cls, problem: Problem, distributions: tuple[tuple[str, ...], ...]) -> Groups:
+    def of_tuples(
+        cls, problem: Problem, distributions: tuple[tuple[str, ...], ...], effort: Effort | None = None
+    ) -> Groups:
         """The classes at the lowest node that may be chosen."""
-        frame, tuples = Frame.of(problem, distributions), problem.tuples
+        frame, tuples = Frame.of(problem, distributions, effort or Effort()), problem.tuples
         every = np.arange(tuples.num_tuples + 1)
         entries = []
         for counted in frame.counted:
@@ -107,7 +119,7 @@ class Groups:
         rows = cls(
             frame,
             problem.lattice.bottom,
-            frame.packing.pack([column.codes for column in problem.columns]),
+            frame.words,
             every[:-1],
             tuples.counts,
             np.zeros(0, np.int64) if tuples.population is None else tuples.population,
@@ -129,8 +141,13 @@ class Groups:
 
     def at(self, node: Node) -> Groups:
         """The classes of a node above this one."""
-        is_dealt = self.num_classes >= MANY_CLASSES and self.frame.problem.tuples.num_rows < 2**32
-        return self.deal(node).take(0, HANDS) if is_dealt else self._at(node)
+        return self.deal(node).take(0, HANDS) if self.are_many else self._at(node)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether they are worth dealing; sizes and numbers must fit into a word together."""
+        few_rows = self.frame.problem.tuples.num_rows < 2**32
+        return self.num_classes >= self.frame.effort.many_classes and few_rows
 
     def deal(self, node: Node) -> Deal:
         """These classes, to be dealt into hands."""
@@ -176,8 +193,11 @@ class Groups:
         )
 
     def _lifted(self, node: Node) -> list[Words]:
-        lifts = self.frame.packing.lift(self.node, node)
-        return [lift_word(word, *lift) for word, lift in zip(self.words, lifts, strict=True)]
+        low, words = self.node, self.words
+        if not self.frame.effort.projection:  # every label is made anew from the value of a tuple
+            low, words = (0,) * len(node), tuple(word[self.representatives] for word in self.frame.words)
+        lifts = self.frame.packing.lift(low, node)
+        return [lift_word(word, *lift) for word, lift in zip(words, lifts, strict=True)]
 
     def classes(self) -> Classes:
         """The classes as models and losses see them."""

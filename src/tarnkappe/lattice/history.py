@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.groups import Groups
 from tarnkappe.lattice.lattice import Node, is_generalization
 from tarnkappe.native import compiled
 from tarnkappe.table.grouping import Counts
 
 Levels = npt.NDArray[np.int16]
-
-
-@dataclasses.dataclass(frozen=True)
-class Effort:
-    """What tests start from; the outcome is the same whatever is chosen.
-
-    Attributes:
-        roll_up: whether a test may start from the classes of the node tested before.
-        snapshots: how many snapshots are kept at most; 0 switches the history off.
-        snapshot_share: how many classes a snapshot may have, as a share of those of the whole table.
-        megabytes: how much memory all snapshots may take together.
-        stepping_stones: whether a test that would start from many classes first makes those of a node in
-            between, for the sake of later tests.
-    """
-
-    roll_up: bool = True
-    snapshots: int = 200
-    snapshot_share: float = 0.2
-    megabytes: float = 256
-    stepping_stones: bool = False
-
-    def __post_init__(self) -> None:
-        if self.snapshots < 0 or self.megabytes < 0:
-            raise ParameterError("the number and the size of snapshots cannot be negative")
-        if not 0 <= self.snapshot_share <= 1:
-            raise ParameterError(
-                f"the size of a snapshot is a share of the table from 0 to 1, not {self.snapshot_share}"
-            )
 
 
 FEW_CLASSES = 1000

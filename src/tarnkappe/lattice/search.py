@@ -8,7 +8,7 @@ from typing import ClassVar, cast
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.attempt import Attempt, LimitReachedError
-from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.interruption import heard
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.solution import Solution

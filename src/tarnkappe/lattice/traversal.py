@@ -23,7 +23,7 @@ import numpy as np
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.checker import Check
-from tarnkappe.lattice.history import Effort
+from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.lattice import Node, nodes_between
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.table.encoding import Progress
