@@ -35,6 +35,7 @@ WORLDS = {
     "anatomy-membership": scenarios.anatomized(),
     "anatomy-order": scenarios.anatomized(),
     "differencing": scenarios.answered(),
+    "reconstruction": scenarios.listed(),
 }
 """In which worlds what the attacker assumes is true."""
 
@@ -453,3 +454,39 @@ def the_difference_is_theirs(world, claim):
     column, value = claim.learned.split(" ")
     secret = {p["disease"] if column == "disease" else f"{10 ** int(p['name'][1:]):g}" for p in people}
     return len(people) == claim.size and secret == {value}
+
+
+@twin("reconstruction")
+def reconstruction(attack, world):
+    """Every table that could have given all answers, one after the other."""
+    asked = [i for i, p in enumerate(world.everybody) if any(_is_about(li, p) for li in world.listings)]
+    values = sorted({value for listing in world.listings for value in listing.values})
+    possible = {i: set() for i in asked}
+    for table in itertools.product(values, repeat=len(asked)):
+        has = dict(zip(asked, table, strict=True))
+        if all(
+            Counter(has[i] for i in asked if _is_about(li, world.everybody[i])) <= Counter(li.values)
+            for li in world.listings
+        ):
+            for i in asked:
+                possible[i].add(has[i])
+    return [
+        victim(
+            {n: world.everybody[i][n] for n in scenarios.KNOWN},
+            1,
+            f"disease {' or '.join(sorted(possible[i]))}",
+            [world.everybody[i]["name"]],
+        )
+        for i in asked
+        if len(possible[i]) < attack.k
+    ]
+
+
+def _is_about(listing, person):
+    return all(person[name] == value for name, value in listing.where.items())
+
+
+@truth("reconstruction")
+def one_of_these_values_is_theirs(world, claim):
+    (person,) = [p for p in world.everybody if p["name"] == claim.who[0]]
+    return person["disease"] in claim.learned.removeprefix("disease ").split(" or ")

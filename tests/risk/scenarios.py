@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import DistinctDiversity
 from tarnkappe.risk import Target
-from tarnkappe.risk.attacks import Answer, Background, Function, Rule
+from tarnkappe.risk.attacks import Answer, Background, Function, Listing, Rule
 from tarnkappe.table import SUPPRESSED, Table
 
 KNOWN = ("a", "b")
@@ -76,6 +76,7 @@ class World:
     known: list[int]
     rules: tuple[Rule, ...] = ()
     answers: tuple[Answer, ...] = ()
+    listings: tuple[Listing, ...] = ()
     groups: list[int] = dataclasses.field(default_factory=list)
     second_order: list[int] = dataclasses.field(default_factory=list)
     minimal_for: DistinctDiversity | None = None
@@ -108,6 +109,7 @@ class World:
                 earlier={f"release {i}": r.table for i, r in enumerate(self.releases[1:], 1)},
                 rules=self.rules,
                 answers=self.answers,
+                listings=self.listings,
                 sensitive_table=second,
                 minimal_for=self.minimal_for,
                 hierarchies=dict.fromkeys(KNOWN, HIERARCHY) if self.minimal_for else {},
@@ -272,3 +274,18 @@ def answered(draw: st.DrawFn) -> World:
     members = list(range(len(everybody)))
     release = draw(releases(everybody, members))
     return World(everybody, [release], members if draw(st.booleans()) else [], answers=tuple(answers))
+
+
+@st.composite
+def listed(draw: st.DrawFn) -> World:
+    """The diseases of some people, without saying whose they are; some answers have artificial values."""
+    everybody = draw(populations())
+    listings = []
+    for _ in range(draw(st.integers(1, 4))):
+        person = draw(st.sampled_from(everybody))
+        where = {name: person[name] for name in draw(st.sets(st.sampled_from(KNOWN)))}
+        about = [p["disease"] for p in everybody if all(p[name] == value for name, value in where.items())]
+        added = draw(st.lists(st.sampled_from(DISEASES), max_size=1))
+        listings.append(Listing("disease", tuple(draw(st.permutations(about + added))), where))
+    members = list(range(len(everybody)))
+    return World(everybody, [draw(releases(everybody, members))], members, listings=tuple(listings))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
-from tarnkappe.risk.attacks import Answer, Function, Rule
+from tarnkappe.risk.attacks import Answer, Function, Listing, Rule
 from tarnkappe.risk.background_files import read_answers, read_earlier, read_rules
 from tarnkappe.table import read
 
@@ -28,12 +28,15 @@ def test_answers(tmp_path: Path) -> None:
         '[[answer]]\nfunction = "count"\nvalue = 3\n'
         '[[answer]]\nfunction = "count"\nvalue = 1\ncolumn = "illness"\nequals = "flu"\nwhere = {sex = "f"}\n'
         '[[answer]]\nfunction = "sum"\nvalue = 10.5\ncolumn = "salary"\n'
+        '[[answer]]\nfunction = "list"\ncolumn = "illness"\nvalues = ["flu", 7]\nwhere = {age = 24}\n'
     )
-    assert read_answers(tmp_path / "answers.toml") == (
+    answers, listings = read_answers(tmp_path / "answers.toml")
+    assert answers == (
         Answer(Function.COUNT, 3),
         Answer(Function.COUNT, 1, {"sex": "f"}, "illness", "flu"),
         Answer(Function.SUM, 10.5, {}, "salary"),
     )
+    assert listings == (Listing("illness", ("flu", "7"), {"age": "24"}),)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,10 @@ def test_rules_that_cannot_be_understood(tmp_path: Path, text: str, words: str) 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("function = 'max'\nvalue = 1", "count or sum"),
+        ("function = 'max'\nvalue = 1", "count, sum or list"),
+        ("function = 'count'", "a count has one 'value'"),
+        ("function = 'sum'\ncolumn = 'x'\nvalues = [1]", "a sum has one 'value'"),
+        ("function = 'list'\ncolumn = 'x'\nvalue = 1", "a list has a 'column' and its 'values'"),
         ("function = 'sum'\nvalue = 1", "a sum needs a column"),
         ("function = 'count'\nvalue = 1.5", "whole number"),
         ("function = 'count'\nvalue = 1\ncolumn = 'x'", "both column and equals"),

@@ -72,11 +72,13 @@ class Knowledge:
             earlier = read_earlier(
                 folder, lambda path: reading(str(path)), release.quasi_identifiers, release.sensitive
             )
+        answers, listings = ((), ()) if self.answers is None else read_answers(self.answers)
         return Background(
             people=people,
             earlier=earlier,
             rules=() if self.rules is None else read_rules(self.rules),
-            answers=() if self.answers is None else read_answers(self.answers),
+            answers=answers,
+            listings=listings,
             sensitive_table=None if self.sensitive_table is None else reading(self.sensitive_table),
             minimal_for=self.minimal_for,
             hierarchies=hierarchies,

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
-from tarnkappe.risk.attacks import Answer, Function, Rule
+from tarnkappe.risk.attacks import Answer, Function, Listing, Rule
 from tarnkappe.table import Table
 from tarnkappe.table.files import SUFFIXES, suffix_of
 
+LIST = "list"
 MANIFEST = ".manifest.json"
 """How the names of manifests end, which lie beside releases."""
 
@@ -25,20 +26,47 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     )
 
 
-def read_answers(path: Path) -> tuple[Answer, ...]:
-    """Answers from a TOML file: `[[answer]]` with `function`, `value`, and `where`, `column`, `equals`."""
-    keys = {"function": str, "value": int | float, "where": dict, "column": str, "equals": object}
-    found = []
-    for place, entry in enumerate(_entries(path, "answer", keys, ("function", "value")), start=1):
-        equals = None if "equals" not in entry else _text(entry["equals"])
+def read_answers(path: Path) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
+    """Answers from a TOML file: aggregates, and lists of values.
+
+    `[[answer]]` has a `function`, and `where` if it is about some people only. With "count" or "sum" it has a
+    `value`, and maybe `column` and `equals`; with "list" a `column` and its `values`.
+    """
+    keys = {
+        "function": str,
+        "value": int | float,
+        "values": list,
+        "where": dict,
+        "column": str,
+        "equals": object,
+    }
+    answers: list[Answer] = []
+    listings: list[Listing] = []
+    for place, entry in enumerate(_entries(path, "answer", keys, ("function",)), start=1):
         try:
-            function = Function(entry["function"])
-            found.append(Answer(function, entry["value"], _condition(entry), entry.get("column"), equals))
-        except ValueError:
-            raise ParameterError(f"{path}: answer {place}: the function is count or sum") from None
+            if entry["function"] == LIST:
+                listings.append(_listing(entry))
+            else:
+                answers.append(_aggregate(entry))
         except TarnkappeError as error:
             raise type(error)(f"{path}: answer {place}: {error}") from None
-    return tuple(found)
+    return tuple(answers), tuple(listings)
+
+
+def _aggregate(entry: Mapping[str, Any]) -> Answer:
+    if entry["function"] not in tuple(Function):
+        raise ParameterError("the function is count, sum or list")
+    if "value" not in entry or "values" in entry:
+        raise ParameterError(f"a {entry['function']} has one 'value'")
+    equals = None if "equals" not in entry else _text(entry["equals"])
+    function = Function(entry["function"])
+    return Answer(function, entry["value"], _condition(entry), entry.get("column"), equals)
+
+
+def _listing(entry: Mapping[str, Any]) -> Listing:
+    if not {"column", "values"} <= set(entry) or {"value", "equals"} & set(entry):
+        raise ParameterError("a list has a 'column' and its 'values'")
+    return Listing(entry["column"], tuple(map(_text, entry["values"])), _condition(entry))
 
 
 def read_earlier(

@@ -6,7 +6,7 @@ from tarnkappe.registry import Registry
 from tarnkappe.risk.attacks.anatomy_membership import AnatomyMembership
 from tarnkappe.risk.attacks.anatomy_order import AnatomyOrder
 from tarnkappe.risk.attacks.attack import Attack, AttackResult, VictimClass
-from tarnkappe.risk.attacks.background import NOTHING, Answer, Background, Function, Need, Rule
+from tarnkappe.risk.attacks.background import NOTHING, Answer, Background, Function, Listing, Need, Rule
 from tarnkappe.risk.attacks.background_knowledge import BackgroundKnowledge
 from tarnkappe.risk.attacks.complementary_release import ComplementaryRelease
 from tarnkappe.risk.attacks.differencing import Differencing
@@ -17,6 +17,7 @@ from tarnkappe.risk.attacks.membership import Membership
 from tarnkappe.risk.attacks.minimality import Minimality
 from tarnkappe.risk.attacks.probabilistic_inference import ProbabilisticInference
 from tarnkappe.risk.attacks.quasi_identifier_join import QuasiIdentifierJoin
+from tarnkappe.risk.attacks.reconstruction import Reconstruction
 from tarnkappe.risk.attacks.register_linking import RegisterLinking
 from tarnkappe.risk.attacks.row_order import RowOrder
 from tarnkappe.risk.attacks.sensitive_join import SensitiveJoin
@@ -46,6 +47,7 @@ ATTACKS: Registry[Attack] = Registry(
     AnatomyMembership,
     AnatomyOrder,
     Differencing,
+    Reconstruction,
 )
 
 
@@ -83,11 +85,13 @@ __all__ = [
     "Homogeneity",
     "KnowledgeRules",
     "Linking",
+    "Listing",
     "Membership",
     "Minimality",
     "Need",
     "ProbabilisticInference",
     "QuasiIdentifierJoin",
+    "Reconstruction",
     "RegisterLinking",
     "RowOrder",
     "Rule",

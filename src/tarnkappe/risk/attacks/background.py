@@ -22,6 +22,7 @@ class Need(StrEnum):
     EARLIER = "earlier"
     RULES = "rules"
     ANSWERS = "answers"
+    LISTINGS = "listings"
     SENSITIVE_TABLE = "sensitive_table"
     MINIMAL_FOR = "minimal_for"
 
@@ -38,6 +39,7 @@ _DESCRIPTIONS = {
     Need.EARLIER: "at least one earlier release (--history)",
     Need.RULES: "rules that say who cannot have which value (--rules)",
     Need.ANSWERS: "answers to queries that count or sum (--answers)",
+    Need.LISTINGS: "answers to queries that list sensitive values (--answers)",
     Need.SENSITIVE_TABLE: "the sensitive table of an Anatomy release (--sensitive-table)",
     Need.MINIMAL_FOR: "the model that the release was made for with the fewest steps (--minimal-for)",
 }
@@ -101,6 +103,21 @@ class Answer:
             require(self.value >= 0 and self.value == int(self.value), "a count is a whole number from 0")
 
 
+@dataclasses.dataclass(frozen=True)
+class Listing:
+    """An answer that lists the sensitive values of some people, in an order that tells nothing.
+
+    Attributes:
+        column: the sensitive column.
+        values: the values; more than there are people if artificial ones were added.
+        where: the people it is about: the values of some columns that are known of people.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    where: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Background:
     """What an attacker has in hand beside the classes of a release; all of it may be absent.
@@ -111,6 +128,7 @@ class Background:
         earlier: earlier releases of the same population by name, the oldest first.
         rules: values that some people are known not to have.
         answers: aggregates that were given out.
+        listings: lists of sensitive values that were given out, the oldest first.
         sensitive_table: the second table of an Anatomy release: group and sensitive value.
         minimal_for: the model that the release meets with the fewest generalization steps.
         hierarchies: how quasi-identifiers were generalized; without one, cells are read as patterns
@@ -122,6 +140,7 @@ class Background:
     earlier: Mapping[str, Table] = dataclasses.field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     answers: tuple[Answer, ...] = ()
+    listings: tuple[Listing, ...] = ()
     sensitive_table: Table | None = None
     minimal_for: DistinctDiversity | None = None
     hierarchies: Mapping[str, Hierarchy] = dataclasses.field(default_factory=dict)
