@@ -12,16 +12,28 @@ from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
 from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.exhaustive import check_everything
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Solution
-from tarnkappe.lattice.space import CHECKED, FAILED, FOUND, NO_BETTER, VISITED, Space
+from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, NO_BETTER, VISITED, Space
 from tarnkappe.lattice.sweep import Sweep
 from tarnkappe.table.encoding import Progress
 
 LARGEST = 2_000_000
 """So many nodes are laid out in memory, with some 60 bytes each."""
+
+
+LOOKS = 40
+"""So many times, at equal distances, it is asked whether the bounds exclude enough."""
+
+MUCH = 0.3
+"""If such a part of the lattice is open, all of it is tested in a row: no test is then as cheap."""
+
+
+class ManyOpenError(Exception):
+    """So much of the lattice is open that choosing what to test does not pay."""
 
 
 class Hunt(Attempt):
@@ -30,6 +42,7 @@ class Hunt(Attempt):
     def begin(self) -> None:
         """Lay out the nodes."""
         self.space = Space(self.problem, lower_bounds=self.lower_bounds)
+        self._next_look = self._distance = max(self.problem.num_nodes // LOOKS, 50)
 
     def learn(self, found: Check) -> None:
         """Note what follows from a test for other nodes."""
@@ -47,10 +60,22 @@ class Hunt(Attempt):
         if is_bounded or (self.loss_monotone and evaluation.satisfied):
             space.mark_above(index, NO_BETTER, itself=False)
 
-    def test(self, index: int) -> bool:
-        """Test a node, and say whether it meets the criterion that is searched for."""
-        self.check(self.space.node(index))
-        return bool(self.space.known[index] & FOUND)
+    def test(self, index: int) -> Check:
+        """Test a node, unless so many are open that all should be tested."""
+        if len(self.tests) >= self._next_look:
+            self._next_look += self._distance
+            # What is not known to meet the criterion may soon be excluded by the dozen.
+            surely = FOUND if self.monotone or self.implied else 0
+            is_open = (self.space.known & (CLOSED | surely) == surely) & (
+                self.space.bounds <= self.best.ceiling
+            )
+            if np.count_nonzero(is_open) > MUCH * len(is_open):
+                raise ManyOpenError
+        return self.examine(self.space.node(index))
+
+    def is_open(self, node: Node) -> bool:
+        """Whether nothing is known of a node that makes testing it useless."""
+        return not self.is_closed(self.space.index(node), CLOSED)
 
     def visit_above(self, head: int) -> None:
         """Test what lies above a node that meets the criterion and may be better than the best found."""
@@ -76,8 +101,7 @@ class Hunt(Attempt):
         """Test what is neither tested nor excluded, the most hopeful first."""
         space, position = self.space, 0
         while True:
-            closed = CHECKED | FAILED | NO_BETTER
-            position = space.next_open(space.by_bound, position, closed, self.best.ceiling)
+            position = space.next_open(space.by_bound, position, CLOSED, self.best.ceiling)
             if position == len(space.by_bound):
                 return
             self.test(int(space.by_bound[position]))
@@ -86,7 +110,7 @@ class Hunt(Attempt):
         """Whether nothing above a node will be tested any more."""
         space = self.space
         above = space.successors(space.index(node))
-        closed = space.known[above] & (CHECKED | FAILED | NO_BETTER) > 0
+        closed = space.known[above] & CLOSED > 0
         return bool(np.all(closed | (space.bounds[above] > self.best.ceiling)))
 
 
@@ -103,7 +127,8 @@ class Auto(Search):
       node. With suppression a path ends below the first hopeless node, and its last node is tested first: it
       will most likely fail, and everything below it with it. Without suppression few nodes separate what
       satisfies from what does not, and binary search along whole paths finds them with fewer tests;
-    - where neither is, in the order of the bounds.
+    - where neither is, in the order of the bounds;
+    - if the bounds exclude little, node by node as by `exhaustive`.
 
     Snapshots may be large, since what is hopeful is low in the lattice. At the end every node was tested,
     cannot satisfy, or cannot be better.
@@ -127,11 +152,14 @@ class Auto(Search):
         """Search the whole lattice."""
         assert isinstance(hunt, Hunt)
         hunt.begin()
-        if hunt.monotone:
-            Sweep(hunt).search()
-        elif hunt.implied:
-            _Paths(hunt).search()
-        hunt.test_open()
+        try:
+            if hunt.monotone:
+                Sweep(hunt).search()
+            elif hunt.implied:
+                _Paths(hunt).search()
+            hunt.test_open()
+        except ManyOpenError:
+            check_everything(hunt, hunt.is_open)
 
 
 class _Paths:
@@ -166,7 +194,8 @@ class _Paths:
         low, high, lowest = 0, len(path) - 1, None
         middle = high if hunt.best.found and not self._goes_far else high // 2
         while low <= high:
-            if hunt.test(path[middle]):
+            hunt.test(path[middle])
+            if self._space.known[path[middle]] & FOUND:
                 lowest, high = path[middle], middle - 1
             else:
                 heapq.heappush(self._queue, (int(self._space.rank[path[middle]]), path[middle]))

@@ -8,6 +8,7 @@ from typing import ClassVar
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.boxes import Boxes
+from tarnkappe.lattice.breeding import Breeding
 from tarnkappe.lattice.climb import Climb
 from tarnkappe.lattice.notebook import Notebook
 from tarnkappe.lattice.projections import Projections, terms_of
@@ -16,17 +17,20 @@ from tarnkappe.lattice.search import Search
 DEFAULT_SECONDS = 60.0
 """How long a search of a large lattice takes unless told otherwise."""
 
+POPULATION = 40
+"""How many nodes live at once."""
+
 
 @dataclasses.dataclass(frozen=True)
 class BestFirst(Search):
     """For lattices of any size: it first looks for a good node, then proves how good it is.
 
-    A good node is found by greedy descent, exchanges of levels and restarts (`Climb`). The proof divides the
-    lattice into boxes, each with a bound that no node in it goes below, and goes on with the box of the
-    smallest bound (`Boxes`). That bound rises until it meets the loss of the best node, which is then proven
-    optimal, for all models and losses. A search that ends before, after 60 seconds unless told otherwise, is
-    a heuristic: the result satisfies the promises, and the last bound says how much better another node could
-    be at most.
+    A good node is found by greedy descent, exchanges of levels and restarts (`Climb`), and in a large lattice
+    by crossing good nodes (`Breeding`). The proof divides the lattice into boxes, each with a bound that no
+    node in it goes below, and goes on with the box of the smallest bound (`Boxes`). That bound rises until it
+    meets the loss of the best node, which is then proven optimal, for all models and losses. A search that
+    ends before, after 60 seconds unless told otherwise, is a heuristic: the result satisfies the promises, and
+    the last bound says how much better another node could be at most.
 
     Attributes:
         seconds: when to stop; none for a search to the end.
@@ -60,9 +64,12 @@ class BestFirst(Search):
         for _ in climb.restarts(self.patience):
             if self._is_spent(traversal, share=0.25):
                 break
+        if traversal.problem.num_nodes > self.projection_nodes:  # there is more than climbing can see
+            breeding = Breeding(notebook, POPULATION, self.seed)
+            breeding.until_nothing_better(self.patience, lambda: self._is_spent(traversal, share=0.35))
         projections = self._projections(notebook)
         if projections is not None:
-            projections.exclude(lambda: self._is_spent(traversal, share=0.4))
+            projections.exclude(lambda: self._is_spent(traversal, share=0.5))
         Boxes(notebook, projections, self.max_boxes).close_all()
 
     def _projections(self, notebook: Notebook) -> Projections | None:

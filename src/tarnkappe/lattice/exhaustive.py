@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import ClassVar
@@ -12,6 +12,7 @@ from typing import ClassVar
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.search import Search
 
 PIECES_PER_CORE = 8
@@ -31,31 +32,37 @@ class Exhaustive(Search):
 
     def search(self, traversal: Attempt) -> None:
         """Test every node that may be chosen."""
-        bottom, checker, stopped = traversal.checker.bottom, traversal.checker, Event()
-        cores = os.cpu_count() or 1
-        depth, pieces = 0, 1
-        wheels = wheels_of(bottom)
-        while depth < len(wheels) and pieces < PIECES_PER_CORE * cores:
-            pieces *= len(bottom.frame.problem.level_ranges[wheels[depth]])
-            depth += 1
+        check_everything(traversal)
 
-        def test_all(start: tuple[Groups, Groups]) -> list[Check]:
-            checks = []
-            for base, groups in visit(*start, wheels[depth:]):
-                if stopped.is_set():
-                    break
-                traversal.keep_time()
+
+def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda _: True) -> None:
+    """Test all nodes, or those that are still open when their turn comes."""
+    bottom, checker, stopped = attempt.checker.bottom, attempt.checker, Event()
+    cores = os.cpu_count() or 1
+    depth, pieces = 0, 1
+    wheels = wheels_of(bottom)
+    while depth < len(wheels) and pieces < PIECES_PER_CORE * cores:
+        pieces *= len(bottom.frame.problem.level_ranges[wheels[depth]])
+        depth += 1
+
+    def test_all(start: tuple[Groups, Groups]) -> list[Check]:
+        checks = []
+        for base, groups in visit(*start, wheels[depth:]):
+            if stopped.is_set():
+                break
+            attempt.keep_time()
+            if is_open(groups.node):
                 checker.count(base)
                 checks.append(checker.judge(groups))
-            return checks
+        return checks
 
-        with ThreadPoolExecutor(cores) as pool:
-            try:
-                for checks in pool.map(test_all, visit(bottom, bottom, wheels[:depth])):
-                    for found in checks:
-                        traversal.learn(found)
-            finally:
-                stopped.set()
+    with ThreadPoolExecutor(cores) as pool:
+        try:
+            for checks in pool.map(test_all, visit(bottom, bottom, wheels[:depth])):
+                for found in checks:
+                    attempt.learn(found)
+        finally:
+            stopped.set()
 
 
 def wheels_of(bottom: Groups) -> list[int]:

@@ -26,6 +26,8 @@ FAILED = 4
 NO_BETTER = 8
 """It cannot be better than the best found."""
 VISITED = 16
+CLOSED = CHECKED | FAILED | NO_BETTER
+"""It need not be tested."""
 
 
 class Space:

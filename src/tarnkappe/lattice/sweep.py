@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.lattice.forecast import Forecast
-from tarnkappe.lattice.space import CHECKED, FAILED, FOUND, NO_BETTER, Facts, Indices
+from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, Facts, Indices
 from tarnkappe.loss.grid import Grid
 from tarnkappe.native import compiled
 
@@ -47,8 +47,8 @@ class Sweep:
             )
             if index < 0:
                 return
-            node = space.node(index)
-            self._forecast.learn(node, hunt.examine(node).suppressed_about)
+            found = hunt.test(index)
+            self._forecast.learn(found.evaluation.node, found.suppressed_about)
             if space.known[index] & FOUND:
                 hunt.visit_above(index)
 
@@ -71,7 +71,7 @@ def choose(
     below = np.zeros(len(known), np.float32)
     best, nearest = -1, -1
     for index in range(len(known)):
-        if known[index] & (CHECKED | FAILED | NO_BETTER) or bounds[index] > ceiling:
+        if known[index] & CLOSED or bounds[index] > ceiling:
             continue
         below[index] = 1
         if foretold[index] <= border and (best < 0 or bounds[index] < bounds[best]):
