@@ -29,8 +29,8 @@ class BestFirst(Search):
     by crossing good nodes (`Breeding`). The proof divides the lattice into boxes, each with a bound that no
     node in it goes below, and goes on with the box of the smallest bound (`Boxes`). That bound rises until it
     meets the loss of the best node, which is then proven optimal, for all models and losses. A search that
-    ends before, after 60 seconds unless told otherwise, is a heuristic: the result satisfies the promises, and
-    the last bound says how much better another node could be at most.
+    ends before, after 60 seconds unless told otherwise, is a heuristic: the result satisfies the promises,
+    and the last bound says how much better another node could be at most.
 
     Attributes:
         seconds: when to stop; none for a search to the end.
