@@ -21,6 +21,7 @@ ORDER = (
     "loss",
     "lattice",
     "recoding",
+    "utility",
     "pseudonym",
     "algebra",
     "gate",

@@ -12,6 +12,7 @@ from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.lattice import SEARCHES, Search
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
+from tarnkappe.recoding import BUCKETIZATIONS, METHODS
 from tarnkappe.risk import ATTACKS, MEASURES, Attack
 from tarnkappe.risk.identifiers import DETECTORS, Detector
 
@@ -24,6 +25,11 @@ def pages() -> dict[str, str]:
         "models.md": _page("Privacy models", MODELS_INTRODUCTION, [_model(kind) for kind in MODELS]),
         "losses.md": _page("Information losses", LOSSES_INTRODUCTION, [_loss(kind) for kind in LOSSES]),
         "searches.md": _page("Searches", SEARCHES_INTRODUCTION, [_search(kind) for kind in SEARCHES]),
+        "methods.md": _page(
+            "Publishing methods",
+            METHODS_INTRODUCTION,
+            [_method(kind) for kind in (*METHODS, *BUCKETIZATIONS)],
+        ),
         "builders.md": _page(
             "Hierarchy builders", BUILDERS_INTRODUCTION, [_plain(kind) for kind in BUILDERS]
         ),
@@ -57,6 +63,11 @@ the command line by `--algorithm NAME:parameter=value,...`. All searches take
   take. The outcome is the same whatever is chosen.
 
 [Searches](../explanation/searches.md) tells how they go about it and what practical monotonicity is."""
+
+METHODS_INTRODUCTION = """\
+A method is named as a search is: in a job file by `algorithm = "NAME"` in `[search]`, with its parameters
+beside it, and on the command line by `--algorithm NAME:parameter=value,...`.
+[How to publish a table another way](../how-to/methods.md) tells when each is the right one."""
 
 BUILDERS_INTRODUCTION = """\
 A builder makes the hierarchy of a column from its values. In a job file: `hierarchy = {builder = "NAME",
@@ -92,6 +103,10 @@ def _plain(kind: type[Any]) -> str:
 def _search(kind: type[Any]) -> str:
     common = {field.name for field in dataclasses.fields(Search)}
     return f"## `{kind.name}`\n\n{_description(kind)}\n{_parameters(kind, common)}\n"
+
+
+def _method(kind: type[Any]) -> str:
+    return f"{_plain(kind)}\n- in short: {kind.summary}\n"
 
 
 def _measure(kind: type[Any]) -> str:

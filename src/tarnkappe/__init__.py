@@ -13,11 +13,22 @@ if TYPE_CHECKING:
     from tarnkappe import privacy as models
     from tarnkappe.errors import TarnkappeError
     from tarnkappe.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
-    from tarnkappe.job import Exploration, Job, Result, anonymize, explore, run, write_report
+    from tarnkappe.job import (
+        Comparison,
+        Exploration,
+        Job,
+        Result,
+        anonymize,
+        compare,
+        explore,
+        run,
+        write_report,
+    )
     from tarnkappe.risk import attack, check
     from tarnkappe.table import Role, Table, examples, read, write
 
 __all__ = [
+    "Comparison",
     "Exploration",
     "Hierarchy",
     "Job",
@@ -28,6 +39,7 @@ __all__ = [
     "anonymize",
     "attack",
     "check",
+    "compare",
     "examples",
     "explore",
     "models",
@@ -42,7 +54,17 @@ __all__ = [
 _HOMES = {
     "errors": ("TarnkappeError",),
     "hierarchy": ("Hierarchy", "read_hierarchy", "write_hierarchy"),
-    "job": ("Exploration", "Job", "Result", "anonymize", "explore", "run", "write_report"),
+    "job": (
+        "Comparison",
+        "Exploration",
+        "Job",
+        "Result",
+        "anonymize",
+        "compare",
+        "explore",
+        "run",
+        "write_report",
+    ),
     "risk": ("attack", "check"),
     "table": ("Role", "Table", "read", "write"),
 }

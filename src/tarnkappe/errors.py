@@ -40,6 +40,14 @@ class JobError(TarnkappeError):
     """A job file cannot be understood."""
 
 
+class QueryError(TarnkappeError):
+    """A query or a stored plan cannot be understood, or asks for what is not offered; says where."""
+
+
+class AccessError(TarnkappeError):
+    """Somebody asks for what he may not have: another key, another role or a second person is needed."""
+
+
 class GuaranteeError(TarnkappeError):
     """The data do not meet a guarantee that was asked for."""
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tarnkappe.bench import NAMES, bench, lattice, scale
+from tarnkappe.bench import NAMES, bench, lattice, recoding, scale
 from tarnkappe.bench.adult import read_adult, read_reference
 from tarnkappe.bench.chart import draw_curves
 from tarnkappe.lattice import Auto
@@ -52,6 +52,14 @@ def test_all_optima_of_the_reference_are_found(adult: Path) -> None:
         assert solution.optimal
         assert solution.best is not None
         assert solution.best.loss == pytest.approx(reference.score, rel=1e-8, abs=1e-9), reference
+
+
+def test_recoding_measures_every_method_it_is_asked_for() -> None:
+    measured = recoding.run(rows=3000, repeats=1, methods=("mondrian", "datafly"))
+    assert set(recoding.LIMITS) <= set(measured)
+    assert measured["mondrian_million_rows"] == 3000
+    mondrian, datafly = measured["methods"]
+    assert mondrian["loss"] < measured["best_node_loss"] <= datafly["loss"]
 
 
 def test_scale_measures_seconds_memory_and_a_curve() -> None:

@@ -100,7 +100,7 @@ def test_a_job_writes_release_manifest_and_report(folder: Path) -> None:
         ('"precision"', '"precison"', "unknown loss 'precison': did you mean precision"),
         ("suppression_limit = 0.25", "suppression_limit = 25", "share of the rows from 0 to 1, not 25"),
         ("suppression_limit", "supression_limit", "did you mean 'suppression_limit'"),
-        ("[search]", '[search]\nalgorithm = "magic"', "unknown search 'magic'"),
+        ("[search]", '[search]\nalgorithm = "magic"', "unknown algorithm 'magic'"),
         ("[columns.age]", "[columns.ages]", "no column 'ages': did you mean 'age'"),
         ('path = "release.csv"', 'path = "release.docx"', "docx"),
         ("[input]", "[input", "not valid TOML"),

@@ -57,7 +57,7 @@ def test_every_search_takes_a_time_limit(name: str) -> None:
         ({"seconds": True}, "'seconds' of the search 'auto' is a number, not True"),
         ({"lower_bounds": 1}, "'lower_bounds' of the search 'auto' is true or false, not 1"),
         ({"snapshots": 1.5}, "'snapshots' of the search 'auto' is a whole number, not 1.5"),
-        ({"algorithm": "flush"}, "unknown search 'flush': did you mean flash"),
+        ({"algorithm": "flush"}, "unknown algorithm 'flush': did you mean flash"),
         ({"seconds": 0}, "a search needs more than 0 seconds, not 0"),
         ({"snapshots": -1}, "cannot be negative"),
         ({"snapshot_share": 2.0}, "from 0 to 1, not 2.0"),

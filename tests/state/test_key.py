@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, OutputError
 from tarnkappe.state import Key
 
 texts = st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=3)
@@ -34,6 +34,24 @@ def test_a_key_file_is_made_once_and_for_the_owner_only(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Key.load(path, create=True).fingerprint == key.fingerprint
     assert path.read_text().strip() not in repr(key)
+
+
+def test_a_new_key_takes_the_place_of_none(tmp_path: Path) -> None:
+    path = tmp_path / "new.key"
+    made = Key.create(path)
+    assert Key.load(path).fingerprint == made.fingerprint
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(OutputError, match="never overwritten"):
+        Key.create(path)
+    with pytest.raises(OutputError, match="cannot be written"):
+        Key.create(tmp_path / "no folder" / "new.key")
+
+
+@given(st.lists(st.text(max_size=3), max_size=3), st.lists(st.text(max_size=3), max_size=3))
+def test_keys_for_other_purposes_are_other_keys(one: list[str], other: list[str]) -> None:
+    key = Key(bytes(range(32)))
+    assert (key.derived(*one) == key.derived(*other)) == (one == other)
+    assert len(key.derived(*one)) == 64
 
 
 def test_what_is_no_key_is_refused(tmp_path: Path) -> None:

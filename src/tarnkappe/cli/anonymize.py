@@ -35,7 +35,7 @@ def anonymize(
     model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
     loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="The search: NAME[:parameter=value,...]")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="Search or method: NAME[:parameter=value]")] = None,
     seconds: Annotated[float | None, typer.Option(help="Stop then, with the best found so far.")] = None,
     suppression_limit: Annotated[float | None, typer.Option(help="Share of rows to suppress.")] = None,
     suppression: Annotated[str | None, typer.Option(help="Of rows: record (left out) or cell ('*').")] = None,
@@ -94,8 +94,8 @@ def anonymize(
         print_json(result.to_dict())
     else:
         output.print(str(result), highlight=False)
-        if result.output:
-            output.print(f"written to {result.output}", highlight=False)
+        for path in result.outputs:
+            output.print(f"written to {path}", highlight=False)
 
 
 def _run(job: Job, progress: Progress) -> Result:

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 from tarnkappe.errors import ParameterError
 
-COLUMN_LISTS = ("--qi", "--sensitive", "--identifier")
+COLUMN_LISTS = ("--qi", "--sensitive", "--identifier", "--column", "--field", "--new-key")
 
 
 class ColumnLists(TyperCommand):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
+from tarnkappe.privacy import DistinctDiversity, Model
 from tarnkappe.risk.attacks import Background, Target
 from tarnkappe.risk.background_files import read_answers, read_earlier, read_rules
-from tarnkappe.risk.continuation import Continuation, continues
+from tarnkappe.risk.continuation import Continuation, continues, kept_by
 from tarnkappe.table import Table
 
 if TYPE_CHECKING:
@@ -122,8 +122,7 @@ def judge_history(
 
     Nothing is judged without people, or if a folder of releases is given and nothing was asked for.
     """
-    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
-    diversity = max((int(model.l) for model in models if isinstance(model, DistinctDiversity)), default=1)
+    k, diversity = kept_by(models)
     if record is not None and not knowledge.has_store:
         raise ParameterError(f"--record needs a store as --history ({', '.join(STORES)})")
     if knowledge.has_store and background.people is None:

@@ -21,7 +21,18 @@ STOPPED = 130
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What Typer raises for wrong usage; Typer exports only this subclass of it."""
 
-COMMANDS = ("demo", "anonymize", "check", "attack", "lattice", "hierarchy", "bench")
+COMMANDS = (
+    "demo",
+    "anonymize",
+    "check",
+    "compare",
+    "attack",
+    "lattice",
+    "hierarchy",
+    "pseudonymize",
+    "reidentify",
+    "bench",
+)
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""
 
 

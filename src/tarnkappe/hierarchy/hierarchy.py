@@ -146,7 +146,9 @@ class Hierarchy:
             leaves.append(np.bincount(codes, minlength=len(names)).astype(np.int64)[present])
             used.append(present)
         bounds = self._bounds(position, used) if _holds_numbers(column.values.type) else None
-        return Levels(tuple(maps), tuple(labels), tuple(leaves), bounds)
+        numbers = None if bounds is None else self.numbers
+        numbers = None if numbers is None else np.sort(numbers[~np.isnan(numbers)])
+        return Levels(tuple(maps), tuple(labels), tuple(leaves), bounds, numbers)
 
     def attach(self, column: Column) -> Column:
         """The same column with this generalization."""

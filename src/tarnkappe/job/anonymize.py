@@ -10,8 +10,7 @@ from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.job import create_loss, create_model
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import Result
-from tarnkappe.job.search_plan import create_search
-from tarnkappe.lattice import Search
+from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.table import Table
@@ -31,7 +30,7 @@ def anonymize(
     suppression_limit: float = 0.0,
     suppression: str = "record",
     local_recoding: bool | float = False,
-    algorithm: Search | str = "auto",
+    algorithm: Algorithm | str = "auto",
     population: Table | None = None,
     shuffle: bool = True,
     several_rows_per_person: bool = False,
@@ -56,7 +55,7 @@ def anonymize(
             quasi-identifiers if they meet the models so, and leaves them out otherwise.
         local_recoding: whether suppressed rows are searched again as a table of their own, until none is
             left; a number is the share of its rows that a pass may leave to the next one.
-        algorithm: the search.
+        algorithm: the search, or a publishing method (`mondrian`, `datafly`, ...).
         population: everybody who could be in the table, for models about membership.
         shuffle: whether to release the rows in a random order.
         several_rows_per_person: whether rows with the same identifiers are allowed. Promises count rows;
@@ -65,7 +64,7 @@ def anonymize(
         progress: told about the progress of long work.
 
     Raises:
-        NoSolutionError: if no combination of levels keeps the promises within the limit.
+        NoSolutionError: if nothing that the search or method tries keeps the promises within the limit.
 
     >>> import pyarrow as pa
     >>> people = Table(pa.table({"age": [30, 31, 38, 39], "illness": ["flu", "cold", "flu", "flu"]}))
@@ -87,7 +86,7 @@ def anonymize(
         ),
         [model if isinstance(model, Model) else create_model(model) for model in privacy],
         loss if isinstance(loss, Loss) else create_loss(loss),
-        algorithm if isinstance(algorithm, Search) else create_search(algorithm),
+        create_algorithm(algorithm) if isinstance(algorithm, str) else algorithm,
         suppression_limit=suppression_limit,
         suppression=suppression,
         local_recoding=local_recoding,

@@ -28,7 +28,7 @@ from tarnkappe.job.release import generalized, plain
 from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
 from tarnkappe.job.stopwatch import Stopwatch
-from tarnkappe.lattice import Solution
+from tarnkappe.lattice import Search, Solution
 from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
 from tarnkappe.recoding import Pass
 from tarnkappe.risk import attack_all
@@ -38,19 +38,36 @@ from tarnkappe.table.encoding import Column, Progress
 
 def run_in_engine(job: Job, *, seed: int | None = None, progress: Progress | None = None) -> Result:
     """Run a job where its rows are; release, report and manifest appear together, verified, or not at all."""
+    search = _search_of(job)
     _refuse_misfits(job)
     with publication(job.output) as made:
         with _opened(job, made.release) as engine:
-            result = _run(job, engine, made, seed, progress)
+            result = _run(job, search, engine, made, seed, progress)
         made.publish()  # after the engine has had a last look at whether the source is what it was
     return result
 
 
-def _run(job: Job, engine: Engine, made: Publication, seed: int | None, progress: Progress | None) -> Result:
+def _search_of(job: Job) -> Search:
+    if not isinstance(job.search, Search):
+        raise JobError(
+            f"{job.search.name} looks at rows one by one, and the engine '{job.input.engine}' keeps them "
+            'where they are: use engine = "memory", or a search such as algorithm = "auto"'
+        )
+    return job.search
+
+
+def _run(
+    job: Job,
+    search: Search,
+    engine: Engine,
+    made: Publication,
+    seed: int | None,
+    progress: Progress | None,
+) -> Result:
     watch = Stopwatch()
     table = _described(job, engine)
     prepared = _prepared(job, engine, table, watch, progress)
-    solution = solve(prepared.problem, job.search, watch, progress)
+    solution = solve(prepared.problem, search, watch, progress)
     with watch.stage("transform"):
         result = _decided(job, engine, prepared, table, solution, watch)
         plan = _plan(result, job.output.shuffle, seed)
@@ -77,6 +94,11 @@ def _refuse_misfits(job: Job) -> None:
         raise JobError("a 'table' in [output] is written by the engine 'postgresql': set it in [input]")
     if engine != "postgresql" and output.path is None:
         raise JobError(f"the engine '{engine}' writes the release to a file: name its 'path' in [output]")
+    if job.history is not None:
+        raise JobError(
+            "[history] compares people one by one, and engines keep their rows where they are: leave the "
+            'section out, or use engine = "memory"'
+        )
     if any(isinstance(model, DifferentialPrivacy) for model in job.privacy):
         raise ParameterError(
             "differential-privacy draws a random sample of the rows, which engines do not: "

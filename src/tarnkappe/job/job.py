@@ -16,14 +16,14 @@ from typing import Any
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job.column_plan import ColumnPlan, read_column
-from tarnkappe.job.search_plan import create_search
-from tarnkappe.lattice import Search
+from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
 
+SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
 SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
 
 ENGINES = ("memory", "duckdb", "postgresql", "spark")
@@ -83,6 +83,23 @@ class Output:
 
 
 @dataclasses.dataclass(frozen=True)
+class Memory:
+    """Where a job remembers its releases.
+
+    Attributes:
+        store: a file such as `ward.db`, or the address of a database.
+        key: the file with the key; it is made if it is not there. Keep it apart from the store.
+        population: whose data these are; only releases of the same population are compared.
+        name: what the release is called; without it, the time.
+    """
+
+    store: str
+    key: str
+    population: str = "default"
+    name: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Job:
     """One anonymization: what to read, what to promise, what to minimize, where to write."""
 
@@ -90,12 +107,13 @@ class Job:
     columns: Mapping[str, ColumnPlan] = dataclasses.field(hash=False)
     privacy: tuple[Model, ...]
     loss: Loss
-    search: Search
+    search: Algorithm
     suppression_limit: float = 0.0
     suppression: Suppression = Suppression.RECORD
     local_recoding: bool | float = False
     population: Source | None = None
     several_rows_per_person: bool = False
+    history: Memory | None = None
     output: Output = dataclasses.field(default_factory=Output)
 
     @classmethod
@@ -113,7 +131,7 @@ class Job:
 
     @classmethod
     def _from_dict(cls, content: Mapping[str, Any], folder: Path) -> Job:
-        _refuse_unknown(content, ("input", "population", "columns", "privacy", "search", "output"), "section")
+        _refuse_unknown(content, SECTIONS, "section")
         if "input" not in content:
             raise JobError("the section [input] is missing: say what to anonymize")
         search = dict(_section(content, "search"))
@@ -128,11 +146,12 @@ class Job:
             },
             privacy=tuple(create_model(entry) for entry in _entries(content, "privacy")),
             loss=create_loss(said.get("loss", "entropy")),
-            search=create_search(said.get("algorithm", "auto"), search, beside=SEARCH_KEYS),
+            search=create_algorithm(said.get("algorithm", "auto"), search, beside=SEARCH_KEYS),
             suppression_limit=said.get("suppression_limit", 0.0),
             suppression=Suppression.parse(said.get("suppression", Suppression.RECORD)),
             local_recoding=_local_recoding(said.get("local_recoding", False)),
             several_rows_per_person=several_rows,
+            history=_memory(content, folder) if "history" in content else None,
             output=_output(content, folder),
         )
 
@@ -200,6 +219,16 @@ def _output(content: Mapping[str, Any], folder: Path) -> Output:
     section = dict(_section(content, "output"))
     _refuse_unknown(section, _fields(Output), "key of [output]")
     return Output(**_resolved(section, folder, "path", "report", "manifest"))
+
+
+def _memory(content: Mapping[str, Any], folder: Path) -> Memory:
+    section = dict(_section(content, "history"))
+    _refuse_unknown(section, _fields(Memory), "key of [history]")
+    for required in ("store", "key"):
+        if not isinstance(section.get(required), str) or not section[required]:
+            raise JobError(f"[history] needs '{required}', the path of a file")
+    own = ("key",) if "://" in str(section["store"]) else ("store", "key")
+    return Memory(**_resolved(section, folder, *own))
 
 
 def _resolved(section: dict[str, Any], folder: Path, *keys: str) -> dict[str, Any]:

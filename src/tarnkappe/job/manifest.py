@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +16,13 @@ from tarnkappe.job.result import Result
 from tarnkappe.table.files import replace_atomically
 
 
-def manifest(result: Result, job: Job, release: Path | None) -> dict[str, Any]:
-    """What is recorded of a release: a file, a folder of files, or a table in a database (None)."""
+def manifest(
+    result: Result, job: Job, release: Path | None, tables: Mapping[str, Path] | None = None
+) -> dict[str, Any]:
+    """What is recorded of a release: a file, a folder of files, or a table in a database (None).
+
+    Where a release has several tables, each is recorded by its name.
+    """
     return {
         "tarnkappe": version("tarnkappe"),
         "python": platform.python_version(),
@@ -26,15 +32,18 @@ def manifest(result: Result, job: Job, release: Path | None) -> dict[str, Any]:
         else "database query",
         "output": result.output,
         **({} if release is None else {"sha256": _sha256(release)}),
+        **({"sha256_of_tables": {n: _sha256(file) for n, file in tables.items()}} if tables else {}),
         "roles": {name: str(role) for name, role in result.input.roles.items()},
         "promises": [model.promise for model in result.problem.models],
         **{key: value for key, value in result.to_dict().items() if key != "output"},
     }
 
 
-def write_manifest(result: Result, job: Job, release: Path | None, path: Path) -> None:
+def write_manifest(
+    result: Result, job: Job, release: Path | None, path: Path, tables: Mapping[str, Path] | None = None
+) -> None:
     """Write the manifest of a release."""
-    text = json.dumps(manifest(result, job, release), ensure_ascii=False, indent=2, default=str)
+    text = json.dumps(manifest(result, job, release, tables), ensure_ascii=False, indent=2, default=str)
     with replace_atomically(path) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 

@@ -24,7 +24,9 @@ def result_html(result: Result) -> str:
         ("classes", f"{result.state.num_kept:,}"),
         ("suppressed rows", f"{result.suppressed:,} (allowed {result.problem.limit:,})"),
         (f"loss ({result.problem.loss.name})", f"{result.loss:,.6g}, {solution.proof}"),
-        ("search", f"{solution.checked:,} of {solution.nodes:,} nodes checked by {solution.algorithm}"),
+        ("search", f"{solution.checked:,} of {solution.nodes:,} nodes checked by {solution.algorithm}")
+        if result.recoding is None
+        else ("method", solution.algorithm),
     ]
     promises = [
         (
@@ -71,7 +73,11 @@ def _lost(result: Result, name: str) -> float:
     tuples, levels = result.problem.tuples, result.problem.tuples.columns[name].levels
     assert levels is not None
     everything = entropy_of_column(tuples, name, levels.height)
-    passes = [(p.levels[name], p.rows) for p in result.passes] or [(result.levels[name], 1)]
+    if not result.passes:
+        classes = result.state.classes
+        level = classes.levels[result.problem.quasi_identifiers.index(name)]
+        return entropy_of_column(classes.tuples, name, level) / everything if everything else 0.0
+    passes = [(p.levels[name], p.rows) for p in result.passes]
     rows = sum(count for _, count in passes)
     if not everything or not rows:
         return 0.0
@@ -81,7 +87,9 @@ def _lost(result: Result, name: str) -> float:
 
 
 def _levels(result: Result, name: str) -> str:
-    levels = sorted({p.levels[name] for p in result.passes} or {result.levels[name]})
+    if not result.passes:
+        return f"recoded by {result.solution.algorithm}"
+    levels = sorted({p.levels[name] for p in result.passes})
     height = result.problem.lattice.heights[result.problem.quasi_identifiers.index(name)]
     return f"level {'–'.join(map(str, levels[:: max(len(levels) - 1, 1)]))} of {height}"
 

@@ -6,19 +6,23 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from tarnkappe.errors import NoSolutionError
+from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
 from tarnkappe.job.column_plan import ColumnPlan
+from tarnkappe.job.continuing import Remembering
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
+from tarnkappe.job.method_run import recode_and_release
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.publication import publication
 from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
+from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.job.stopwatch import Stopwatch
 from tarnkappe.job.verification import write_verified
 from tarnkappe.lattice import Problem, Search, Solution
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
-from tarnkappe.recoding import LocalRecoding, Suppression, local_search
+from tarnkappe.recoding import Bucketization, LocalRecoding, Method, Suppression, local_search
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 
@@ -34,7 +38,8 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
 
         return run_in_engine(job, seed=seed, progress=progress)
     watch = Stopwatch()
-    with publication(job.output) as made:
+    several = job.search.table_names if isinstance(job.search, Bucketization) else ()
+    with publication(job.output, several) as made:
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None
@@ -54,15 +59,25 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
             watch=watch,
             progress=progress,
         )
+        remembering = None
+        if job.history is not None:
+            with watch.stage("history"):
+                remembering = Remembering(job.history, result)
+                result = dataclasses.replace(result, continuation=remembering.judge())
         if made.release is not None:
             with watch.stage("write"):
-                result = write_verified(result, made.release, job.output.delimiter)
+                if isinstance(result, Bucketized):
+                    result = write_tables_verified(result, made.tables, job.output.delimiter)
+                else:
+                    result = write_verified(result, made.release, job.output.delimiter)
                 result = dataclasses.replace(result, output=job.output.path)
         if made.report is not None:
             with watch.stage("report"):
                 write_report(result, made.report)
         if made.release is not None and made.manifest is not None:
-            write_manifest(result, job, made.release, made.manifest)
+            write_manifest(result, job, made.release, made.manifest, made.tables)
+        if remembering is not None and result.continuation is not None:
+            remembering.remember(result.continuation)  # rather one too many than one that nobody knows of
         made.publish()
     return result
 
@@ -72,7 +87,7 @@ def protect_table(
     plans: Mapping[str, ColumnPlan],
     models: Sequence[Model],
     loss: Loss,
-    search: Search,
+    search: Algorithm,
     *,
     suppression_limit: float = 0.0,
     suppression: Suppression | str = Suppression.RECORD,
@@ -84,7 +99,7 @@ def protect_table(
     watch: Stopwatch | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Find the best node, apply it to every row and verify the outcome in SQL."""
+    """Find the best node, or let a method recode, apply it to every row and verify the outcome in SQL."""
     watch = watch or Stopwatch()
     prepared = prepare(
         table,
@@ -100,6 +115,10 @@ def protect_table(
         watch=watch,
         progress=progress,
     )
+    if isinstance(search, Bucketization):
+        return bucketize_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
+    if isinstance(search, Method):
+        return recode_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
     method = local_search(search, local_recoding, models) if local_recoding else search
     return prepared.release(solve(prepared.problem, method, watch, progress), watch)
 

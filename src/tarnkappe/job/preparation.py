@@ -23,7 +23,7 @@ from tarnkappe.job.verification import verify_release
 from tarnkappe.lattice import Node, Problem, Solution
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model, needed_distributions, satisfied
-from tarnkappe.recoding import Pass, Recoded, Suppression, Treatment, describe_passes, recode
+from tarnkappe.recoding import Pass, Recoded, Recoding, Suppression, Treatment, describe_passes, recode
 from tarnkappe.recoding.written import LEFT_OUT
 from tarnkappe.risk import attack_all
 from tarnkappe.table import Column, Levels, Role, Table, Tuples
@@ -59,18 +59,40 @@ class Preparation:
     seed: int | None
     seconds: Mapping[str, float]
 
-    def release(self, solution: Solution, watch: Stopwatch | None = None) -> Result:
+    def release(
+        self, solution: Solution, watch: Stopwatch | None = None, recoding: Recoding | None = None
+    ) -> Result:
         """Apply the best node of a solution, or its passes, to every row, and verify the outcome in SQL."""
         assert solution.best is not None
         nodes = solution.passes or (solution.best.node,)
         watch = watch or Stopwatch(self.seconds)
-        table, names, models = self.table, self.table.quasi_identifiers, self.problem.models
+        names, models = self.table.quasi_identifiers, self.problem.models
         with watch.stage("transform"):
             # Searches work on merged tuples; here the nodes are applied anew to every row.
-            counted = dict.fromkeys([*self.problem.distributions, *((name,) for name in table.sensitive)])
-            recoded = recode(self.rows, names, nodes, models, self.treatment, tuple(counted))
+            recoded = recode(self.rows, names, nodes, models, self.treatment, self.counted)
             if not satisfied(recoded.state, models, self.problem.limit):
                 raise NoSolutionError(_spoiled(recoded, self.problem))
+        passes = self._passes(solution, nodes, recoded)
+        return self.hand_over(recoded, solution, watch, passes=passes, recoding=recoding)
+
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The distributions that models, loss and attacks look at."""
+        sensitive = ((name,) for name in self.table.sensitive)
+        return tuple(dict.fromkeys([*self.problem.distributions, *sensitive]))
+
+    def hand_over(
+        self,
+        recoded: Recoded,
+        solution: Solution,
+        watch: Stopwatch,
+        *,
+        passes: tuple[Pass, ...] = (),
+        recoding: Recoding | None = None,
+    ) -> Result:
+        """The release of recoded rows, verified in SQL."""
+        table, names = self.table, self.table.quasi_identifiers
+        with watch.stage("transform"):
             chosen = np.flatnonzero(recoded.released[: table.num_rows])
             chosen = chosen[random_order(len(chosen), self.seed)] if self.shuffle else chosen
             release = release_table(table, self._written(recoded, 0, table.num_rows), chosen)
@@ -91,7 +113,9 @@ class Preparation:
             population=everyone,
             withheld=withheld,
             seconds=watch.seconds,
-            passes=self._passes(solution, nodes, recoded),
+            passes=passes,
+            recoding=recoding,
+            source_rows=chosen,
             pass_of_row=recoded.parts[: table.num_rows][chosen],
             treatment=self.treatment,
             aggregates=recoded.aggregates,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tarnkappe.errors import JobError
 from tarnkappe.job.job import Output
+from tarnkappe.job.paths import table_paths
 from tarnkappe.table.files import naming_output, take_place, writable
 from tarnkappe.table.staging import claimed_folder
 
@@ -24,12 +25,15 @@ class Publication:
 
     Attributes:
         release: where to make the release, if there is to be one.
+        tables: where to make the tables of a release that has several, by name; the first is the release.
         manifest: where to make its manifest.
         report: where to make the report, if there is to be one.
     """
 
-    def __init__(self, places: dict[str, tuple[Path, Path]]) -> None:
+    def __init__(self, places: dict[str, tuple[Path, Path]], tables: tuple[str, ...] = ()) -> None:
         self._places = places
+        own = {name: "release" if number == 0 else name for number, name in enumerate(tables)}
+        self.tables = {name: places[place][0] for name, place in own.items() if place in places}
         self.release, self.manifest, self.report = (
             places[name][0] if name in places else None for name in ("release", "manifest", "report")
         )
@@ -42,7 +46,8 @@ class Publication:
                     made, target = self._places[name]
                     with naming_output(target):
                         target.unlink(missing_ok=True)
-            for name in ("release", "report", "manifest"):
+            last = ("report", "manifest")
+            for name in (*(name for name in self._places if name not in last), *last):
                 if name in self._places:
                     made, target = self._places[name]
                     with naming_output(target):
@@ -50,24 +55,31 @@ class Publication:
 
 
 @contextmanager
-def publication(output: Output) -> Iterator[Publication]:
+def publication(output: Output, tables: tuple[str, ...] = ()) -> Iterator[Publication]:
     """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
+
+    Args:
+        output: where they go.
+        tables: the names of the tables of a release that has several.
 
     Raises:
         OutputError: if another run is writing one of them.
         ParameterError: if one of them cannot be a file.
     """
     named = {"release": output.path, "manifest": manifest_path(output), "report": output.report}
+    if tables and output.path:
+        named |= {name: str(path) for name, path in table_paths(output.path, tables).items()}
+        del named[tables[0]]
     targets = {name: writable(Path(path)) for name, path in named.items() if path}
     if len(set(targets.values())) < len(targets):
-        raise JobError("two outputs have the same name: release, manifest and report are three files")
+        raise JobError("two outputs have the same name: release, manifest and report are files of their own")
     places = {}
     with ExitStack() as claimed:
         for name, target in sorted(targets.items(), key=lambda item: item[1]):
             with naming_output(target):
                 folder = claimed.enter_context(claimed_folder(target))
             places[name] = (folder / target.name, target)
-        yield Publication(places)
+        yield Publication(places, tables)
 
 
 def manifest_path(output: Output) -> str | None:

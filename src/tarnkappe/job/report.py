@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tarnkappe.job.bucketized import Bucketized
 from tarnkappe.job.result import Result
 from tarnkappe.loss.entropy import entropy_of_column
+from tarnkappe.recoding.labels import Reader
 from tarnkappe.risk import class_sizes
 from tarnkappe.risk.html import page_environment
 from tarnkappe.table import Levels
@@ -70,14 +72,15 @@ def write_report(result: Result, path: Path) -> None:
 
 def render(result: Result) -> str:
     """The report as one HTML page without external links."""
+    exact = isinstance(result, Bucketized)
     return (
         page_environment("tarnkappe.job")
-        .get_template("report.html.j2")
+        .get_template("buckets.html.j2" if exact else "report.html.j2")
         .render(
             result=result,
             created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             version=version("tarnkappe"),
-            stories=[_story(result, index) for index in range(len(result.problem.columns))],
+            stories=[] if exact else [_story(result, index) for index in range(len(result.problem.columns))],
             sizes=class_sizes(result.state.classes.sizes[result.state.kept]).histogram,
             rare=RARE,
         )
@@ -107,7 +110,9 @@ def _treatment(result: Result, name: str, height: int) -> str:
     if name in result.aggregates:
         found = result.aggregates[name]
         return f"{found.function.promise} ({found.measure} {found.error:.3g})"
-    used = sorted({each.levels[name] for each in result.passes} or {result.levels[name]})
+    if not result.passes:
+        return f"recoded by {result.solution.algorithm}"
+    used = sorted({each.levels[name] for each in result.passes})
     if len(used) == 1:
         return f"level {used[0]} of {height}"
     return f"levels {', '.join(map(str, used[:-1]))} and {used[-1]} of {height}"
@@ -122,8 +127,11 @@ def _bars(result: Result, index: int, levels: Levels) -> list[Bar]:
     name = result.problem.columns[index].name
     fine = next((lv for lv in range(levels.height + 1) if levels.distinct(lv) <= MAX_BARS), levels.height)
     before = result.problem.tuples.label_counts(name, fine).astype(np.float64)
-    used = sorted({each.levels[name] for each in result.passes} or {result.levels[name]})
-    after = _spread(_released_labels(result, index), levels, used, fine)
+    released = _released_labels(result, index)
+    if result.passes:
+        after = _spread(released, levels, sorted({each.levels[name] for each in result.passes}), fine)
+    else:
+        after = _spread_words(released, Reader(result.problem.columns[index]), levels, fine)
     names = [
         label if count >= RARE else UNNAMED for label, count in zip(levels.labels[fine], before, strict=True)
     ]
@@ -142,6 +150,19 @@ def _released_labels(result: Result, index: int) -> dict[str, int]:
     codes, rows = classes.label_codes(index)[kept], classes.sizes[kept]
     counts = np.bincount(codes, rows, len(labels)).astype(np.int64).tolist()
     return {label: count for label, count in zip(labels, counts, strict=True) if count}
+
+
+def _spread_words(
+    released: Mapping[str, int], reader: Reader, levels: Levels, fine: int
+) -> npt.NDArray[np.float64]:
+    """Rows by the words of a method as rows by finer labels."""
+    rows = np.zeros(levels.distinct(fine))
+    for word, count in released.items():
+        meaning = reader.meaning(word)
+        assert meaning is not None, "every word was verified"
+        finer_labels = np.unique(levels.maps[fine][list(meaning)])
+        rows[finer_labels] += count / len(finer_labels)
+    return rows
 
 
 def _spread(

@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.job.release import Rows
 from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
 from tarnkappe.lattice.explore import LevelsOf
 from tarnkappe.privacy.verify import Verification
-from tarnkappe.recoding import Aggregates, Pass, Treatment
+from tarnkappe.recoding import Aggregates, Pass, Recoding, Treatment
 from tarnkappe.recoding.written import LEFT_OUT, Parts
-from tarnkappe.risk import AttackResult
+from tarnkappe.risk import AttackResult, Continuation
 from tarnkappe.table import State, Table
 from tarnkappe.table.encoding import Progress
 
@@ -46,12 +47,17 @@ class Result:
         population: the population, generalized as the release, if there is one.
         withheld: columns that models judge but that are not released (who a row is about), row by row.
         seconds: how long each stage took.
-        passes: what was done to which rows; more than one pass only in a local recoding.
+        passes: what was done to which rows; more than one pass only in a local recoding, none where a method
+            wrote each row in its own way.
+        recoding: what a publishing method found, if one was asked for.
+        source_rows: the row of the input that each row of the release was made from. It never leaves the
+            house: it undoes the random order.
         pass_of_row: the pass that kept each row of the release; rows with '*' were kept by none.
         treatment: what was done to quasi-identifiers beside generalizing them.
         aggregates: what became of aggregated columns.
         verified: what the independent path found for each model.
         attacks: the attacks that were tried on the release, and what they got.
+        continuation: what all releases that are remembered leave everybody, if the job remembers.
         output: where the release was written.
         prepared: what it was made from, and other releases can be.
     """
@@ -66,18 +72,26 @@ class Result:
     withheld: pa.Table
     seconds: Mapping[str, float]
     passes: tuple[Pass, ...] = ()
+    recoding: Recoding | None = None
+    source_rows: Rows = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
     pass_of_row: Parts = dataclasses.field(default_factory=lambda: np.zeros(0, np.int32))
     treatment: Treatment = dataclasses.field(default_factory=Treatment)
     aggregates: Mapping[str, Aggregates] = dataclasses.field(default_factory=dict)
     verified: tuple[Verification, ...] = ()
     attacks: tuple[AttackResult, ...] = ()
+    continuation: Continuation | None = None
     output: str | None = None
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
 
     @property
     def levels(self) -> dict[str, int]:
-        """The level of each quasi-identifier; in a local recoding, that of the first pass."""
+        """The level of each quasi-identifier; in a local recoding, that of the first pass.
+
+        Empty where a method wrote each row in its own way.
+        """
         assert self.solution.best is not None
+        if not self.solution.best.node:
+            return {}
         return dict(zip(self.problem.quasi_identifiers, self.solution.best.node, strict=True))
 
     @property
@@ -85,6 +99,11 @@ class Result:
         """The loss of the release."""
         assert self.solution.best is not None
         return self.solution.best.loss
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The files of the release."""
+        return () if self.output is None else (self.output,)
 
     @property
     def suppressed(self) -> int:
@@ -113,7 +132,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The figures, for JSON."""
         return {
-            "levels": self.levels,
+            "levels": self.levels or None,
             "loss": self.loss,
             "loss_measure": self.problem.loss.name,
             "suppressed": self.suppressed,
@@ -156,6 +175,8 @@ class Result:
             "gap": self.solution.gap,
             "proof": self.solution.proof,
             "stopped": self.solution.stopped,
+            "history": None if self.continuation is None else self.continuation.to_dict(),
+            "steps": [] if self.recoding is None else list(self.recoding.steps),
             "output": self.output,
         }
 
@@ -179,14 +200,18 @@ class Result:
         checks = "; ".join(f"{v.model}: {v.value:g}" for v in self.verified if v.value is not None)
         rows = f"{self.release.num_rows:,} of {self.input.num_rows:,} rows"
         found = self.solution
+        one_node = [f"levels: {_listed(self.levels)}"] if self.levels else []
+        how = f"{found.checked:,} of {found.nodes:,} nodes checked by {found.algorithm}"
         return "\n".join(
             [
                 f"{rows} in {self.state.num_kept:,} classes",
-                *(levels if len(levels) > 1 else [f"levels: {_listed(self.levels)}"]),
+                *(levels if len(levels) > 1 else one_node),
                 *aggregates,
-                f"{self.problem.loss.name}: {self.loss:,.6g} ({found.proof}, {found.checked:,} of "
-                f"{found.nodes:,} nodes checked by {found.algorithm})",
+                *(() if self.recoding is None else self.recoding.steps),
+                f"{self.problem.loss.name}: {self.loss:,.6g} ({found.proof}, "
+                f"{how if self.recoding is None else f'recoded by {found.algorithm}'})",
                 f"verified: {checks}",
+                *([] if self.continuation is None else [str(self.continuation)]),
             ]
         )
 

@@ -1,19 +1,56 @@
-"""Publishing methods beside one node for all rows: one file each."""
+"""Publishing methods beside one node for all rows: one file each, in `METHODS` and `BUCKETIZATIONS`."""
 
+from tarnkappe.recoding.anatomy import Anatomy
+from tarnkappe.recoding.datafly import Datafly
+from tarnkappe.recoding.k_optimize import KOptimize
 from tarnkappe.recoding.local import LocalRecoding, Pass, describe_passes, local_search, local_state
+from tarnkappe.recoding.method import Bucketization, Buckets, Method, Recoding
 from tarnkappe.recoding.microaggregation import Aggregates, Aggregation
-from tarnkappe.recoding.recode import Recoded, Suppression, Treatment, recode
+from tarnkappe.recoding.mingen import MinGen
+from tarnkappe.recoding.mondrian import Mondrian
+from tarnkappe.recoding.mu_argus import MuArgus
+from tarnkappe.recoding.recode import Recoded, Suppression, Treatment, recode, recoded
+from tarnkappe.recoding.slicing import Slicing
+from tarnkappe.recoding.stochastic import Stochastic
+from tarnkappe.registry import Registry
+
+METHODS: Registry[Method] = Registry(
+    "method",
+    Mondrian,
+    Datafly,
+    MuArgus,
+    KOptimize,
+    Stochastic,
+    MinGen,
+)
+
+BUCKETIZATIONS: Registry[Bucketization] = Registry("bucketization", Anatomy, Slicing)
 
 __all__ = [
+    "BUCKETIZATIONS",
+    "METHODS",
     "Aggregates",
     "Aggregation",
+    "Anatomy",
+    "Bucketization",
+    "Buckets",
+    "Datafly",
+    "KOptimize",
     "LocalRecoding",
+    "Method",
+    "MinGen",
+    "Mondrian",
+    "MuArgus",
     "Pass",
     "Recoded",
+    "Recoding",
+    "Slicing",
+    "Stochastic",
     "Suppression",
     "Treatment",
     "describe_passes",
     "local_search",
     "local_state",
     "recode",
+    "recoded",
 ]

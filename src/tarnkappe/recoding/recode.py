@@ -13,8 +13,17 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.lattice import Node
 from tarnkappe.privacy import DifferentialPrivacy, Model, protect
 from tarnkappe.privacy.evaluate import keep_all
+from tarnkappe.recoding.method import Recoding
 from tarnkappe.recoding.microaggregation import Aggregates, Aggregation, aggregate
-from tarnkappe.recoding.written import LEFT_OUT, Parts, Written, split, write_column, written_state
+from tarnkappe.recoding.written import (
+    LEFT_OUT,
+    Parts,
+    Written,
+    leave_out,
+    split,
+    write_column,
+    written_state,
+)
 from tarnkappe.table import SUPPRESSED, Column, State, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, as_text, encode_column
@@ -152,6 +161,24 @@ def recode(
         if np.array_equal(starred.state.kept, starred.state.classes.released):
             return starred
     return write(rows, quasi_identifiers, nodes, models, treatment, distributions, parts)
+
+
+def recoded(
+    rows: Tuples, recoding: Recoding, models: Sequence[Model], distributions: Sequence[tuple[str, ...]]
+) -> Recoded:
+    """What a method found, as it would be written and judged as a whole; see `recode`.
+
+    Rows that the method keeps but whose class does not meet the models are left out too.
+    """
+    written = {
+        name: leave_out(own, rows.columns[name], recoding.kept, as_text=rows.population is not None)
+        for name, own in recoding.written.items()
+    }
+    state = written_state(rows, written, distributions)
+    everything = [part for model in models for part in model.parts]
+    state = State(state.classes, keep_all(state.classes, state.kept, everything))
+    parts = np.where(state.kept[state.classes.ids], 0, LEFT_OUT).astype(np.int32)
+    return Recoded(parts, written, state)
 
 
 def _any_left(rows: Tuples, parts: Parts) -> bool:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from tarnkappe.lattice import Node
 from tarnkappe.privacy import Model, needed_distributions, protect
 from tarnkappe.table import MISSING, SUPPRESSED, Column, Levels, State, Tuples, encoding
+from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
 from tarnkappe.table.grouping import group_codes
 
@@ -46,6 +47,19 @@ def split(
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Extents:
+    """How much each written value may stand for.
+
+    Attributes:
+        leaves: how many values of the hierarchy.
+        bounds: the least and the greatest number among them; looked at where the hierarchy has numbers.
+    """
+
+    leaves: Counts
+    bounds: Bounds
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Written:
     """One quasi-identifier as it is written.
 
@@ -53,11 +67,14 @@ class Written:
         codes: for each row, the code of its value.
         values: the values as they are written, by code.
         left_out: the code of rows that are not written, if there are any.
+        extents: how much each value may stand for, where the hierarchy alone does not tell; what is no label
+            of the hierarchy may otherwise stand for anything.
     """
 
     codes: Codes
     values: pa.Array
     left_out: int | None = None
+    extents: Extents | None = None
 
     def rows(self, start: int, stop: int) -> pa.Array:
         """The values of some rows."""
@@ -136,6 +153,23 @@ def _one_text(column: Column, used: Sequence[int]) -> tuple[pa.Array, dict[int, 
     ), codes_at
 
 
+def leave_out(written: Written, column: Column, kept: Mask, *, as_text: bool = False) -> Written:
+    """The same column without the rows that are not kept; with `as_text` they must be shown all the same."""
+    if kept.all():
+        return written
+    values = encoding.as_text(written.values) if as_text else written.values
+    nothing = pa.array([LEFT_OUT_LABEL]) if as_text else pa.nulls(1, values.type)
+    place, extents = len(values), written.extents
+    if extents is not None:
+        assert column.levels is not None, "a quasi-identifier has a hierarchy"
+        extents = Extents(
+            np.append(extents.leaves, column.levels.domain_size),
+            np.vstack([extents.bounds, [whole_bounds(column.levels)]]),
+        )
+    codes = np.where(kept, written.codes, place).astype(np.int32)
+    return Written(codes, pa.concat_arrays([values, nothing]), place, extents)
+
+
 def written_state(
     rows: Tuples, written: Mapping[str, Written], distributions: Sequence[tuple[str, ...]]
 ) -> State:
@@ -161,19 +195,19 @@ def _paired(column: Column, written: Written) -> Column:
     assert own is not None
     pairs = group_codes([column.codes, written.codes], [column.cardinality, len(written.values)])
     originals, codes = column.codes[pairs.representatives], written.codes[pairs.representatives]
-    leaves, bounds = _extents(own, written.labels)
+    extents = written.extents or known_extents(own, written.labels)
     levels = Levels(
         maps=(np.arange(len(codes), dtype=np.int32), codes, np.zeros(len(codes), np.int32)),
         labels=(tuple(column.labels[code] for code in originals.tolist()), written.labels, (SUPPRESSED,)),
-        leaves=(np.ones(len(codes), np.int64), leaves, np.array([own.domain_size], np.int64)),
+        leaves=(np.ones(len(codes), np.int64), extents.leaves, np.array([own.domain_size], np.int64)),
         bounds=None
         if own.bounds is None
-        else (own.bounds[0][originals], bounds, np.array([_whole(own)], np.float64)),
+        else (own.bounds[0][originals], extents.bounds, np.array([whole_bounds(own)], np.float64)),
     )
     return Column(column.name, pairs.ids, column.values.take(pa.array(originals)), levels)
 
 
-def _extents(levels: Levels, labels: Sequence[str]) -> tuple[Counts, Bounds]:
+def known_extents(levels: Levels, labels: Sequence[str]) -> Extents:
     """How many values each label may stand for, and the least and the greatest number among them.
 
     A label that stands on several levels counts as the most general of them, since a reader cannot tell.
@@ -188,14 +222,14 @@ def _extents(levels: Levels, labels: Sequence[str]) -> tuple[Counts, Bounds]:
                 low, high = bounds.get(label, (np.nan, np.nan))
                 least, most = levels.bounds[level][code]
                 bounds[label] = float(np.fmin(low, least)), float(np.fmax(high, most))
-    leaves[SUPPRESSED], whole = levels.domain_size, _whole(levels)
-    return (
+    leaves[SUPPRESSED], whole = levels.domain_size, whole_bounds(levels)
+    return Extents(
         np.array([leaves.get(label, levels.domain_size) for label in labels], dtype=np.int64),
         np.array([bounds.get(label, whole) for label in labels], dtype=np.float64).reshape(-1, 2),
     )
 
 
-def _whole(levels: Levels) -> tuple[float, float]:
+def whole_bounds(levels: Levels) -> tuple[float, float]:
     """The least and the greatest number of a hierarchy."""
     if levels.bounds is None:
         return np.nan, np.nan

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
 from tarnkappe.privacy.model import require_whole
 from tarnkappe.risk.attacks.attack import EXAMPLES, VictimClass
 from tarnkappe.risk.attacks.people import Fit
@@ -70,6 +71,16 @@ class Continuation:
         return (
             f"{after} {' and '.join(part for part in (values, rows if self.too_few_people else '') if part)}."
         )
+
+
+def kept_by(models: Sequence[Model]) -> tuple[int, int]:
+    """How many look-alikes and how many values must be left to everybody, if models are to hold on.
+
+    Models that promise neither are kept by each release alone.
+    """
+    parts = [part for model in models for part in model.parts]
+    k = max((part.k for part in parts if isinstance(part, KAnonymity)), default=1)
+    return k, max((int(part.l) for part in parts if isinstance(part, DistinctDiversity)), default=1)
 
 
 def continues(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, OutputError
 
 KEY_BYTES = 32
 MARK = pa.binary(16)
@@ -44,9 +44,7 @@ class Key:
         path = Path(path)
         if create and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(secrets.token_hex(KEY_BYTES) + "\n")
+            return cls.create(path)
         try:
             if path.stat().st_mode & 0o077 and os.name == "posix":
                 raise InputError(f"{path}: others can read this key: chmod 600 it")
@@ -55,6 +53,21 @@ class Key:
             raise InputError(f"{path}: the key cannot be read: {error.strerror}") from None
         except (ValueError, UnicodeDecodeError):
             raise InputError(f"{path}: this is no key of {2 * KEY_BYTES} hexadecimal digits") from None
+
+    @classmethod
+    def create(cls, path: str | Path) -> Key:
+        """A new random key in a new file that only its owner can read; a file that is there is kept."""
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(secrets.token_hex(KEY_BYTES) + "\n")
+                file.flush()
+                os.fsync(file.fileno())  # what is made with a key is lost with it
+        except FileExistsError:
+            raise OutputError(f"{path}: there is a file already, and a key is never overwritten") from None
+        except OSError as error:
+            raise OutputError(f"{path}: the key cannot be written: {error.strerror}") from None
+        return cls.load(path)
 
     @classmethod
     def new(cls) -> Key:
@@ -68,6 +81,15 @@ class Key:
     def marks(self, domain: str, combinations: Iterable[Sequence[str | None]]) -> pa.Array:
         """The marks of many combinations."""
         return pa.array((self.mark(domain, values) for values in combinations), MARK)
+
+    def derived(self, *purpose: str) -> bytes:
+        """64 secret bytes for one purpose, from which neither this key nor those of other purposes follow.
+
+        >>> key = Key(bytes(32))
+        >>> key.derived("pseudonyms", "a") == key.derived("pseudonyms", "b")
+        False
+        """
+        return hmac.digest(self._secret, b"derived" + _framed(purpose), "sha512")
 
     @property
     def fingerprint(self) -> str:

@@ -44,12 +44,14 @@ class Levels:
             whether they occur in the data or not.
         bounds: for each level and label, the least and the greatest number under it, if the values
             are numbers.
+        numbers: with bounds, all numbers of the hierarchy in ascending order.
     """
 
     maps: tuple[Codes, ...]
     labels: tuple[tuple[str, ...], ...]
     leaves: tuple[Counts, ...]
     bounds: tuple[npt.NDArray[np.float64], ...] | None = None
+    numbers: npt.NDArray[np.float64] | None = None
 
     @property
     def height(self) -> int:

@@ -1,0 +1,271 @@
+"""`tarn reidentify`: who is behind a pseudonym, if two people agree; and the vaults that know it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table as Grid
+
+from tarnkappe.cli.arguments import ColumnLists
+from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.pseudonymize import PUBLIC_KEY
+from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.pseudonym import Approver, Member, Reason, Requester, Reversible, Role, Vault
+from tarnkappe.pseudonym import reidentify as restore
+from tarnkappe.pseudonym import vault as vaults
+from tarnkappe.pseudonym.vault.four_eyes import HOURS
+from tarnkappe.state import AuditLog, Key, Store
+from tarnkappe.table import read, write
+from tarnkappe.table.files import format_of, writable
+
+Words = list[str]
+PlaceOption = Annotated[str, typer.Option("--vault", help="The file or database the vault is in.")]
+ProjectOption = Annotated[str, typer.Option("--project", help="The project of the vault.")]
+PersonOption = Annotated[str, typer.Option("--as", help="Who you are.")]
+KeyOption = Annotated[Path, typer.Option("--key", help="Your key.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+NumberArgument = Annotated[int, typer.Argument(help="The number of the request.")]
+
+app = typer.Typer(
+    name="reidentify",
+    help="Who is behind a pseudonym: one person asks, another agrees, every access is logged.",
+    no_args_is_help=True,
+)
+
+
+@app.command("new-vault", cls=ColumnLists)
+def new_vault(
+    place: PlaceOption,
+    project: ProjectOption,
+    field: Annotated[Words, typer.Option(help="What says who somebody is: surname given born ...")],
+    registrar: Annotated[Words, typer.Option(help="Who gives pseudonyms: NAME=PUBLIC_KEY_FILE.")],
+    requester: Annotated[Words, typer.Option(help="Who may ask: NAME=PUBLIC_KEY_FILE.")],
+    approver: Annotated[Words, typer.Option(help="Who may agree: NAME=PUBLIC_KEY_FILE.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Make a vault; every role needs somebody, and nobody has two."""
+    roles = {Role.REGISTRAR: registrar, Role.REQUESTER: requester, Role.APPROVER: approver}
+    members = [_member(text, role) for role, texts in roles.items() for text in texts]
+    Vault.create(Store.open(place), project, field, members)
+    told = {"vault": place, "project": project, "members": {one.person: str(one.role) for one in members}}
+    _tell(as_json, told, f"the vault '{project}' is in {place}")
+
+
+@app.command()
+def appoint(
+    role: Annotated[Role, typer.Argument(help="The role, which is your own.")],
+    member: Annotated[str, typer.Argument(help="NAME=PUBLIC_KEY_FILE")],
+    place: PlaceOption,
+    project: ProjectOption,
+    person: PersonOption,
+    key: KeyOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Take somebody into your role."""
+    new = _member(member, role)
+    Vault.open(place, project).appoint(person, Key.load(key), new)
+    _tell(as_json, {"member": new.person, "role": str(role)}, f"'{new.person}' has the role {role} now")
+
+
+@app.command()
+def dismiss(
+    member: Annotated[str, typer.Argument(help="The name of a colleague in your role.")],
+    place: PlaceOption,
+    project: ProjectOption,
+    person: PersonOption,
+    key: KeyOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Take away the role of a colleague; then change the keys with `rotate`."""
+    Vault.open(place, project).dismiss(person, Key.load(key), member)
+    _tell(as_json, {"dismissed": member}, f"'{member}' has no role any more; change the keys with rotate")
+
+
+@app.command()
+def request(
+    pseudonyms: Annotated[Words, typer.Argument(help="The pseudonyms.")],
+    place: PlaceOption,
+    project: ProjectOption,
+    person: PersonOption,
+    key: KeyOption,
+    reason: Annotated[str, typer.Option(help="One of: feedback, recruiting, consent, correction.")],
+    hours: Annotated[float, typer.Option(help="How long the request is valid.")] = HOURS,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask who is behind pseudonyms; somebody else must approve."""
+    why = Reason.parse(reason)
+    number = Requester(Vault.open(place, project), person, Key.load(key)).request(pseudonyms, why, hours)
+    _tell(as_json, {"request": number, "state": "open"}, f"request {number} waits for an approver")
+
+
+@app.command()
+def approve(
+    number: NumberArgument,
+    place: PlaceOption,
+    project: ProjectOption,
+    person: PersonOption,
+    key: KeyOption,
+    refuse: Annotated[bool, typer.Option("--refuse", help="Refuse it instead, for good.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Agree to a request of somebody else, or refuse it."""
+    desk = Approver(Vault.open(place, project), person, Key.load(key))
+    decided = desk.refuse(number) if refuse else desk.approve(number)
+    _tell(as_json, _request(decided), f"request {number} of '{decided.requester}' is {decided.state}")
+
+
+@app.command()
+def show(
+    number: NumberArgument,
+    place: PlaceOption,
+    project: ProjectOption,
+    person: PersonOption,
+    key: KeyOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Show who is behind the pseudonyms of a request of yours that was approved."""
+    opened = Vault.open(place, project)
+    found = Requester(opened, person, Key.load(key)).show(number)
+    if as_json:
+        people = {
+            name: [dict(zip(opened.fields, one, strict=True)) for one in some] for name, some in found.items()
+        }
+        print_json({"request": number, "people": people})
+        return
+    _print_grid(
+        ["pseudonym", *opened.fields],
+        [[name, *(value or "" for value in one)] for name, some in found.items() for one in some],
+    )
+
+
+@app.command("requests")
+def list_requests(place: PlaceOption, project: ProjectOption, as_json: JsonOption = False) -> None:
+    """List all requests; it takes no key, since it tells pseudonyms only."""
+    found = [_request(one) for one in vaults.requests(Vault.open(place, project))]
+    if as_json:
+        print_json({"requests": found})
+        return
+    _print_grid(
+        ["request", "state", "requester", "reason", "approver", "expires", "pseudonyms"],
+        [[str(cell) for cell in one.values()] for one in found],
+    )
+
+
+@app.command()
+def rotate(
+    place: PlaceOption,
+    project: ProjectOption,
+    requester: Annotated[str, typer.Option(help="NAME=KEY_FILE of a requester.")],
+    approver: Annotated[str, typer.Option(help="NAME=KEY_FILE of an approver.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Seal the whole vault with new keys, so that what was known before opens nothing; pseudonyms stay."""
+    opened = Vault.open(place, project)
+    with progress_bar() as progress:
+        count = vaults.rotate(
+            opened, _secret("requester", requester), _secret("approver", approver), progress
+        )
+    _tell(as_json, {"sealed": count}, f"{count:,} identities were sealed with new keys")
+
+
+@app.command()
+def log(
+    place: PlaceOption,
+    head: Annotated[str | None, typer.Option(help="A head that was kept; the log must contain it.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify the audit log and print it."""
+    audit = AuditLog(vaults.existing_store(place))
+    length = audit.verify(head)
+    entries = [{"time": one.time, "event": one.event, **one.details} for one in audit.entries()]
+    if as_json:
+        print_json({"entries": entries, "head": audit.head, "verified": True})
+        return
+    for one in entries:
+        about = ", ".join(f"{name} {value}" for name, value in one.items() if name not in ("time", "event"))
+        _print(f"{one['time'][:19]} {one['event']}: {about}")
+    _print(f"{length} entries, none changed; head {audit.head}")
+
+
+@app.command("table", cls=ColumnLists)
+def table(
+    data: Annotated[str, typer.Argument(help="A table with reversible pseudonyms.")],
+    column: Annotated[Words, typer.Option(help="What to call the columns that come back.")],
+    key: Annotated[Path, typer.Option(help="The key they were made with.")],
+    project: Annotated[str, typer.Option(help="The project they were made for.")],
+    out: Annotated[Path, typer.Option(help="Where to write the table.")],
+    pseudonym: Annotated[str, typer.Option(help="The column with the pseudonyms.")] = "pseudonym",
+    as_json: JsonOption = False,
+) -> None:
+    """Put the identities back in the place of reversible pseudonyms, with the key alone."""
+    format_of(writable(out))
+    with progress_bar() as progress:
+        source = read(data, progress=progress)
+        result = restore(source, column, Reversible(Key.load(key), project), column=pseudonym)
+        write(result, out, progress=progress)
+    _tell(
+        as_json, {"rows": result.num_rows, "output": str(out)}, f"{result.num_rows:,} rows written to {out}"
+    )
+
+
+def _member(text: str, role: Role) -> Member:
+    name, file = _assignment(text, "PUBLIC_KEY_FILE")
+    try:
+        kind, _, digits = file.read_text(encoding="ascii").strip().partition(" ")
+        public = bytes.fromhex(digits) if kind == PUBLIC_KEY else b""
+    except OSError as error:
+        raise InputError(f"{file}: the public key cannot be read: {error.strerror}") from None
+    except ValueError:
+        public = b""
+    if len(public) != 32:
+        raise InputError(
+            f"{file}: this is no public key: give the .pub file that tarn pseudonymize --new-key has made"
+        )
+    return Member(name, role, public)
+
+
+def _secret(flag: str, text: str) -> tuple[str, Key]:
+    name, file = _assignment(text, "KEY_FILE", f"--{flag} ")
+    return name, Key.load(file)
+
+
+def _assignment(text: str, what: str, flag: str = "") -> tuple[str, Path]:
+    name, sign, file = text.partition("=")
+    if not sign or not name or not file:
+        raise ParameterError(f"{flag}{text}: write NAME={what}")
+    return name, Path(file)
+
+
+def _request(found: vaults.Request) -> dict[str, Any]:
+    return {
+        "request": found.number,
+        "state": found.state,
+        "requester": found.requester,
+        "reason": str(found.reason),
+        "approver": found.approver,
+        "expires": found.expires.isoformat(timespec="minutes"),
+        "pseudonyms": list(found.pseudonyms),
+    }
+
+
+def _tell(as_json: bool, told: dict[str, Any], line: str) -> None:
+    if as_json:
+        print_json(told)
+    else:
+        _print(line)
+
+
+def _print(line: str) -> None:
+    output.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
+def _print_grid(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    grid = Grid(box=None, padding=(0, 2, 0, 0))
+    for heading in headings:
+        grid.add_column(heading)
+    for row in rows:
+        grid.add_row(*row)
+    output.print(grid)

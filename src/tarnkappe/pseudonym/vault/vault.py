@@ -1,0 +1,223 @@
+"""The vault: who is behind the pseudonyms of a project, so that nobody can read it alone.
+
+An identity is sealed with a public key whose private key nobody has: it is the product of two halves, of
+which the requesters have one and the approvers the other. To read one identity, an approver applies his
+half to that one sealed message and seals the outcome for the requester, who applies his own. So four eyes
+are not a rule that the program keeps but something that the keys do: the file, with any one role's key,
+opens nothing. Registrars have a third key, under which an identity becomes a mark, to be found again, and
+share a fourth one with the approvers, with which they vouch for what they write.
+
+The attackers: a thief of the file; a registrar, requester or approver who acts alone, also if he can write
+to the file; somebody with the key of another; somebody who cuts the power. What is not withstood: a
+requester and an approver who conspire. An approver who does not look at what he approves approves it all
+the same; the log says what it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+import sqlalchemy as sa
+
+from tarnkappe.errors import AccessError, ParameterError
+from tarnkappe.pseudonym.sealing import KeyPair, seal
+from tarnkappe.pseudonym.vault.tables import MEMBERS, TABLES, VAULTS, Role
+from tarnkappe.pseudonym.vault.voucher import VOUCHER_KEY_BYTES
+from tarnkappe.state import AuditLog, Key, Store
+from tarnkappe.state.store import METADATA
+from tarnkappe.table.formats.address import is_address
+
+MARK_KEY_BYTES = 32
+
+Clock = Callable[[], datetime]
+
+
+@dataclasses.dataclass(frozen=True)
+class Member:
+    """Somebody with a role in a vault, and the public key of this person."""
+
+    person: str
+    role: Role
+    public: bytes
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Shares:
+    """All secrets of a vault, of which each role has some."""
+
+    marks: bytes
+    vouchers: bytes
+    requester: KeyPair
+    approver: KeyPair
+
+    @classmethod
+    def new(cls) -> Shares:
+        """New random ones."""
+        return cls(
+            secrets.token_bytes(MARK_KEY_BYTES),
+            secrets.token_bytes(VOUCHER_KEY_BYTES),
+            KeyPair.new(),
+            KeyPair.new(),
+        )
+
+    @property
+    def public(self) -> bytes:
+        """The public key of both halves together."""
+        return self.requester.agree(self.approver.public)
+
+    def of(self, role: Role) -> bytes:
+        """What a role has."""
+        if role is Role.REGISTRAR:  # the public key, too: one from the store could be an attacker's
+            return self.vouchers + self.marks + self.public
+        if role is Role.APPROVER:
+            return self.vouchers + self.approver.private_bytes()
+        return self.requester.private_bytes()
+
+
+class Vault:
+    """The vault of a project in a store."""
+
+    def __init__(self, store: Store, project: str, now: Clock | None = None) -> None:
+        self.store, self.project = store, project
+        self.now: Clock = now or (lambda: datetime.now(UTC))
+        self._log = AuditLog(store)
+        with store.writing() as connection:
+            METADATA.create_all(connection, TABLES)
+        found = self.record()
+        self.fields: tuple[str, ...] = tuple(json.loads(found.fields))
+
+    @classmethod
+    def create(cls, store: Store, project: str, fields: Sequence[str], members: Sequence[Member]) -> Vault:
+        """A new vault; from the beginning every role has somebody, or nobody could ever take it.
+
+        Args:
+            store: where it is kept.
+            project: its name; the same person has another pseudonym in the vault of another project.
+            fields: what an identity consists of, as in ("surname", "given name", "born").
+            members: who has which role, each with a public key.
+        """
+        if not fields or len(set(fields)) < len(fields):
+            raise ParameterError("name the fields of an identity, each once")
+        missing = set(Role) - {member.role for member in members}
+        if missing:
+            raise ParameterError(f"a vault needs at least one {min(missing)}")
+        shares = Shares.new()
+        with store.writing() as connection:
+            METADATA.create_all(connection, TABLES)
+            if connection.execute(sa.select(VAULTS).where(VAULTS.c.project == project)).first():
+                raise ParameterError(f"{store.place}: there is a vault '{project}' already")
+            connection.execute(
+                sa.insert(VAULTS).values(
+                    project=project, fields=json.dumps(list(fields)), public=shares.public, generation=1
+                )
+            )
+            told = {"project": project, "members": {member.person: member.role for member in members}}
+            AuditLog(store).append("vault created", told, connection)
+            for member in members:
+                add_member(connection, project, member, shares.of(member.role))
+        return cls(store, project)
+
+    @classmethod
+    def open(cls, place: str | Path, project: str) -> Vault:
+        """The vault of a project that somebody has made there."""
+        return cls(existing_store(place), project)
+
+    def record(self, connection: sa.Connection | None = None) -> sa.Row[Any]:
+        """What the store says about this vault now."""
+        if connection is None:
+            with self.store.reading() as opened:
+                return self.record(opened)
+        found = connection.execute(sa.select(VAULTS).where(VAULTS.c.project == self.project)).first()
+        if found is None:
+            raise ParameterError(f"{self.store.place}: there is no vault '{self.project}'")
+        return found
+
+    def members(self, connection: sa.Connection | None = None) -> dict[str, Member]:
+        """Who has which role."""
+        if connection is None:
+            with self.store.reading() as opened:
+                return self.members(opened)
+        rows = connection.execute(sa.select(MEMBERS).where(MEMBERS.c.project == self.project))
+        return {row.person: Member(row.person, Role(row.role), row.public) for row in rows}
+
+    def share(self, person: str, key: Key, role: Role) -> bytes:
+        """What a member of a role has; a wrong person, key or role is refused, and that is logged."""
+        with self.store.reading() as connection:
+            row = connection.execute(
+                sa.select(MEMBERS).where(MEMBERS.c.project == self.project, MEMBERS.c.person == person)
+            ).first()
+        if row is None:
+            # The name is not logged: it may be that of a patient, typed into the wrong place.
+            self.refuse("somebody unknown", "this person has no role in the vault", role)
+        pair = KeyPair.of(key)
+        if pair.public != row.public:
+            self.refuse(person, f"this is not the key of '{person}'", role)
+        if row.role != role:
+            self.refuse(person, f"'{person}' has the role {row.role}, and this takes the role {role}", role)
+        return pair.unseal(row.share, _place(self.project, person, role))
+
+    def appoint(self, by: str, key: Key, new: Member) -> None:
+        """Take somebody into the own role: who has a share can pass it on, and nobody else can."""
+        share = self.share(by, key, new.role)
+        with self.store.writing() as connection:
+            self.log("member appointed", by, {"member": new.person, "role": new.role}, connection)
+            add_member(connection, self.project, new, share)
+
+    def dismiss(self, by: str, key: Key, person: str) -> None:
+        """Take away the role of a colleague. Only a rotation makes worthless what he may have kept."""
+        known = self.members().get(person)
+        if known is None:
+            raise ParameterError("this person has no role in the vault")
+        self.share(by, key, known.role)
+        if not [other for other in self.members().values() if other.role is known.role and other != known]:
+            raise ParameterError(f"'{person}' is the last {known.role}: appoint another one first")
+        with self.store.writing() as connection:
+            self.log("member dismissed", by, {"member": person, "role": known.role}, connection)
+            connection.execute(
+                sa.delete(MEMBERS).where(MEMBERS.c.project == self.project, MEMBERS.c.person == person)
+            )
+
+    def log(
+        self, event: str, person: str, details: Mapping[str, Any], connection: sa.Connection | None = None
+    ) -> None:
+        """Add an entry to the audit log of the store."""
+        self._log.append(event, {"project": self.project, "person": person, **details}, connection=connection)
+
+    def refuse(self, person: str, why: str, action: str) -> NoReturn:
+        """Refuse an access, and log that it was tried."""
+        self.log("vault refused", person, {"action": str(action), "why": why})
+        raise AccessError(f"vault '{self.project}': {why}")
+
+
+def existing_store(place: str | Path) -> Store:
+    """The store in which vaults are; a place without one is refused, not made."""
+    if not is_address(place) and not Path(place).is_file():
+        raise ParameterError(f"{place}: there is no vault: make one with tarn reidentify new-vault")
+    return Store.open(place)
+
+
+def add_member(connection: sa.Connection, project: str, member: Member, share: bytes) -> None:
+    """Give somebody a role; a person or a key that has one already is refused."""
+    same = (MEMBERS.c.person == member.person) | (MEMBERS.c.public == member.public)
+    taken = connection.execute(sa.select(MEMBERS.c.person).where(MEMBERS.c.project == project, same)).first()
+    if taken:
+        raise AccessError(
+            f"'{member.person}' cannot become {member.role}: the person or the key is in the vault already, "
+            f"as '{taken.person}', and four eyes are two people's"
+        )
+    sealed = seal(member.public, share, _place(project, member.person, member.role))
+    connection.execute(
+        sa.insert(MEMBERS).values(
+            project=project, person=member.person, role=member.role, public=member.public, share=sealed
+        )
+    )
+
+
+def _place(*parts: str) -> bytes:
+    return json.dumps(["vault share", *parts]).encode()

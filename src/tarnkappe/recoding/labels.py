@@ -1,0 +1,160 @@
+"""The words that a method writes into cells, and what a reader must take them for.
+
+A cell holds a value, a label of its column's hierarchy, an interval of numbers or dates with both its
+ends, `[20, 29]`, a set of values or labels, `{a, b}`, or '*'. `Reader` understands these words from the
+column alone. It has no part in writing them, so the verification can ask it whether a cell is true of its
+row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tarnkappe.table import SUPPRESSED, Column, Levels
+from tarnkappe.table.encoding import Counts
+
+SEPARATOR = ", "
+
+Places = npt.NDArray[np.integer[Any]]
+
+Meaning = Collection[int]
+"""The codes of the values that a word may stand for."""
+
+
+def interval_label(low: str, high: str) -> str:
+    """An interval that contains both its ends; one value is written as itself.
+
+    >>> interval_label("20", "29"), interval_label("20", "20")
+    ('[20, 29]', '20')
+    """
+    return low if low == high else f"[{low}{SEPARATOR}{high}]"
+
+
+def set_label(words: Iterable[str]) -> str:
+    """A set of values or labels; one of them is written as itself.
+
+    >>> set_label(["single", "widowed"])
+    '{single, widowed}'
+    """
+    each = list(words)
+    return each[0] if len(each) == 1 else "{" + SEPARATOR.join(each) + "}"
+
+
+class Reader:
+    """Understands what is written in a column.
+
+    >>> import pyarrow as pa
+    >>> from tarnkappe.hierarchy import Hierarchy
+    >>> from tarnkappe.table.encoding import encode_column
+    >>> ages = encode_column("age", pa.chunked_array([[18, 25, 29, 40]]))
+    >>> rows = [["18", "young", "*"], ["25", "young", "*"], ["29", "old", "*"], ["40", "old", "*"]]
+    >>> reader = Reader(Hierarchy.from_rows(rows).attach(ages))
+    >>> [list(reader.meaning(word)) for word in ("25", "old", "[25, 40]", "{18, old}", "*")]
+    [[1], [2, 3], [1, 2, 3], [0, 2, 3], [0, 1, 2, 3]]
+    >>> reader.meaning("[25, 41]") is None
+    True
+    """
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        numbers = column.numbers
+        self._numbers = {
+            label: code
+            for code, label in enumerate(column.labels)
+            if numbers is not None and not np.isnan(numbers[code])
+        }
+        self._known: dict[str, Meaning | None] = {}
+
+    def meaning(self, word: str) -> Meaning | None:
+        """The codes of the values that a word may stand for; None if it is no word of this column.
+
+        A word that stands on several levels of the hierarchy may stand for the values of each.
+        """
+        if word not in self._known:
+            self._known[word] = self._read(word)
+        return self._known[word]
+
+    def leaves(self, word: str) -> int:
+        """How many values of the whole hierarchy a word may stand for; a word that is none, for all."""
+        meaning, domain = self.meaning(word), self._levels.domain_size
+        if word == SUPPRESSED or meaning is None:
+            return domain
+        if word in self._leaves:
+            return self._leaves[word]
+        if isinstance(meaning, range):
+            ends = np.array([meaning.start]), np.array([meaning.stop - 1])
+            return int(leaves_between(self._column, *ends)[0])
+        return min(domain, sum(self._leaves[part] for part in self._parts(word[1:-1]) or ()))
+
+    def _read(self, word: str) -> Meaning | None:
+        if word == SUPPRESSED:
+            return range(self._column.cardinality)
+        if word in self._labels:
+            return self._labels[word]
+        if word.startswith("[") and word.endswith("]"):
+            low, _, high = word[1:-1].partition(SEPARATOR)
+            ends = self._numbers
+            if low in ends and high in ends and ends[low] < ends[high]:
+                return range(ends[low], ends[high] + 1)
+        if word.startswith("{") and word.endswith("}"):
+            parts = self._parts(word[1:-1])
+            if parts:
+                return tuple(sorted({code for part in parts for code in self._labels[part]}))
+        return None
+
+    def _parts(self, inner: str) -> list[str] | None:
+        """The words of a set. A word may itself contain the separator, so longer ones are tried first."""
+        pieces = inner.split(SEPARATOR)
+        found: list[str] = []
+        start = 0
+        while start < len(pieces):
+            for stop in range(len(pieces), start, -1):
+                word = SEPARATOR.join(pieces[start:stop])
+                if word in self._labels:
+                    found.append(word)
+                    start = stop
+                    break
+            else:
+                return None
+        return found
+
+    @cached_property
+    def _labels(self) -> dict[str, tuple[int, ...]]:
+        meant: dict[str, set[int]] = {}
+        for level in range(self._levels.height + 1):
+            names = self._levels.labels[level]
+            for code, label in enumerate(self._levels.maps[level].tolist()):
+                meant.setdefault(names[label], set()).add(code)
+        return {label: tuple(sorted(codes)) for label, codes in meant.items()}
+
+    @cached_property
+    def _leaves(self) -> dict[str, int]:
+        most: dict[str, int] = {}
+        for names, counts in zip(self._levels.labels, self._levels.leaves, strict=True):
+            for name, count in zip(names, counts.tolist(), strict=True):
+                most[name] = max(count, most.get(name, 0))
+        return most
+
+    @property
+    def _levels(self) -> Levels:
+        levels = self._column.levels
+        assert levels is not None, "a quasi-identifier has a hierarchy"
+        return levels
+
+
+def leaves_between(column: Column, low: Places, high: Places) -> Counts:
+    """How many values of the hierarchy lie from one value of a column to another, both given by their codes.
+
+    Where the hierarchy tells its numbers, those that do not occur in the column count too.
+    """
+    numbers, levels = column.numbers, column.levels
+    if levels is None or levels.numbers is None or numbers is None:
+        return np.asarray(high - low + 1, dtype=np.int64)
+    first = np.searchsorted(levels.numbers, numbers[low], "left")
+    last = np.searchsorted(levels.numbers, numbers[high], "right")
+    return np.where(low == high, 1, last - first).astype(np.int64)  # a missing value is no number

@@ -1,0 +1,148 @@
+"""A release as its reader answers queries on it.
+
+However a release was made, a reader takes each row for a distribution over values in each column: one value
+where it is exact, all values under a label where it is generalized, the values of its group where Anatomy put
+them into another table. Columns are taken as independent within a row. In a sliced table they are so between
+groups of columns only, and within a bucket all rows of one group go with all rows of another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import scipy  # its parts are loaded when they are used
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.recoding import Anatomy, Bucketization, Slicing
+from tarnkappe.table.encoding import Codes, encode_column
+from tarnkappe.utility.domain import Cells, Domain, Weights
+from tarnkappe.utility.workload import Query
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class View:
+    """Rows that are independent of each other.
+
+    Attributes:
+        domains: what is known of each column.
+        cells: each column as its reader understands it.
+        num_rows: how many rows there are.
+    """
+
+    domains: Mapping[str, Domain]
+    cells: Mapping[str, Cells]
+    num_rows: int
+
+    def answer(self, query: Query) -> float:
+        """What a reader of the release answers."""
+        answer = np.ones(self.num_rows)
+        for name, wanted in self.wanted(query).items():
+            answer *= self.cells[name].expectation(wanted)
+        return float(answer.sum())
+
+    def wanted(self, query: Query) -> dict[str, Weights]:
+        """For each column of a query, what each value counts: 0 or 1, and the number where it is summed."""
+        wanted = {name: meets.astype(np.float64) for name, meets in query.conditions.items()}
+        if query.summed is not None:
+            numbers = self.domains[query.summed].numbers
+            assert numbers is not None, "only columns of numbers are summed"
+            known = np.nan_to_num(numbers)  # a missing number adds nothing to a sum
+            wanted[query.summed] = wanted.get(query.summed, np.ones(len(known))) * known
+        return wanted
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SlicedView(View):
+    """Rows of a sliced table.
+
+    Attributes:
+        groups: the columns that stay together.
+        buckets: the bucket of each row.
+    """
+
+    groups: Sequence[Sequence[str]]
+    buckets: npt.NDArray[np.int64] | Codes
+
+    def answer(self, query: Query) -> float:
+        """What a reader answers: in each bucket, the shares of all groups of columns multiplied."""
+        sizes = np.bincount(self.buckets).astype(np.float64)
+        answer = sizes.copy()
+        wanted = self.wanted(query)
+        for group in self.groups:
+            own = [name for name in group if name in wanted]
+            if own:
+                rows = np.ones(self.num_rows)
+                for name in own:
+                    rows *= self.cells[name].expectation(wanted[name])
+                answer *= np.bincount(self.buckets, rows, len(sizes)) / np.maximum(sizes, 1)
+        return float(answer.sum())
+
+
+def exact_view(domains: Mapping[str, Domain], table: pa.Table) -> View:
+    """A table whose values are what they are: the original."""
+    return View(domains, {n: Cells.exact(d, table.column(n)) for n, d in domains.items()}, table.num_rows)
+
+
+def written_view(domains: Mapping[str, Domain], table: pa.Table) -> View:
+    """A table of generalized values."""
+    return View(domains, {n: Cells.written(d, table.column(n)) for n, d in domains.items()}, table.num_rows)
+
+
+def bucketized_view(
+    domains: Mapping[str, Domain], method: Bucketization, tables: Mapping[str, pa.Table]
+) -> View:
+    """The tables of a bucketization, answered by their own rule."""
+    named = (tables[name] for name in method.table_names)
+    if isinstance(method, Anatomy):
+        return anatomy_view(domains, *named)
+    if isinstance(method, Slicing):
+        return sliced_view(domains, *named)
+    raise ParameterError(f"nobody knows how to answer queries on the tables of {method.name}")
+
+
+def anatomy_view(domains: Mapping[str, Domain], people: pa.Table, values: pa.Table) -> View:
+    """The two tables of Anatomy: a row has each value of its group as likely as it is frequent there.
+
+    Args:
+        domains: what is known of each column.
+        people: the first table, with a group in its last column.
+        values: the second table: group, sensitive values, count.
+    """
+    group, count = values.column_names[0], values.column_names[-1]
+    both = [*people.column(group).chunks, *values.column(group).chunks]
+    groups = encode_column(group, pa.chunked_array(both))
+    ours, theirs = groups.codes[: people.num_rows], groups.codes[people.num_rows :]
+    counts = np.asarray(values.column(count), dtype=np.float64)
+    sizes = np.bincount(theirs, counts, groups.cardinality)
+    cells = {}
+    for name, domain in domains.items():
+        if name not in values.column_names:
+            cells[name] = Cells.exact(domain, people.column(name))
+            continue
+        shares = scipy.sparse.coo_array(
+            (counts / sizes[theirs], (theirs, domain.codes(values.column(name)))),
+            shape=(groups.cardinality, domain.size),
+        )
+        cells[name] = Cells(ours, shares.tocsr())
+    return View(domains, cells, people.num_rows)
+
+
+def sliced_view(domains: Mapping[str, Domain], sliced: pa.Table, described: pa.Table) -> SlicedView:
+    """A sliced table, with the table that tells which columns stay together."""
+    members: dict[int, list[str]] = {}
+    for name, group in zip(
+        described.column("column").to_pylist(), described.column("group").to_pylist(), strict=True
+    ):
+        members.setdefault(group, []).append(name)
+    bucket = sliced.column_names[-1]
+    return SlicedView(
+        domains,
+        {name: Cells.exact(domain, sliced.column(name)) for name, domain in domains.items()},
+        sliced.num_rows,
+        tuple(tuple(names) for names in members.values()),
+        encode_column(bucket, sliced.column(bucket)).codes,
+    )
