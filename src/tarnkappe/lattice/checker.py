@@ -136,8 +136,8 @@ class Checker:
             self.problem.loss.lower_bound(state, least_size=self._least_size),
         )
 
-    def judge(self, groups: Groups) -> Check:
-        """What classes are worth."""
+    def judge(self, groups: Groups, *, with_bound: bool = True) -> Check:
+        """What classes are worth; a bound is of no use where everything is tested anyway."""
         problem = self.problem
         state = protect(groups.classes(), problem.models)
         good = satisfied(state, problem.models, problem.limit)
@@ -145,7 +145,7 @@ class Checker:
         return Check(
             Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
             good or self._implied_hold(state),
-            problem.loss.lower_bound(state, least_size=self._least_size),
+            problem.loss.lower_bound(state, least_size=self._least_size) if with_bound else None,
         )
 
     def _implied_hold(self, state: State) -> bool:

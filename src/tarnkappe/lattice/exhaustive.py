@@ -15,6 +15,9 @@ from tarnkappe.lattice.groups import Groups
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.search import Search
 
+WORTH_A_THREAD = 100_000
+"""With fewer classes threads would rather wait for each other than compute."""
+
 PIECES_PER_CORE = 8
 """So many pieces of the lattice are made for each core, so that none waits long for the others."""
 
@@ -38,7 +41,7 @@ class Exhaustive(Search):
 def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda _: True) -> None:
     """Test all nodes, or those that are still open when their turn comes."""
     bottom, checker, stopped = attempt.checker.bottom, attempt.checker, Event()
-    cores = os.cpu_count() or 1
+    cores = (os.cpu_count() or 1) if bottom.num_classes >= WORTH_A_THREAD else 1
     depth, pieces = 0, 1
     wheels = wheels_of(bottom)
     while depth < len(wheels) and pieces < PIECES_PER_CORE * cores:
@@ -53,12 +56,13 @@ def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda 
             attempt.keep_time()
             if is_open(groups.node):
                 checker.count(base)
-                checks.append(checker.judge(groups))
+                checks.append(checker.judge(groups, with_bound=False))
         return checks
 
     with ThreadPoolExecutor(cores) as pool:
         try:
-            for checks in pool.map(test_all, visit(bottom, bottom, wheels[:depth])):
+            starts = visit(bottom, bottom, wheels[:depth])
+            for checks in pool.map(test_all, starts) if cores > 1 else map(test_all, starts):
                 for found in checks:
                     attempt.learn(found)
         finally:

@@ -152,14 +152,17 @@ class Groups:
     def deal(self, node: Node) -> Deal:
         """These classes, to be dealt into hands."""
         lifted = self._lifted(node)
-        return Deal(self, node, lifted, _one_word(lifted, self.frame.packing.used(node)))
+        return Deal(self, node, lifted, self._one_word(lifted, node))
 
     def _at(self, node: Node) -> Groups:
         lifted = self._lifted(node)
-        word = _one_word(lifted, self.frame.packing.used(node))
+        word = self._one_word(lifted, node)
         rows, ids, sizes = merge(word, self.sizes, self._most(node, self.num_classes))
         own = [word[rows] for word in lifted]
         return self._merged(node, own, rows, sizes, self.population, self.entries, ids)
+
+    def _one_word(self, lifted: list[Words], node: Node) -> Words:
+        return lifted[0] if len(lifted) == 1 else _one_word(lifted, self.frame.packing.used(node))
 
     def _most(self, node: Node, classes: int) -> int:
         """How many classes of a node can come from so many of these."""

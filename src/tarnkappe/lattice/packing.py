@@ -22,6 +22,9 @@ Words = npt.NDArray[np.uint64]
 
 WORD = 64
 
+Steps = tuple[tuple[int, int, int], ...]
+"""The columns that are lifted, each with its level before and after."""
+
 
 class Lift(NamedTuple):
     """How one word of a class at one node becomes that at a node above it.
@@ -56,6 +59,10 @@ class Packing:
             [num_labels(column, level) for level in range(height + 1)]
             for column, height in zip(columns, heights, strict=True)
         ]
+        self._masks = [0] * self.num_words
+        for place, shift, mask in self._places:
+            self._masks[place] |= mask << shift
+        self._lifts: dict[Steps, list[Lift]] = {}
         self._starts: list[dict[tuple[int, int], int]] = []
         tables: list[Words] = [np.zeros(0, np.uint64)]
         start = 0
@@ -78,13 +85,25 @@ class Packing:
 
     def lift(self, low: Node, high: Node) -> list[Lift]:
         """How to come from one node to a node above it, word by word."""
-        same = [0] * self.num_words
+        steps = tuple(
+            (index, before, after)
+            for index, (before, after) in enumerate(zip(low, high, strict=True))
+            if before != after
+        )
+        if len(steps) > 1:
+            return self._lift(steps)
+        if steps not in self._lifts:  # one column after the other is lifted again and again
+            self._lifts[steps] = self._lift(steps)
+        return self._lifts[steps]
+
+    def _lift(self, steps: Steps) -> list[Lift]:
+        same = list(self._masks)
         fields: list[list[tuple[int, int, int]]] = [[] for _ in range(self.num_words)]
-        for index, (word, shift, mask) in enumerate(self._places):
-            if low[index] == high[index]:
-                same[word] |= mask << shift
-            elif self._labels[index][high[index]] > 1:  # a single label is number 0, which sets no bit
-                fields[word].append((shift, mask, self._starts[index][low[index], high[index]]))
+        for index, before, after in steps:
+            word, shift, mask = self._places[index]
+            same[word] &= ~(mask << shift)
+            if self._labels[index][after] > 1:  # a single label is number 0, which sets no bit
+                fields[word].append((shift, mask, self._starts[index][before, after]))
         return [
             Lift(np.uint64(kept), np.array(lifted, np.int64).reshape(-1, 3), self._tables)
             for kept, lifted in zip(same, fields, strict=True)
