@@ -182,6 +182,19 @@ def test_the_report_tells_the_method_its_steps_and_no_rare_value() -> None:
     assert "recoded by mondrian" in str(anonymized())
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_the_report_is_made_whatever_the_order_of_the_columns(method: type[Method]) -> None:
+    whole = people(12)
+    backward = Table(whole.data.select(["illness", "town", "insurance", "age"]), whole.roles)
+    for table in (whole, backward):
+        result = tarnkappe.anonymize(
+            table, privacy=[{"model": "k-anonymity", "k": 2}], loss="loss", algorithm=method.examples()[0]
+        )
+        names = tuple(column.name for column in result.state.classes.quasi_identifiers)
+        assert names == result.problem.quasi_identifiers == table.quasi_identifiers
+        assert "What was lost" in render(result)
+
+
 def test_a_loss_of_a_whole_column_is_refused_with_those_that_can() -> None:
     with pytest.raises(
         ParameterError, match=r"height.* cannot measure a table .* mondrian makes it: use .*loss"

@@ -168,11 +168,13 @@ def recoded(
 ) -> Recoded:
     """What a method found, as it would be written and judged as a whole; see `recode`.
 
-    Rows that the method keeps but whose class does not meet the models are left out too.
+    Rows that the method keeps but whose class does not meet the models are left out too. The columns keep the
+    order of the table, whatever order the method took them in.
     """
+    place = {name: number for number, name in enumerate(rows.columns)}
     written = {
         name: leave_out(own, rows.columns[name], recoding.kept, as_text=rows.population is not None)
-        for name, own in recoding.written.items()
+        for name, own in sorted(recoding.written.items(), key=lambda each: place[each[0]])
     }
     state = written_state(rows, written, distributions)
     everything = [part for model in models for part in model.parts]
