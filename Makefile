@@ -1,6 +1,6 @@
 # make demo       install the core into .venv and anonymize built-in data
 # make test       lint, types and tests, in under 15 minutes on 2 cores
-# make test-all   the same with the slow tests and thousands of random cases for every property
+# make test-all   the same with the slow tests and 1,000 new random cases for every property, in about an hour
 # make coverage   which lines the tests reach
 # make bench      what is measured, against what
 # make lock       pin the newest versions that the project allows
