@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
-from collections.abc import Callable
 from typing import Any
 
 from tarnkappe.bench.adult import Adult, Reference, read_adult, read_reference, reference_folder
 from tarnkappe.bench.cold_start import cold_start
-from tarnkappe.bench.yardstick import yardstick
+from tarnkappe.bench.yardstick import Ruler
 from tarnkappe.lattice import SEARCHES, Exhaustive, Solution, explore
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table.encoding import Progress
@@ -29,23 +27,24 @@ def run(progress: Progress | None = None, *, repeats: int = 3) -> dict[str, Any]
     """
     folder = reference_folder()
     adult, references = read_adult(folder), read_reference(folder)
-    unit = yardstick(adult.table.data)
+    ruler = Ruler(adult.table.data)
     found = []
     for done, reference in enumerate(references or _without_reference()):
         if progress:
             progress("configurations", done, len(references) or 4)
-        found.append(_measure(adult, reference, unit, repeats))
+        found.append(_measure(adult, reference, ruler, repeats))
     k5 = (MODELS.create("k-anonymity", {"k": 5}),)
-    exhaustive = _timed(lambda: Exhaustive().run(adult.problem(k5, "entropy", 0.05)), 1)[0]
-    classified = _timed(lambda: explore(adult.problem(k5, "entropy", 0.05)), 1)[0]
+    exhaustive = ruler.measure(lambda: Exhaustive().run(adult.problem(k5, "entropy", 0.05)), repeats)
+    classified = ruler.measure(lambda: explore(adult.problem(k5, "entropy", 0.05)), repeats)
     return {
         "reference": bool(references),
         "rows": adult.table.num_rows,
-        "yardstick_seconds": unit,
-        "yardstick_seconds_at_the_end": yardstick(adult.table.data),
+        "yardstick_seconds": statistics.median(ruler.units),
+        "yardstick_seconds_least": min(ruler.units),
+        "yardstick_seconds_most": max(ruler.units),
         **(_compared(found) if references else {}),
-        "exhaustive_yardsticks": exhaustive / unit,
-        "classify_yardsticks": classified / unit,
+        "exhaustive_yardsticks": exhaustive.yardsticks,
+        "classify_yardsticks": classified.yardsticks,
         **cold_start(adult),
         "configurations": found,
     }
@@ -60,9 +59,9 @@ def _without_reference() -> list[Reference]:
     ]
 
 
-def _measure(adult: Adult, reference: Reference, unit: float, repeats: int) -> dict[str, Any]:
+def _measure(adult: Adult, reference: Reference, ruler: Ruler, repeats: int) -> dict[str, Any]:
     search, asked = SEARCHES["auto"](), (reference.models, reference.loss, reference.limit)
-    seconds, solution = _timed(lambda: search.run(adult.problem(*asked)), repeats)
+    seconds, yardsticks, solution = ruler.measure(lambda: search.run(adult.problem(*asked)), repeats)
     assert isinstance(solution, Solution)
     assert solution.best is not None
     measured = {
@@ -73,7 +72,7 @@ def _measure(adult: Adult, reference: Reference, unit: float, repeats: int) -> d
         "optimal": solution.optimal,
         "checked": solution.checked,
         "seconds": seconds,
-        "yardsticks": seconds / unit,
+        "yardsticks": yardsticks,
     }
     if math.isnan(reference.score):
         return measured
@@ -82,8 +81,8 @@ def _measure(adult: Adult, reference: Reference, unit: float, repeats: int) -> d
         "reference_score": reference.score,
         "equal": math.isclose(solution.best.loss, reference.score, rel_tol=ALIKE, abs_tol=ALIKE),
         "reference_yardsticks": reference.yardsticks,
-        "ratio": seconds / unit / reference.yardsticks,
-        "slower": seconds / unit > theirs,
+        "ratio": yardsticks / reference.yardsticks,
+        "slower": yardsticks > theirs,
     }
 
 
@@ -97,15 +96,3 @@ def _compared(found: list[dict[str, Any]]) -> dict[str, Any]:
         "worst": {key: worst[key] for key in ("model", "loss", "suppression_limit")},
         "slower": sum(each["slower"] for each in found),
     }
-
-
-def _timed(work: Callable[[], object], repeats: int) -> tuple[float, object]:
-    """The median wall time; what takes long is not repeated."""
-    times: list[float] = []
-    found: object = None
-    work()  # it may compile
-    while len(times) < repeats and sum(times) < 1:
-        start = time.perf_counter()
-        found = work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times), found

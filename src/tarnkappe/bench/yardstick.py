@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -32,3 +33,40 @@ def yardstick(data: pa.Table, repeats: int = REPEATS) -> float:
         names = ", ".join(f'"{name}"' for name in data.column_names)
         query = f"SELECT {names}, count(*) FROM data GROUP BY {names}"
         return seconds(lambda: connection.sql(query).to_arrow_table(), repeats)
+
+
+class Measured(NamedTuple):
+    """How long some work took, in seconds and in yardsticks, and what came of it."""
+
+    seconds: float
+    yardsticks: float
+    outcome: object
+
+
+class Ruler:
+    """Measures work in yardsticks that are taken right before and after it.
+
+    A machine is not equally fast all the time; what is measured minutes apart says little about a ratio.
+
+    Attributes:
+        units: the yardsticks that were taken.
+    """
+
+    def __init__(self, data: pa.Table, repeats: int = 5) -> None:
+        self._data, self._repeats = data, repeats
+        self.units = [yardstick(data)]
+
+    def measure(self, work: Callable[[], object], repeats: int) -> Measured:
+        """The median wall time; what takes long is not repeated."""
+        work()  # it may compile
+        times: list[float] = []
+        outcome: object = None
+        before = yardstick(self._data, self._repeats)
+        while len(times) < repeats and sum(times) < 1:
+            start = time.perf_counter()
+            outcome = work()
+            times.append(time.perf_counter() - start)
+        after = yardstick(self._data, self._repeats)
+        self.units += [before, after]
+        middle = statistics.median(times)
+        return Measured(middle, middle / ((before + after) / 2), outcome)
