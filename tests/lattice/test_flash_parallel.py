@@ -35,9 +35,9 @@ def slow_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of a node lets the other threads go on in the middle of it."""
     judge = Checker.judge
 
-    def slow(checker: Checker, *arguments: object) -> Check:
+    def slow(checker: Checker, *arguments: object, **options: object) -> Check:
         time.sleep(0.0005)
-        return judge(checker, *arguments)
+        return judge(checker, *arguments, **options)
 
     monkeypatch.setattr(Checker, "judge", slow)
 

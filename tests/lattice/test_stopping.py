@@ -37,9 +37,9 @@ def suitable_problem(kind: type[Search]) -> Problem:
 def slow_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Checker.judge
 
-    def slow(checker: Checker, *arguments: object) -> Check:
+    def slow(checker: Checker, *arguments: object, **options: object) -> Check:
         time.sleep(0.002)
-        return judge(checker, *arguments)
+        return judge(checker, *arguments, **options)
 
     monkeypatch.setattr(Checker, "judge", slow)
 

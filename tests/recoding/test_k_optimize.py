@@ -15,6 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tarnkappe
+from tarnkappe.bench.adult import read_adult
+from tarnkappe.bench.k_optimize import adult_problem
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.lattice import Problem
 from tarnkappe.loss import LOSSES
@@ -412,9 +414,5 @@ def test_the_stochastic_competitor_stops_by_itself_and_refuses_nonsense() -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "optimum"), [(1000, 45_794_344), (500, 29_189_884)])
 def test_adult_coarse_without_suppression_is_proven_optimal(adult: Any, k: int, optimum: int) -> None:
-    tuples = adult_tuples(adult)
-    names = tuple(tuples.columns)
-    problem = Problem(
-        tuples, names, (KAnonymity(k),), LOSSES.create("discernibility", {}), level_limits={"age": (1, 4)}
-    )
+    problem = adult_problem(read_adult(adult), k, 0, fine=False)
     assert found_by(problem)[0] == optimum

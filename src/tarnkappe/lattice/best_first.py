@@ -82,7 +82,9 @@ class BestFirst(Search):
         return Projections(notebook, terms, self.projection_nodes)
 
     def _is_spent(self, attempt: Attempt, share: float) -> bool:
-        return self.seconds is not None and attempt.elapsed > share * self.seconds
+        """Whether such a share of the time, or of the tests, is used up."""
+        is_late = self.seconds is not None and attempt.elapsed > share * self.seconds
+        return is_late or (self.max_tests is not None and len(attempt.tests) > share * self.max_tests)
 
 
 def require_whole(search: Search, least: dict[str, int]) -> None:
