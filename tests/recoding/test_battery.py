@@ -211,14 +211,10 @@ def slow_losses(case: Case, result: tarnkappe.Result) -> dict[str, float]:
         domain = len(case.levels[name][0])
         texts = ["(left out)" if own is None else own[index] for own in written]
         for text, own in zip(texts, written, strict=True):
-            hidden = (
-                Fraction(0)
-                if domain == 1
-                else Fraction(leaves(case, name, text) - 1, domain - 1)
-                if own
-                else 1
-            )
-            shares.append(Fraction(hidden) if domain > 1 else Fraction(0))
+            if own is None:
+                shares.append(Fraction(1))  # whatever the column, nothing is left of it
+            else:
+                shares.append(Fraction(leaves(case, name, text) - 1, max(domain - 1, 1)))
         pairs = Counter((as_text(row[name]), text) for row, text in zip(case.rows, texts, strict=True))
         alike = Counter(texts)
         bits += sum(n * log2(alike[text] / n) for (_, text), n in pairs.items())
