@@ -202,7 +202,7 @@ def test_ctrl_c_at_random_moments_leaves_all_or_nothing(job: Path) -> None:
 
 
 def test_a_time_limit_gives_the_best_so_far(job: Path) -> None:
-    for seconds in ("0.2", "1", "4", "12"):  # on a busy machine the first test may come late
+    for seconds in ("0.2", "0.6", "2"):  # on a busy machine the first test may come late
         limits = ("--seconds", seconds, "--suppression-limit", "1")  # with which every node will do
         run = Run("anonymize", job, "--algorithm", "exhaustive", *limits, "--json", cwd=job.parent)
         code, printed = run.end()

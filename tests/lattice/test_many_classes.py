@@ -11,7 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Auto, Effort, Exhaustive, Flash, FlashTwoPhase, Problem, groups
+from tarnkappe.lattice import Auto, Effort, Exhaustive, Flash, FlashTwoPhase, Problem, exhaustive, groups
 from tarnkappe.lattice.checker import Checker
 from tarnkappe.lattice.forecast import Forecast
 from tarnkappe.loss import LOSSES
@@ -121,3 +121,16 @@ def test_a_forecast_is_the_ridge_regression_of_all_tests(example: Example, data:
     terms = np.linalg.solve(seen.T @ seen + penalty, seen.T @ np.array(values))
     expected = [float(np.dot(features(node), terms)) for node in nodes]
     assert forecast.over_nodes() == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6)
+
+
+@given(example=examples(min_rows=2), share=st.sampled_from([0.0, 0.3]))
+@settings(max_examples=settings().max_examples // 4)
+def test_threads_test_every_node_once(example: Example, share: float) -> None:
+    problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share)
+    alone = Exhaustive().run(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exhaustive, "WORTH_A_THREAD", 0)
+        patch.setattr("os.cpu_count", lambda: 3)
+        together = Exhaustive().run(problem)
+    assert together.best == alone.best
+    assert together.checked == alone.checked == problem.num_nodes

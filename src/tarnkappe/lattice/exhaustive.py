@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import ClassVar
 
-from tarnkappe.lattice.attempt import Attempt
+from tarnkappe.lattice.attempt import Attempt, LimitReachedError
 from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.groups import Groups
 from tarnkappe.lattice.lattice import Node
@@ -41,30 +41,43 @@ class Exhaustive(Search):
 def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda _: True) -> None:
     """Test all nodes, or those that are still open when their turn comes."""
     bottom, checker, stopped = attempt.checker.bottom, attempt.checker, Event()
-    cores = (os.cpu_count() or 1) if bottom.num_classes >= WORTH_A_THREAD else 1
+    wheels, cores = wheels_of(bottom), os.cpu_count() or 1
+
+    def tests(start: tuple[Groups, Groups], wheels: list[int]) -> Iterator[Check]:
+        for base, groups in visit(*start, wheels):
+            attempt.keep_time()
+            if is_open(groups.node):
+                checker.count(base)
+                yield checker.judge(groups, with_bound=False)
+
+    if cores == 1 or bottom.num_classes < WORTH_A_THREAD:
+        for found in tests((bottom, bottom), wheels):
+            attempt.learn(found)
+        return
     depth, pieces = 0, 1
-    wheels = wheels_of(bottom)
     while depth < len(wheels) and pieces < PIECES_PER_CORE * cores:
         pieces *= len(bottom.frame.problem.level_ranges[wheels[depth]])
         depth += 1
 
-    def test_all(start: tuple[Groups, Groups]) -> list[Check]:
-        checks = []
-        for base, groups in visit(*start, wheels[depth:]):
-            if stopped.is_set():
-                break
-            attempt.keep_time()
-            if is_open(groups.node):
-                checker.count(base)
-                checks.append(checker.judge(groups, with_bound=False))
-        return checks
+    def test_piece(start: tuple[Groups, Groups]) -> tuple[list[Check], BaseException | None]:
+        """What was found, and what has put an end to it, if anything did."""
+        checks: list[Check] = []
+        try:
+            for found in tests(start, wheels[depth:]):
+                checks.append(found)
+                if stopped.is_set():
+                    break
+        except (LimitReachedError, KeyboardInterrupt) as end:
+            return checks, end
+        return checks, None
 
     with ThreadPoolExecutor(cores) as pool:
         try:
-            starts = visit(bottom, bottom, wheels[:depth])
-            for checks in pool.map(test_all, starts) if cores > 1 else map(test_all, starts):
+            for checks, end in pool.map(test_piece, visit(bottom, bottom, wheels[:depth])):
                 for found in checks:
                     attempt.learn(found)
+                if end is not None:
+                    raise end
         finally:
             stopped.set()
 
