@@ -106,7 +106,8 @@ class PostgreSQL(Engine):
         columns = tuple(result.keys())
         result.close()
         yield _WrittenTable(self, columns)
-        self._run(f"DROP VIEW {RELEASE}")
+        # The session may end a moment later than we do; nothing of it must hold on to the tables.
+        self._run(f"DROP VIEW {RELEASE}, {NUMBERED}, {SOURCE}")
         self._connection.commit()
         if progress:
             progress("writing", 1, 1)
