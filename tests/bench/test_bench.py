@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tarnkappe.bench import NAMES, bench, lattice, recoding, scale
+from tarnkappe.bench import NAMES, bench, lattice, recoding, risk, scale
 from tarnkappe.bench.adult import read_adult, read_reference
 from tarnkappe.bench.chart import draw_curves
 from tarnkappe.lattice import Auto
@@ -52,6 +52,12 @@ def test_all_optima_of_the_reference_are_found(adult: Path) -> None:
         assert solution.optimal
         assert solution.best is not None
         assert solution.best.loss == pytest.approx(reference.score, rel=1e-8, abs=1e-9), reference
+
+
+def test_risk_measures_what_it_is_held_to() -> None:
+    measured = risk.run(rows=2000, people=500)
+    assert set(risk.LIMITS) <= set(measured)
+    assert all(measured[name] > 0 for name in risk.LIMITS)
 
 
 def test_recoding_measures_every_method_it_is_asked_for() -> None:

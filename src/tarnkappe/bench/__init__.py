@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
 
-NAMES = ("lattice", "scale", "recoding")
+NAMES = ("lattice", "scale", "recoding", "risk", "gate")
 
 
 class Bench(Protocol):
