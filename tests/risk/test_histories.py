@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -142,7 +143,8 @@ def test_nothing_that_is_kept_can_be_read(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "history.db")
     History(store, KEY, "ward").record("first", ward("f-h3"))
     store.close()
-    kept = (tmp_path / "history.db").read_bytes()
+    # Times and digests in hexadecimal digits may have the digits of a postcode by chance.
+    kept = re.sub(rb"\d{4}-\d\d-\d\dT[\d:.+]+|[0-9a-f]{64}", b"", (tmp_path / "history.db").read_bytes())
     texts = {cell for name in ("f-h3",) for c in release(name).data.columns for cell in c.to_pylist()}
     texts |= {cell for column in REGISTER.data.columns for cell in column.to_pylist()}
     for text in texts:
