@@ -8,6 +8,11 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from tarnkappe.algebra.facts import DeclaredFacts
+from tarnkappe.algebra.proof import starts
+from tarnkappe.algebra.rules import CLASSICAL, RULES, Rule
+from tarnkappe.algebra.table import Spectrum, as_markdown
+from tarnkappe.algebra.tree import plan_tree
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.lattice import SEARCHES, Search
 from tarnkappe.loss import LOSSES
@@ -37,6 +42,15 @@ def pages() -> dict[str, str]:
         "measures.md": _page("Risk measures", MEASURES_INTRODUCTION, [_measure(kind) for kind in MEASURES]),
         "identifiers.md": _page(
             "Identifiers", IDENTIFIERS_INTRODUCTION, [IDENTIFIERS_HEAD, *map(_detector, DETECTORS)]
+        ),
+        "rewrite-rules.md": _page(
+            "Rewrite rules",
+            RULES_INTRODUCTION,
+            [
+                *(f"## Exchange: {spectrum}\n\n{as_markdown(spectrum)}\n" for spectrum in CORRECTED),
+                *map(_rule, RULES),
+                *map(_rule, CLASSICAL),
+            ],
         ),
     }
 
@@ -92,6 +106,25 @@ place in it. *Headers* are words that decide where cells of several kinds look t
 IDENTIFIERS_HEAD = "| detector | kind | finds | headers | proposed role |\n|---|---|---|---|---|"
 
 
+RULES_INTRODUCTION = """\
+Which anonymization operator may be moved over which operator of a query, merged or removed, and what that
+is worth. Gen[X,a] generalizes the columns X until every combination occurs a times (αG), Slice[V] permutes
+the correlation sets V inside buckets (αS), Noise[P] randomizes cells with the probabilities P (αD).
+
+*Equal* (⇔) means that every possible result is equally likely before and after. *Partially equal* (⇔⊆)
+means: as many rows, and all columns outside X agree (generalization), or every correlation set by itself
+agrees (slicing). It says nothing of the degree of anonymity, and operators above must not look at what
+differs. *Not equal* (⇎) means that no exchange holds in general; these are listed because a reason is a
+better answer than silence.
+
+Every rule is checked by exact enumeration of all small relations: the claim where its conditions are met,
+and a counterexample for what is not claimed."""
+
+CORRECTED = (Spectrum.EQUAL, Spectrum.PARTIAL)
+
+WAYS = {"lr": "left to right", "rl": "right to left", "both": "both ways", "none": "never"}
+
+
 def _page(title: str, introduction: str, sections: list[str]) -> str:
     return f"# {title}\n\nThis page is written by `make docs`.\n\n{introduction}\n\n" + "\n".join(sections)
 
@@ -117,6 +150,26 @@ def _detector(detector: Detector) -> str:
     kinds = ", ".join(str(int(kind)) for kind in detector.kinds)
     headers = ", ".join(detector.headers)
     return f"| `{detector.name}` | {kinds} | {detector.what} | {headers} | {detector.role} |"
+
+
+def _rule(rule: Rule) -> str:
+    demands = {
+        "condition": (*rule.conditions, *rule.shape, *rule.wellformed),
+        "correction of the publication": rule.corrections,
+        "assumes": rule.assumes,
+    }
+    lines = [f"- use: {WAYS[rule.direction]}"]
+    lines += [f"- {what}: {'; '.join(f'`{d}`' for d in named)}" for what, named in demands.items() if named]
+    return f"## {rule.name} ({rule.field})\n\n`{rule.statement}`\n\n{rule.reason}\n\n" + "\n".join(
+        [*lines, "", "```text", *_before_and_after(rule), "```", ""]
+    )
+
+
+def _before_and_after(rule: Rule) -> list[str]:
+    way, before = next(iter(starts(rule)))
+    after = next(iter(rule.considered(before, way, DeclaredFacts()))).plan
+    arrow = "must not become" if rule.kind == "noneq" else "becomes"
+    return [plan_tree(before), "", arrow, "", plan_tree(after) if after else ""]
 
 
 def _attack(kind: type[Attack]) -> str:

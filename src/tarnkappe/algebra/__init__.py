@@ -1,0 +1,1 @@
+"""Anonymization inside the query: operators, their rewrite rules, their reading and printing."""

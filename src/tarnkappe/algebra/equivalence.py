@@ -1,0 +1,226 @@
+"""The equivalence checker: are two plans equal, partially equal, or different, and where?
+
+Plans are evaluated exactly (distributions, not samples) on *all* small relations of a `Space`. A difference
+that is found is a counterexample for good. That none is found proves equality on these relations only; that
+it holds on all is what the rules' justifications are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from tarnkappe.algebra.distribution import Distribution, Rows
+from tarnkappe.algebra.kinds import (
+    EQUAL,
+    NOT_EQUAL,
+    Groups,
+    Kind,
+    partial_generalization,
+    partial_slicing,
+    refinement,
+)
+from tarnkappe.algebra.nodes import Generalization, Plan, Relation, Slicing
+from tarnkappe.algebra.semantics import evaluate, possible_degree
+from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.world import World
+from tarnkappe.errors import ColumnError, NoSolutionError
+
+
+class Verdict(StrEnum):
+    """What the checker found."""
+
+    EQUAL = "equal"
+    PARTIALLY_EQUAL = "partially equal"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Relations on which two plans differ, with everything that either may return."""
+
+    plans: tuple[Plan, Plan]
+    world: World
+    left: Distribution
+    right: Distribution
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counterexample for machines."""
+        return {
+            "relations": {name: [list(row) for row in rows] for name, rows in self.world.relations.items()},
+            "left": _machine(self.left),
+            "right": _machine(self.right),
+        }
+
+    def __str__(self) -> str:
+        nodes = (node for plan in self.plans for node in plan.walk())
+        columns = {node.name: node.columns for node in nodes if isinstance(node, Relation)}
+        data = [f"  {name} = {_shown(columns[name], rows)}" for name, rows in self.world.relations.items()]
+        left, right = _outcomes(self.left), _outcomes(self.right)
+        return "\n".join(["on the relations", *data, "the left returns", *left, "and the right", *right])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How equal two plans are on all worlds of a space.
+
+    Attributes:
+        kind: the strongest kind that held in every world.
+        worlds: how many worlds were compared.
+        undefined: how many were left out because neither plan may run (fewer rows than k or a bucket).
+        one_sided: how many were left out because only one of them may run.
+        difference: the smallest world in which the plans are not equal, if there is one.
+        degrees: the least size of a class in the generalized columns that either plan may release.
+        rows: the most rows of a relation that were tried.
+    """
+
+    kind: Kind
+    worlds: int
+    undefined: int
+    one_sided: int
+    difference: Counterexample | None
+    degrees: tuple[int | None, int | None]
+    rows: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """Equal, partially equal or different."""
+        if self.kind == EQUAL:
+            return Verdict.EQUAL
+        return Verdict.DIFFERENT if self.kind == NOT_EQUAL else Verdict.PARTIALLY_EQUAL
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding for machines."""
+        return {
+            "verdict": self.verdict.value,
+            "kind": str(self.kind),
+            "worlds": self.worlds,
+            "rows": self.rows,
+            "undefined": self.undefined,
+            "one_sided": self.one_sided,
+            "degrees": list(self.degrees),
+            "difference": self.difference and self.difference.as_dict(),
+        }
+
+    def __str__(self) -> str:
+        left_out = self.undefined + self.one_sided
+        lines = [
+            f"{self.kind}: compared on {self.worlds} worlds with relations of up to {self.rows} rows"
+            + (f", {left_out} left out because a plan had too few rows" if left_out else "")
+        ]
+        if None not in self.degrees:
+            least, other = self.degrees
+            lines.append(f"released classes have at least {least} rows on the left, {other} on the right")
+        return "\n".join([*lines, *([str(self.difference)] if self.difference else [])])
+
+
+def compare(left: Plan, right: Plan, space: Space | None = None) -> Finding:
+    """Compare two plans on all small relations.
+
+    >>> from tarnkappe.algebra.nodes import Randomization, Union
+    >>> r, s = Relation("r", ("A",)), Relation("s", ("A",))
+    >>> late = Randomization.of(Union(r, s), {"A": "1/4"})
+    >>> early = Union(Randomization.of(r, {"A": "1/4"}), Randomization.of(s, {"A": "1/4"}))
+    >>> compare(late, early).verdict.value, compare(late, Union(r, s)).verdict.value
+    ('equal', 'different')
+    """
+    if left.schema != right.schema:
+        raise ColumnError("the two plans return different columns, so there is nothing to compare")
+    space = space or Space.of(left, right)
+    columns = generalized(left, right)
+    tally = _Tally([EQUAL, *_weaker(left, right)])
+    for world in space.worlds(left, right):
+        sides = [_defined(plan, world) for plan in (left, right)]
+        if None in sides:
+            tally.left_out(both=sides == [None, None])
+            continue
+        results = [side for side in sides if side is not None]
+        tally.count(Counterexample((left, right), world, results[0], results[1]), columns)
+        if tally.kinds[0] == NOT_EQUAL:
+            break
+    return Finding(
+        tally.kinds[0],
+        tally.worlds,
+        tally.undefined,
+        tally.one_sided,
+        tally.difference,
+        (tally.degrees[0], tally.degrees[1]) if columns else (None, None),
+        space.rows,
+    )
+
+
+@dataclass
+class _Tally:
+    """What the worlds seen so far have shown."""
+
+    kinds: list[Kind]
+    worlds: int = 0
+    undefined: int = 0
+    one_sided: int = 0
+    difference: Counterexample | None = None
+    degrees: list[int | None] = field(default_factory=lambda: [None, None])
+
+    def left_out(self, *, both: bool) -> None:
+        self.undefined += both
+        self.one_sided += not both
+
+    def count(self, seen: Counterexample, columns: frozenset[str]) -> None:
+        self.worlds += 1
+        self.kinds = [kind for kind in self.kinds if kind.holds(seen.left, seen.right)] or [NOT_EQUAL]
+        if self.kinds[0] != EQUAL:
+            self.difference = self.difference if self.difference and self.kinds[0] != NOT_EQUAL else seen
+        for side, result in enumerate((seen.left, seen.right)):
+            found = possible_degree(result, columns) if columns else None
+            least = self.degrees[side]
+            self.degrees[side] = found if least is None else least if found is None else min(least, found)
+
+
+def _defined(plan: Plan, world: World) -> Distribution | None:
+    try:
+        return evaluate(plan, world)
+    except NoSolutionError:
+        return None
+
+
+def generalized(*plans: Plan) -> frozenset[str]:
+    """The generalized columns that all these plans return."""
+    nodes = (node for plan in plans for node in plan.walk())
+    named = (node.attributes for node in nodes if isinstance(node, Generalization))
+    return frozenset[str]().union(*named).intersection(*(plan.schema for plan in plans))
+
+
+def _weaker(left: Plan, right: Plan) -> Iterator[Kind]:
+    """The partial kinds that two plans may have, by the operators in them."""
+    columns = generalized(left, right)
+    if columns:
+        yield partial_generalization(columns)
+    groups: Groups = frozenset({left.schema})
+    for node in (*left.walk(), *right.walk()):
+        if isinstance(node, Slicing):
+            groups = refinement(groups, [*node.groups, left.schema - node.attributes])
+    if len(groups) > 1:
+        yield partial_slicing(groups)
+
+
+def _shown(columns: tuple[str, ...], rows: Rows) -> str:
+    body = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
+    return f"({', '.join(columns)}): {body or 'no rows'}"
+
+
+def _machine(result: Distribution) -> list[dict[str, Any]]:
+    ordered = sorted(result, key=lambda outcome: (-outcome[1], repr(outcome[0])))
+    return [
+        {
+            "rows": [dict(zip(result.columns, map(str, row), strict=True)) for row in rows],
+            "probability": str(p),
+        }
+        for rows, p in ordered
+    ]
+
+
+def _outcomes(result: Distribution, most: int = 6) -> list[str]:
+    likeliest = sorted(result, key=lambda outcome: (-outcome[1], repr(outcome[0])))
+    lines = [f"  {_shown(result.columns, rows)} with probability {p}" for rows, p in likeliest[:most]]
+    return [*lines, f"  and {len(likeliest) - most} more"] if len(likeliest) > most else lines

@@ -1,0 +1,1 @@
+"""Queries with anonymization operators as SQL: reading into plans, and printing plans."""

@@ -1,0 +1,151 @@
+"""Predicates of WHERE, ON and HAVING."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+
+from sqlglot import exp
+
+from tarnkappe.algebra.expressions import (
+    And,
+    Column,
+    Comparison,
+    Expression,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+)
+from tarnkappe.algebra.numbers import read_number
+from tarnkappe.algebra.sql.dialect import parse_predicate
+from tarnkappe.algebra.sql.reading import Reader
+from tarnkappe.errors import ParameterError, QueryError
+
+ColumnReader = Callable[[exp.Column], str]
+
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_PARTS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.In: ("this", "expressions"),
+    exp.Between: ("this", "low", "high"),
+    exp.Like: ("this", "expression", "negate"),
+}
+"""What may be said in a predicate besides one or two operands."""
+
+
+def read_predicate(text: str) -> Predicate:
+    """A predicate in SQL; names are taken as they stand.
+
+    >>> read_predicate("b <> 'B0' AND alter >= 30").columns == {"b", "alter"}
+    True
+    """
+    reader = Reader(text)
+
+    def as_it_stands(column: exp.Column) -> str:
+        reader.only(column, "this", what="a predicate")
+        return column.name
+
+    try:
+        return PredicateReader(text, as_it_stands).predicate(parse_predicate(text))
+    except RecursionError:
+        raise QueryError("The predicate is nested too deeply.") from None
+
+
+class PredicateReader(Reader):
+    """Reads predicates whose columns are resolved by `column`."""
+
+    def __init__(self, text: str, column: ColumnReader) -> None:
+        super().__init__(text)
+        self._column = column
+
+    def predicate(self, node: exp.Expr) -> Predicate:
+        """The predicate that a piece of syntax says; whatever is not in this list is refused."""
+        self.only(node, *_PARTS.get(type(node), ("this", "expression")), what="a predicate")
+        symbol = _COMPARISONS.get(type(node))
+        if symbol is not None:
+            return Comparison(symbol, self.expression(node.this), self.expression(node.expression))
+        match node:
+            case exp.Paren():
+                return self.predicate(node.this)
+            case exp.And():
+                return And(tuple(self.predicate(operand) for operand in node.flatten()))
+            case exp.Or():
+                return Or(tuple(self.predicate(operand) for operand in node.flatten()))
+            case exp.Not():
+                return Not(self.predicate(node.this))
+            case exp.Is() if isinstance(node.expression, exp.Null):
+                return IsNull(self.expression(node.this))
+            case exp.In():
+                if not node.expressions:
+                    raise self.refuse(node, "IN needs at least one value")
+                return OneOf(self.expression(node.this), tuple(map(self.constant, node.expressions)))
+            case exp.Between():
+                value = self.expression(node.this)
+                low, high = self.expression(node.args["low"]), self.expression(node.args["high"])
+                return And((Comparison(">=", value, low), Comparison("<=", value, high)))
+            case exp.Like() if isinstance(node.expression, exp.Literal) and node.expression.is_string:
+                like = Like(self.expression(node.this), node.expression.this)
+                return Not(like) if node.args.get("negate") else like
+        raise self.refuse(
+            node, f"{_named(node)} is not supported in a predicate; compare columns and constants"
+        )
+
+    def expression(self, node: exp.Expr) -> Expression:
+        """A column or a constant."""
+        if isinstance(node, exp.Paren):
+            return self.expression(node.this)
+        return Column(self._column(node)) if isinstance(node, exp.Column) else self.constant(node)
+
+    def constant(self, node: exp.Expr) -> Literal:
+        """A text, a number, a date, TRUE, FALSE or NULL."""
+        match node:
+            case exp.Null():
+                return Literal(None)
+            case exp.Boolean():
+                return Literal(bool(node.this))
+            case exp.Literal() if node.is_string:
+                return Literal(str(node.this))
+            case exp.Literal():
+                return self._number(node, str(node.this))
+            case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
+                return self._number(node, f"-{node.this.this}")
+            case exp.Cast() if node.to.this == exp.DType.DATE and node.this.is_string:
+                return self._date(node)
+        raise self.refuse(
+            node, f"{_named(node)} is not supported in a predicate; compare columns and constants"
+        )
+
+    def _number(self, node: exp.Expr, text: str) -> Literal:
+        try:
+            read_number(text)
+            return Literal(Decimal(text))
+        except ParameterError:
+            raise self.refuse(node, "this number is too long or not a decimal number") from None
+
+    def _date(self, node: exp.Cast) -> Literal:
+        try:
+            return Literal(date.fromisoformat(node.this.this))
+        except ValueError:
+            raise self.refuse(node, "a date is written DATE '2026-01-31'") from None
+
+
+def _named(node: exp.Expr) -> str:
+    """How a message calls a piece of syntax, without quoting it: it may hold personal data."""
+    if isinstance(node, exp.Anonymous):
+        return f"the function {node.name.lower()}"
+    if isinstance(node, exp.Func):
+        return f"the function {node.sql_name().lower()}"
+    return {exp.Subquery: "a subquery", exp.Select: "a subquery", exp.Column: "a column alone"}.get(
+        type(node), f"'{node.key}'"
+    )

@@ -1,0 +1,59 @@
+"""What all readers of SQL share: positions, and the refusal of everything that is not allowed by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from tarnkappe.algebra.sql.dialect import error_at, position_of
+from tarnkappe.errors import QueryError
+
+_CLAUSES = {
+    "connect": "CONNECT BY",
+    "from_": "FROM",
+    "group": "GROUP BY",
+    "laterals": "LATERAL",
+    "locks": "FOR UPDATE",
+    "order": "ORDER BY",
+    "pivots": "PIVOT",
+    "query": "a subquery",
+    "sample": "TABLESAMPLE",
+    "side": "OUTER JOIN",
+    "with_": "WITH",
+    "windows": "WINDOW",
+}
+
+
+class Reader:
+    """Reads pieces of one query."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def refuse(self, node: exp.Expr, message: str) -> QueryError:
+        """The error that a node is not wanted, with its position."""
+        return error_at(self.text, position_of(node), message)
+
+    def name(self, node: exp.Expr) -> exp.Identifier:
+        """The node, if it is a plain name."""
+        if not isinstance(node, exp.Identifier):
+            raise self.refuse(node, "expected a name")
+        return node
+
+    def only(self, node: exp.Expr, *allowed: str, what: str) -> None:
+        """Refuse a node that says more than is allowed: what we do not know, we do not pass over."""
+        for name, value in node.args.items():
+            if name not in allowed and value not in (None, False, [], ""):
+                clause = _CLAUSES.get(name, name.strip("_").replace("_", " ").upper())
+                where = value if isinstance(value, exp.Expr) else node
+                raise self.refuse(where, f"{clause} is not supported in {what}")
+
+
+def choose(name: str, quoted: bool, known: Iterable[str]) -> str | None:
+    """The known name that is meant: this one, or (unquoted) the only one that differs in case alone."""
+    known = list(known)
+    if name in known:
+        return name
+    alike = [] if quoted else [other for other in known if other.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None

@@ -1,0 +1,131 @@
+"""A small XML tree whose elements know their line, read without document types.
+
+Entities that a document declares itself could grow without bounds or name files, so a document type is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from tarnkappe.errors import QueryError
+
+
+@dataclass
+class Element:
+    """An element with its attributes, its elements and its text (what stands between elements is joined)."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def error(self, message: str) -> QueryError:
+        """An error about this element."""
+        return QueryError(f"Line {self.line}, <{self.tag}>: {message}.")
+
+    def only_attributes(self, *names: str) -> None:
+        """Refuse other attributes."""
+        for name in self.attributes:
+            if name not in names:
+                raise self.error(f"the attribute '{name}' is not known")
+
+    def attribute(self, name: str) -> str:
+        """An attribute that must be there."""
+        if name not in self.attributes:
+            raise self.error(f"the attribute '{name}' is missing")
+        return self.attributes[name]
+
+    def only_children(self, *tags: str) -> None:
+        """Refuse other elements, and text beside elements."""
+        if self.text.strip():
+            raise self.error("there is text where only elements belong")
+        for child in self.children:
+            if child.tag not in tags:
+                raise child.error(f"this does not belong into <{self.tag}>")
+
+    def child(self, tag: str) -> Element:
+        """The one element with a tag."""
+        found = [child for child in self.children if child.tag == tag]
+        if len(found) != 1:
+            raise self.error(f"it needs one <{tag}>, and has {len(found)}")
+        return found[0]
+
+    def leaf(self) -> str:
+        """The text of an element that holds nothing else."""
+        self.only_attributes()
+        if self.children:
+            raise self.error("there are elements where only text belongs")
+        return self.text
+
+    def texts(self, tag: str) -> tuple[str, ...]:
+        """The texts of the elements of a list."""
+        self.only_attributes()
+        self.only_children(tag)
+        return tuple(child.leaf() for child in self.children)
+
+
+def parse_xml(text: str) -> Element:
+    """The root element of a document."""
+    builder = _Builder()
+    try:
+        builder.parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as error:
+        message = expat.ErrorString(error.code)
+        raise QueryError(f"Line {error.lineno}, column {error.offset + 1}: not XML ({message}).") from None
+    return builder.document.children[0]
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.document = Element("", {}, 0)
+        self._open = [self.document]
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.StartDoctypeDeclHandler = self._refuse_document_type
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, self.parser.CurrentLineNumber)
+        self._open[-1].children.append(element)
+        self._open.append(element)
+
+    def _end(self, _tag: str) -> None:
+        self._open.pop()
+
+    def _text(self, text: str) -> None:
+        self._open[-1].text += text
+
+    def _refuse_document_type(self, *_: object) -> None:
+        raise QueryError(f"Line {self.parser.CurrentLineNumber}: a document type is not allowed in a plan.")
+
+
+def inline(tag: str, texts: Iterable[str]) -> str:
+    """Elements with texts, one beside the other."""
+    return "".join(f"<{tag}>{escaped(text)}</{tag}>" for text in texts)
+
+
+def escaped(text: str) -> str:
+    """A text that any reader of XML gives back unchanged, in an element or between double quotes."""
+    special = {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        '"': "&quot;",
+        "\n": "&#10;",
+        "\r": "&#13;",
+        "\t": "&#9;",
+    }
+    if any(not _is_xml(character) for character in text):
+        raise QueryError("A name or text with control characters cannot be written as XML; use JSON.")
+    return "".join(special.get(character, character) for character in text)
+
+
+def _is_xml(character: str) -> bool:
+    code = ord(character)
+    return character in "\t\n\r" or (0x20 <= code <= 0xFFFD and not 0xD800 <= code <= 0xDFFF) or code > 0xFFFF
