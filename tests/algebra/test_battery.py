@@ -106,7 +106,7 @@ def test_what_is_not_known_is_not_guessed(name: str) -> None:
     assert all(reason for rewrite in refused for reason in rewrite.refused)
 
 
-DEGREE = [(RULES[name], way, plan) for name in SHOWN_UNEQUAL for way, plan in starts(RULES[name])]
+DEGREE = [(RULES[name], way, plan) for name in sorted(SHOWN_UNEQUAL) for way, plan in starts(RULES[name])]
 
 
 @pytest.mark.parametrize(("rule", "way", "plan"), DEGREE, ids=lambda x: getattr(x, "name", ""))
