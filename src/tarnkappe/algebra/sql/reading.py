@@ -35,11 +35,12 @@ class Reader:
         """The error that a node is not wanted, with its position."""
         return error_at(self.text, position_of(node), message)
 
-    def name(self, node: exp.Expr) -> exp.Identifier:
-        """The node, if it is a plain name."""
-        if not isinstance(node, exp.Identifier):
-            raise self.refuse(node, "expected a name")
-        return node
+    def name(self, node: exp.Expr | str, within: exp.Expr | None = None) -> exp.Identifier:
+        """The node, if it is a plain name; nothing between two dots is none, and its place that around it."""
+        if isinstance(node, exp.Identifier):
+            return node
+        place = node if isinstance(node, exp.Expr) else within
+        raise self.refuse(place, "expected a name") if place else QueryError("expected a name")
 
     def only(self, node: exp.Expr, *allowed: str, what: str) -> None:
         """Refuse a node that says more than is allowed: what we do not know, we do not pass over."""

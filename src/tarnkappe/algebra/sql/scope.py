@@ -33,7 +33,7 @@ class Scope:
         columns: Iterable[str] = self.plan.columns
         qualifier = node.args.get("table")
         if qualifier is not None:
-            reader.name(qualifier)
+            reader.name(qualifier, node)
             table = self._table(node)
             if table is None:
                 raise reader.refuse(qualifier, f"no table '{qualifier.name}' in FROM; {self._known_tables()}")

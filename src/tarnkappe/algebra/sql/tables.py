@@ -134,7 +134,7 @@ class TableReader(Reader):
         raise self.refuse(node, "expected a table, an operator like generalize(...) or (SELECT ...)")
 
     def _by_name(self, node: exp.Expr, parts: list[exp.Expr | None]) -> Scope:
-        given = [self.name(part) for part in parts if part is not None]
+        given = [self.name(part, node) for part in parts if part is not None]
         name = ".".join(part.name for part in given)
         quoted = any(part.quoted for part in given)
         named = choose(name, quoted, self._named) if len(given) == 1 else None
