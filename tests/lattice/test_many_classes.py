@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -120,7 +121,13 @@ def test_a_forecast_is_the_ridge_regression_of_all_tests(example: Example, data:
     penalty = np.diag([1e-3, 1e-3] + [1 / 5.0] * (width - 2))
     terms = np.linalg.solve(seen.T @ seen + penalty, seen.T @ np.array(values))
     expected = [float(np.dot(features(node), terms)) for node in nodes]
-    assert forecast.over_nodes() == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6)
+    constant, by_level = forecast.by_level()
+    starts = list(itertools.accumulate((own.height + 1 for own in columns), initial=0))
+    foretold = [
+        constant + sum(by_level[start + level] for start, level in zip(starts, node, strict=False))
+        for node in nodes
+    ]
+    assert foretold == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 @given(example=examples(min_rows=2), share=st.sampled_from([0.0, 0.3]))

@@ -15,7 +15,6 @@ from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Problem
 from tarnkappe.loss.grid import Grid
 from tarnkappe.native import compiled
-from tarnkappe.table.grouping import Counts
 
 DOUBT = 5.0
 """How much a level may differ from what its number of labels lets one expect, as a variance."""
@@ -61,10 +60,9 @@ class Forecast:
             features[2 + place] = 1.0
         take(self._terms, self._spread, features, math.log(max(suppressed, NO_ROW)))
 
-    def over_nodes(self) -> Grid:
-        """The logarithm of the suppressed rows of every node, as foretold."""
-        terms = self._terms[2:] + self._terms[1] * self._labels
-        return sums_over(terms, self._lengths, self._terms[0])
+    def by_level(self) -> tuple[float, Grid]:
+        """What is foretold, the logarithm of the suppressed rows: a constant and a term for each level."""
+        return self._terms[0], self._terms[2:] + self._terms[1] * self._labels
 
 
 @compiled
@@ -82,22 +80,3 @@ def take(terms: Grid, spread: Grid, features: Grid, value: float) -> None:
         terms[row] += direction[row] * miss / certain
         for column in range(size):
             spread[row, column] -= direction[row] * direction[column] / certain
-
-
-@compiled
-def sums_over(terms: Grid, lengths: Counts, constant: float) -> Grid:
-    """For every combination of levels the sum of their terms."""
-    number = 1
-    for length in lengths:
-        number *= length
-    sums = np.empty(number, np.float64)
-    sums[0] = constant
-    filled, start = 1, len(terms)
-    for column in range(len(lengths) - 1, -1, -1):  # the last column changes fastest
-        start -= lengths[column]
-        for level in range(lengths[column] - 1, -1, -1):
-            term, offset = terms[start + level], level * filled
-            for place in range(filled):  # side by side, so that many are added at once
-                sums[offset + place] = sums[place] + term
-        filled *= lengths[column]
-    return sums

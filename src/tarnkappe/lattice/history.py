@@ -17,7 +17,7 @@ from tarnkappe.table.grouping import Counts
 Levels = npt.NDArray[np.int16]
 
 
-FEW_CLASSES = 1000
+FEW_CLASSES = 5000
 """From so few classes a test is made at once."""
 
 

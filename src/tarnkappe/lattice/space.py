@@ -46,8 +46,7 @@ class Space:
         self.low: Node = tuple(levels[0] for levels in ranges)
         self.shape = np.array([len(levels) for levels in ranges])
         self.strides = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1).astype(np.int64)
-        self._grid = np.zeros(self.shape, np.uint8)
-        self.known: Facts = self._grid.ravel()
+        self.known: Facts = np.zeros(self.shape.prod(), np.uint8)
         self._problem = problem
         grid = problem.loss.lower_bounds(problem.tuples, problem.columns, ranges) if lower_bounds else None
         self.bounds = np.full(len(self.known), -np.inf) if grid is None else grid.ravel()
@@ -86,19 +85,11 @@ class Space:
 
     def mark_above(self, index: int, what: int, *, itself: bool = True) -> None:
         """Note a fact about a node and everything above it."""
-        before = self.known[index]
-        node = self.node(index)
-        there = tuple(slice(level - low, None) for level, low in zip(node, self.low, strict=True))
-        self._grid[there] |= np.uint8(what)
-        if not itself:
-            self.known[index] = before
+        mark_between(self.known, index, len(self.known) - 1, what, itself, self.shape, self.strides)
 
     def mark_below(self, index: int, what: int) -> None:
         """Note a fact about a node and everything below it."""
-        node = self.node(index)
-        self._grid[tuple(slice(level - low + 1) for level, low in zip(node, self.low, strict=True))] |= (
-            np.uint8(what)
-        )
+        mark_between(self.known, 0, index, what, True, self.shape, self.strides)
 
     def next_open(self, order: Indices, position: int, closed: int, ceiling: float) -> int:
         """The first place in an order, from a place on, of a node that no fact closes and no bound."""
@@ -164,6 +155,30 @@ def next_open(order: Indices, position: int, known: Facts, closed: int, bounds: 
             break
         position += 1
     return position
+
+
+@compiled
+def mark_between(
+    known: Facts, low: int, high: int, what: int, with_low: bool, shape: Indices, strides: Indices
+) -> None:
+    """Note a fact about all nodes from one up to another."""
+    fact, before, last = np.uint8(what), known[low], len(shape) - 1
+    least, most = low // strides % shape, high // strides % shape
+    levels, index, row = least.copy(), low, most[last] - least[last] + 1
+    axis = 0
+    while axis >= 0:
+        for place in range(index, index + row):
+            known[place] |= fact
+        axis = last - 1
+        while axis >= 0 and levels[axis] == most[axis]:
+            index -= (levels[axis] - least[axis]) * strides[axis]
+            levels[axis] = least[axis]
+            axis -= 1
+        if axis >= 0:
+            index += strides[axis]
+            levels[axis] += 1
+    if not with_low:
+        known[low] = before
 
 
 @compiled

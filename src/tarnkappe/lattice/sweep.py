@@ -7,21 +7,52 @@ node: high enough to exclude much, low enough to fail. A forecast of the suppres
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.lattice.forecast import Forecast
-from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, Facts, Indices
+from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, Facts, Indices, Space
 from tarnkappe.loss.grid import Grid
 from tarnkappe.native import compiled
 
 if TYPE_CHECKING:
     from tarnkappe.lattice.auto import Hunt
 
+Amounts = npt.NDArray[np.int32]
+
+# Places in the inner loops are unsigned: a number that may be negative keeps the compiler from adding many at
+# once.
+
 MARGIN = 0.1
 """By so much the logarithm of the suppressed rows must exceed the limit for a node to be taken as failing."""
+
+
+class Axes(NamedTuple):
+    """The part of the lattice in which nodes may be open, column by column.
+
+    The columns with most levels come first and change fastest, so that inner loops are long.
+
+    Attributes:
+        low: the lowest level.
+        high: the highest level.
+        starts: where the terms of the column begin.
+        strides: by how much the number of a node grows with a level.
+    """
+
+    low: Indices
+    high: Indices
+    starts: Indices
+    strides: Indices
+
+    @classmethod
+    def of(cls, space: Space) -> Axes:
+        """The whole lattice."""
+        order = np.argsort(-space.shape, kind="stable")
+        starts = np.cumsum(space.shape) - space.shape
+        low = np.zeros(len(order), np.int64)
+        return cls(low, space.shape[order] - 1, starts[order], space.strides[order])
 
 
 class Sweep:
@@ -31,6 +62,7 @@ class Sweep:
         self._hunt = hunt
         self._forecast = Forecast(hunt.problem)
         self._border = math.log(hunt.problem.limit + 0.75)
+        self._axes = Axes.of(hunt.space)
 
     def search(self) -> None:
         """Test what is foretold to satisfy, and what lies above it, or else what excludes most by failing."""
@@ -40,10 +72,9 @@ class Sweep:
                 space.known,
                 space.bounds,
                 hunt.best.ceiling,
-                self._forecast.over_nodes(),
+                *self._forecast.by_level(),
                 self._border,
-                space.shape,
-                space.strides,
+                *self._axes,
             )
             if index < 0:
                 return
@@ -58,45 +89,109 @@ def choose(
     known: Facts,
     bounds: Grid,
     ceiling: float,
-    foretold: Grid,
+    constant: float,
+    terms: Grid,
     border: float,
-    shape: Indices,
+    low: Indices,
+    high: Indices,
+    starts: Indices,
     strides: Indices,
 ) -> int:
     """The node to be tested next, or -1 if none is open.
 
     Of the open nodes that are foretold to satisfy, it is the one with the least bound. If there are none, it
     is a node, hopeful or not, that is foretold to fail and has many open nodes below it.
+
+    All open nodes are between `low` and `high`, which are drawn together here. Nothing beyond needs to be
+    looked at: of a node that reaches out of there, the part within has the same open nodes below it, and
+    fails if the node does.
     """
-    below = np.zeros(len(known), np.float32)
+    lengths = high - low + 1
+    places, foretold = nodes_between(low, lengths, constant, terms, starts, strides)
+    below = np.zeros(len(places), np.int32)
     best, nearest = -1, -1
-    for index in range(len(known)):
+    for place in range(len(places)):
+        index = places[place]
         if known[index] & CLOSED or bounds[index] > ceiling:
             continue
-        below[index] = 1
-        if foretold[index] <= border and (best < 0 or bounds[index] < bounds[best]):
-            best = index
-        if nearest < 0 or foretold[index] > foretold[nearest]:
-            nearest = index
-    if best >= 0 or nearest < 0:
-        return best
-    add_below(below, shape, strides)
+        below[place] = 1
+        if foretold[place] <= border and (best < 0 or bounds[index] < bounds[places[best]]):
+            best = place
+        if nearest < 0 or foretold[place] > foretold[nearest]:
+            nearest = place
+    if nearest < 0:
+        return -1
+    draw_together(low, high, below, lengths)
+    if best >= 0:
+        return int(places[best])
+    add_below(below, lengths)
     score = 0.0
-    for index in range(len(known)):
-        if below[index] == 0 or known[index] & (CHECKED | FOUND | FAILED):
+    for place in range(len(places)):
+        if below[place] == 0 or known[places[place]] & (CHECKED | FOUND | FAILED):
             continue
-        above_border = foretold[index] - border
-        if above_border > MARGIN and below[index] * min(1.0, 0.5 + above_border) > score:
-            best, score = index, below[index] * min(1.0, 0.5 + above_border)
-    return best if best >= 0 else nearest
+        above_border = foretold[place] - border
+        if above_border > MARGIN and below[place] * min(1.0, 0.5 + above_border) > score:
+            best, score = place, below[place] * min(1.0, 0.5 + above_border)
+    return int(places[best if best >= 0 else nearest])
 
 
 @compiled
-def add_below(counts: npt.NDArray[np.float32], shape: Indices, strides: Indices) -> None:
+def nodes_between(
+    low: Indices, lengths: Indices, constant: float, terms: Grid, starts: Indices, strides: Indices
+) -> tuple[Indices, Grid]:
+    """The numbers of the nodes with so many levels from `low` on, and for each the sum of its terms."""
+    number, base = 1, 0
+    for axis in range(len(lengths)):
+        number *= lengths[axis]
+        base += low[axis] * strides[axis]
+    places, sums = np.empty(number, np.int64), np.empty(number, np.float64)
+    places[0], sums[0] = base, constant
+    filled = np.uint64(1)
+    for axis in range(len(lengths)):
+        for level in range(lengths[axis] - 1, -1, -1):
+            step, term = level * strides[axis], terms[starts[axis] + low[axis] + level]
+            offset = np.uint64(level) * filled
+            for place in range(filled):
+                places[offset + place] = places[place] + step
+                sums[offset + place] = sums[place] + term
+        filled *= np.uint64(lengths[axis])
+    return places, sums
+
+
+@compiled
+def draw_together(low: Indices, high: Indices, is_open: Amounts, lengths: Indices) -> None:
+    """Leave out the lowest and the highest levels at which no node is open."""
+    stride = 1
+    for axis in range(len(lengths)):
+        lowest, highest = 0, lengths[axis] - 1
+        while is_empty(is_open, lowest, stride, lengths[axis]):
+            lowest += 1
+        while is_empty(is_open, highest, stride, lengths[axis]):
+            highest -= 1
+        high[axis] = low[axis] + highest
+        low[axis] += lowest
+        stride *= lengths[axis]
+
+
+@compiled
+def is_empty(is_open: Amounts, level: int, stride: int, length: int) -> bool:
+    """Whether no node is open at a level of a column."""
+    for start in range(level * stride, len(is_open), stride * length):
+        for place in range(start, start + stride):
+            if is_open[place] > 0:
+                return False
+    return True
+
+
+@compiled
+def add_below(counts: Amounts, lengths: Indices) -> None:
     """Make each number the sum of those of the node and of everything below it."""
-    for axis in range(len(shape)):
-        stride, block = strides[axis], strides[axis] * shape[axis]
-        for start in range(0, len(counts), block):
-            for low in range(start, start + block - stride, stride):
-                for place in range(low, low + stride):  # side by side, so that many are added at once
-                    counts[place + stride] += counts[place]
+    stride = np.uint64(1)
+    for length in lengths:
+        levels = np.uint64(length)
+        for start in range(np.uint64(0), np.uint64(len(counts)), stride * levels):
+            for level in range(np.uint64(1), levels):
+                first = start + level * stride
+                for place in range(stride):
+                    counts[first + place] += counts[first + place - stride]
+        stride *= levels
