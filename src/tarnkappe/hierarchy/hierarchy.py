@@ -139,11 +139,11 @@ class Hierarchy:
         maps: list[Codes] = [np.arange(column.cardinality, dtype=np.int32)]
         labels, leaves = [column.labels], [ones]
         used: list[Codes] = []
-        for codes, names in zip(self.maps, self.names, strict=True):
+        for codes, names, leaves_there in zip(self.maps, self.names, self._leaves, strict=True):
             present, mapped = _renumber(codes[position])
             maps.append(mapped)
             labels.append(tuple(names[code] for code in present.tolist()))
-            leaves.append(np.bincount(codes, minlength=len(names)).astype(np.int64)[present])
+            leaves.append(leaves_there[present])
             used.append(present)
         bounds = self._bounds(position, used) if _holds_numbers(column.values.type) else None
         numbers = None if bounds is None else self.numbers
@@ -158,7 +158,7 @@ class Hierarchy:
         """The position of each value of a column in the hierarchy."""
         texts = as_text(column.values)
         texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
-        found = pc.index_in(texts, value_set=pa.array(self.values, pa.string()))
+        found = pc.index_in(texts, value_set=self._texts)
         if found.null_count:
             values = texts.to_pylist()
             absent = list(dict.fromkeys(texts.filter(found.is_null()).to_pylist()))
@@ -176,6 +176,18 @@ class Hierarchy:
             np.fmax.at(greatest, codes, numbers)
             bounds.append(np.column_stack([least, greatest])[present])
         return tuple(bounds)
+
+    @cached_property
+    def _texts(self) -> pa.Array:
+        return pa.array(self.values, pa.string())
+
+    @cached_property
+    def _leaves(self) -> tuple[Counts, ...]:
+        """For each level above the values how many of them lie under each label."""
+        return tuple(
+            np.bincount(codes, minlength=len(names)).astype(np.int64)
+            for codes, names in zip(self.maps, self.names, strict=True)
+        )
 
     @cached_property
     def _positions(self) -> dict[Value, int]:

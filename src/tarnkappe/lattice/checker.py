@@ -137,11 +137,12 @@ class Checker:
         )
 
     def judge(self, groups: Groups, *, with_bound: bool = True) -> Check:
-        """What classes are worth; a bound is of no use where everything is tested anyway."""
+        """What classes are worth; a bound is of no use where all that lies above is tested, or none of it."""
         problem = self.problem
         state = protect(groups.classes(), problem.models)
         good = satisfied(state, problem.models, problem.limit)
         loss = problem.loss(state) if good else float("inf")
+        with_bound = with_bound and (self.keeps_satisfying or not good)
         return Check(
             Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
             good or self._implied_hold(state),

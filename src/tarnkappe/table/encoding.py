@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.table.grouping import group_codes
+from tarnkappe.table.grouping import group_codes, occurring, translate
 from tarnkappe.table.parallel import in_order
 from tarnkappe.table.table import MISSING, Table
 
@@ -31,6 +31,10 @@ class Progress(Protocol):
 SPREAD_PER_ROW = 8
 LEAST_SPREAD = 2**16
 """Whole numbers that spread no further than this are encoded by marking them in an array."""
+
+
+FEW_ROWS = 100_000
+"""Up to so many rows are encoded sooner than threads are started."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -223,8 +227,8 @@ def _encode_dictionary(name: str, data: pa.ChunkedArray) -> tuple[Codes, pa.Arra
     rank = np.empty(len(dictionary) + 1, dtype=np.int32)
     rank[order.to_numpy()] = np.cumsum(first, dtype=np.int32) - np.int32(1)
     rank[-1] = int(first.sum())
-    raw = indices.cast(pa.int32()).fill_null(len(dictionary))
-    return rank[raw.to_numpy(zero_copy_only=False)], values if first.all() else values.filter(pa.array(first))
+    raw = indices.cast(pa.int32()).fill_null(len(dictionary)).to_numpy(zero_copy_only=False)
+    return translate(raw, rank), values if first.all() else values.filter(pa.array(first))
 
 
 def _first_of_equals(ascending: pa.Array) -> npt.NDArray[np.bool_]:
@@ -267,12 +271,11 @@ def _same_dictionary(one: pa.DictionaryArray, other: pa.DictionaryArray) -> bool
 
 def drop_unused(column: Column) -> Column:
     """Forget values that no row has (dictionaries may bring some)."""
-    used = np.zeros(column.cardinality, dtype=bool)
-    used[column.codes] = True
+    used = occurring(column.codes, column.cardinality)
     if used.all():
         return column
     rank = (np.cumsum(used) - 1).astype(np.int32)
-    return Column(column.name, rank[column.codes], column.values.filter(pa.array(used)))
+    return Column(column.name, translate(column.codes, rank), column.values.filter(pa.array(used)))
 
 
 def encode(table: Table, columns: Sequence[str], progress: Progress | None = None) -> dict[str, Column]:
@@ -281,7 +284,8 @@ def encode(table: Table, columns: Sequence[str], progress: Progress | None = Non
     encoded: dict[str, Column] = {}
     if progress:
         progress("encoding", 0, len(names))
-    for column in in_order(lambda name: encode_column(name, table.data.column(name)), names):
+    on_all_cores = in_order if table.num_rows > FEW_ROWS else map
+    for column in on_all_cores(lambda name: encode_column(name, table.data.column(name)), names):
         encoded[column.name] = column
         if progress:
             progress("encoding", len(encoded), len(names))

@@ -139,6 +139,24 @@ def _group_by_hash(keys: Keys) -> tuple[Codes, Counts]:
 
 
 @compiled
+def translate(codes: Codes, table: Codes) -> Codes:
+    """Each code replaced by what the table has for it."""
+    translated = np.empty(len(codes), np.int32)
+    for row in range(len(codes)):
+        translated[row] = table[codes[row]]
+    return translated
+
+
+@compiled
+def occurring(codes: Codes, cardinality: int) -> npt.NDArray[np.bool_]:
+    """Which codes occur."""
+    used = np.zeros(cardinality, np.bool_)
+    for code in codes:
+        used[code] = True
+    return used
+
+
+@compiled
 def sum_by_group(ids: Codes, weights: Counts, num_groups: int) -> Counts:
     """The sum of the weights of each group."""
     sums = np.zeros(num_groups, np.int64)
