@@ -17,7 +17,7 @@ FIXTURES = Path(__file__).resolve().parent / "fixtures"
 settings.register_profile(
     "default",
     deadline=None,
-    max_examples=200,
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,  # the same cases on every machine; `make test-all` draws new ones
 )
