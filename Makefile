@@ -1,6 +1,6 @@
 # make demo       install the core into .venv and anonymize built-in data
 # make test       lint, types and tests, in under 15 minutes on 2 cores
-# make test-all   the same with the slow tests and 1,000 new random cases for every property, in about an hour
+# make test-all   the same with the slow tests and 400 new random cases for every property, in about an hour
 # make coverage   which lines the tests reach
 # make bench      what is measured, against what
 # make lock       pin the newest versions that the project allows
@@ -65,7 +65,7 @@ lock:
 	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
 		--output-file requirements/core.txt pyproject.toml requirements/build.in
 	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-		--extra dev --extra postgres --extra spark --extra gate --constraint requirements/core.txt \
+		--extra dev --extra postgres --extra spark --extra gate --extra noise --constraint requirements/core.txt \
 		--output-file requirements/test.txt pyproject.toml requirements/build.in
 
 clean:
