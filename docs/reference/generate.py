@@ -10,9 +10,10 @@ from typing import Any
 
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.proof import starts
-from tarnkappe.algebra.rules import CLASSICAL, RULES, Rule
+from tarnkappe.algebra.rules import BETWEEN, CLASSICAL, RULES, Rule
 from tarnkappe.algebra.table import Spectrum, as_markdown
 from tarnkappe.algebra.tree import plan_tree
+from tarnkappe.gate import STRATEGIES
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.lattice import SEARCHES, Search
 from tarnkappe.loss import LOSSES
@@ -38,6 +39,9 @@ def pages() -> dict[str, str]:
         "builders.md": _page(
             "Hierarchy builders", BUILDERS_INTRODUCTION, [_plain(kind) for kind in BUILDERS]
         ),
+        "strategies.md": _page(
+            "Strategies of the gate", STRATEGIES_INTRODUCTION, [_plain(kind) for kind in STRATEGIES]
+        ),
         "attacks.md": _page("Attacks", ATTACKS_INTRODUCTION, [_attack(kind) for kind in ATTACKS]),
         "measures.md": _page("Risk measures", MEASURES_INTRODUCTION, [_measure(kind) for kind in MEASURES]),
         "identifiers.md": _page(
@@ -49,6 +53,7 @@ def pages() -> dict[str, str]:
             [
                 *(f"## Exchange: {spectrum}\n\n{as_markdown(spectrum)}\n" for spectrum in CORRECTED),
                 *map(_rule, RULES),
+                *map(_rule, BETWEEN),
                 *map(_rule, CLASSICAL),
             ],
         ),
@@ -77,6 +82,10 @@ the command line by `--algorithm NAME:parameter=value,...`. All searches take
   take. The outcome is the same whatever is chosen.
 
 [Searches](../explanation/searches.md) tells how they go about it and what practical monotonicity is."""
+
+STRATEGIES_INTRODUCTION = """\
+A strategy decides what the [gate](../explanation/gate.md) may answer. All of them leave k possible values to
+everybody who was ever returned; they differ in time and in how many artificial values they need."""
 
 METHODS_INTRODUCTION = """\
 A method is named as a search is: in a job file by `algorithm = "NAME"` in `[search]`, with its parameters
@@ -118,7 +127,9 @@ differs. *Not equal* (⇎) means that no exchange holds in general; these are li
 better answer than silence.
 
 Every rule is checked by exact enumeration of all small relations: the claim where its conditions are met,
-and a counterexample for what is not claimed."""
+and a counterexample for what is not claimed. G1-G19, S1-S11 and D1-D15 are published; GD1-GD6, GS1-GS4 and
+SD1-SD4, about two different anonymizations, are ours; the rest is classical.
+[Rewriting](../explanation/rewriting.md) tells how the optimizer uses them."""
 
 CORRECTED = (Spectrum.EQUAL, Spectrum.PARTIAL)
 
@@ -167,7 +178,7 @@ def _rule(rule: Rule) -> str:
 
 def _before_and_after(rule: Rule) -> list[str]:
     way, before = next(iter(starts(rule)))
-    after = next(iter(rule.considered(before, way, DeclaredFacts()))).plan
+    after = next(iter(rule.considered(before, way, DeclaredFacts(static_noise=before.columns)))).plan
     arrow = "must not become" if rule.kind == "noneq" else "becomes"
     return [plan_tree(before), "", arrow, "", plan_tree(after) if after else ""]
 

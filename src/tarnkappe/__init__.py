@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tarnkappe import privacy as models
+    from tarnkappe.algebra.lazy import relation, sql
     from tarnkappe.errors import TarnkappeError
     from tarnkappe.hierarchy import Hierarchy, read_hierarchy, write_hierarchy
     from tarnkappe.job import (
@@ -45,13 +46,16 @@ __all__ = [
     "models",
     "read",
     "read_hierarchy",
+    "relation",
     "run",
+    "sql",
     "write",
     "write_hierarchy",
     "write_report",
 ]
 
 _HOMES = {
+    "algebra.lazy": ("relation", "sql"),
     "errors": ("TarnkappeError",),
     "hierarchy": ("Hierarchy", "read_hierarchy", "write_hierarchy"),
     "job": (

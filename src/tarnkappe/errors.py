@@ -48,6 +48,10 @@ class AccessError(TarnkappeError):
     """Somebody asks for what he may not have: another key, another role or a second person is needed."""
 
 
+class ProtocolError(TarnkappeError):
+    """A party of a federation does not keep to the protocol: damaged, repeated, foreign or impossible messages."""
+
+
 class GuaranteeError(TarnkappeError):
     """The data do not meet a guarantee that was asked for."""
 

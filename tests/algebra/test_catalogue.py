@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tarnkappe.algebra.rules import ALL_RULES, CLASSICAL, RULES, TRANSFORMATIONS, Rule
+from tarnkappe.algebra.rules import ALL_RULES, BETWEEN, CLASSICAL, RULES, TRANSFORMATIONS, Rule
 from tarnkappe.algebra.table import OPERATORS, PARTNERS, Spectrum, as_markdown, commutation_table, rules_of
 from tarnkappe.errors import ParameterError
 from tests.conftest import FIXTURES
@@ -19,7 +19,22 @@ TABLES = json.loads((FIXTURES / "algebra" / "commutation.json").read_text(encodi
 def test_all_45_rules_and_the_twelve_classical_ones_are_there() -> None:
     assert [rule.name for rule in RULES] == [rule["id"] for rule in PUBLISHED]
     assert len(CLASSICAL) == 12
-    assert len(ALL_RULES) == 57
+    assert len(ALL_RULES) == 45 + 12 + len(BETWEEN)
+
+
+def test_our_own_rules_are_told_apart_from_the_published_ones() -> None:
+    assert not {rule.name for rule in BETWEEN} & {rule.name for rule in RULES}
+    fields = Counter((rule.field, rule.kind[:7]) for rule in BETWEEN)
+    assert fields == {
+        ("GenDp", "eq"): 3,
+        ("GenDp", "partial"): 1,
+        ("GenDp", "noneq"): 2,
+        ("GenSlice", "eq"): 1,
+        ("GenSlice", "partial"): 1,
+        ("GenSlice", "noneq"): 2,
+        ("SliceDp", "eq"): 2,
+        ("SliceDp", "noneq"): 2,
+    }
 
 
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda rule: rule["id"])

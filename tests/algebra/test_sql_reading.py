@@ -103,6 +103,8 @@ def test_the_columns_are_shown_in_the_order_of_the_query() -> None:
     assert read("SELECT * FROM spender NATURAL JOIN ort").columns == (*SPENDER, "stadt")
     assert read("SELECT * RENAME (plz AS p) FROM spender").columns == ("p", "alter", "blutgruppe")
     assert read("SELECT b, a FROM (SELECT plz AS a, alter AS b FROM spender)").columns == ("b", "a")
+    nested = "slice(generalize((SELECT plz, blutgruppe FROM spender), k => 2, by => [plz]), groups => [[plz], [blutgruppe]])"
+    assert read(f"SELECT * FROM {nested}").columns == ("plz", "blutgruppe")
 
 
 def test_names_ignore_case_unless_two_differ_only_by_it() -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tarnkappe.bench import NAMES, bench, lattice, recoding, risk, scale
+from tarnkappe.bench import NAMES, bench, exchange, lattice, recoding, risk, scale
 from tarnkappe.bench.adult import read_adult, read_reference
 from tarnkappe.bench.chart import draw_curves
 from tarnkappe.lattice import Auto
@@ -58,6 +58,13 @@ def test_risk_measures_what_it_is_held_to() -> None:
     measured = risk.run(rows=2000, people=500)
     assert set(risk.LIMITS) <= set(measured)
     assert all(measured[name] > 0 for name in risk.LIMITS)
+
+
+def test_exchange_measures_what_it_is_held_to() -> None:
+    measured = exchange.run(rows=1000, earlier=3)
+    assert set(exchange.LIMITS) <= set(measured)
+    assert measured["check_seconds"] > 0
+    assert measured["selected"] > 50
 
 
 def test_recoding_measures_every_method_it_is_asked_for() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tarnkappe.bench import gate
+from tarnkappe.bench.gate_measure import against_plain_python, measure, together, without_criterion
 from tarnkappe.bench.gate_workloads import SETUPS, adult, secrets
-from tarnkappe.gate import WitnessPool
+from tarnkappe.gate import STRATEGIES, CloneMatching, WitnessPool
 from tarnkappe.table.examples import shaped
 
 
@@ -49,6 +50,35 @@ def test_selections_on_adult_have_10_to_30_rows() -> None:
 
 
 def test_a_measurement_tells_the_share_and_the_least_share() -> None:
-    line = gate.together([gate.measure(*SETUPS["2"].draw(seed), 3, WitnessPool()) for seed in range(2)])
+    line = together([measure(*SETUPS["2"].draw(seed), 3, WitnessPool()) for seed in range(2)])
     assert 0 < line["least_share"] <= line["share"] <= line["largest_share"]
     assert line["ratio"] <= 1.5
+    assert [query for query, _ in line["curve"]][-1] == SETUPS["2"].queries
+
+
+def test_all_ten_setups_are_measured_with_stable_names() -> None:
+    assert {SETUPS[name].number for name in gate.PLAN if name != "10"} | {1, 10} == set(range(1, 11))
+    assert {strategy for strategies in gate.PLAN.values() for strategy in strategies} <= set(STRATEGIES.names)
+    for known in (gate.DOCUMENT, gate.DOCUMENT_LARGEST, gate.DOCUMENT_LATE):
+        assert {name.split("_")[1] for name in known} <= set(gate.PLAN)
+
+
+def test_a_run_has_the_figures_of_its_setups_and_a_picture() -> None:
+    measured = gate.run(seeds=1, setups=("2",))
+    assert {key for key in gate.LIMITS if "setup_2" in key} <= set(measured)
+    lines = {line["strategy"]: line for line in measured["lines"] if line["setup"] == "setup_2_k3"}
+    assert set(lines) == set(gate.PLAN["2"])
+    assert lines["witness-pool"]["share"] <= lines["clone-matching"]["share"]
+    assert measured["clone_matching_setup_2_ratio"] > 1
+    assert "Setup 2" in gate.draw(measured).to_svg()
+
+
+def test_clone_matching_decides_as_plain_python_on_the_setup() -> None:
+    measured = against_plain_python("4-10000-50", 10, queries=6)
+    assert 0 < measured["clone_matching_to_plain_python"] < 1
+
+
+def test_without_a_criterion_degrees_fall() -> None:
+    line = without_criterion(CloneMatching, 1)
+    assert 3 < line["first_average_degree"] < 7
+    assert line["first_degree_1_after"] <= 16, "somebody's value is known, as in the literature"

@@ -221,13 +221,16 @@ def test_surplus_values_do_no_harm(kind: type[Strategy]) -> None:
         truth = rng.integers(0, 4, 6).astype(np.int32)
         knowledge, strategy = Knowledge(4), kind()
         strategy.begin(knowledge, 2, seed)
-        members, known, _ = twin.numbered(
-            [rng.choice(6, 3, replace=False).tolist() for _ in range(4)], dict(enumerate(truth))
-        )
-        for who in members[:3]:
-            seen = max(knowledge.tuples, 1 + max(who))
-            proposal = strategy.propose(np.array(who, dtype=np.int32), known[:seen], may_add=True)
+        persons: list[int] = []
+        for _ in range(3):
+            asked = rng.choice(6, 3, replace=False).tolist()
+            known = len(persons)
+            persons += [person for person in asked if person not in persons]
+            who = np.array([persons.index(person) for person in asked], dtype=np.int32)
+            proposal = strategy.propose(who, truth[persons], may_add=True)
             assert proposal is not None
+            if proposal.order is not None:
+                persons[known:] = [persons[number] for number in proposal.order]
             for part in proposal.parts:
                 surplus = rng.integers(0, 2, 4).astype(np.int32)
                 knowledge.publish(part.members, part.counts + surplus)

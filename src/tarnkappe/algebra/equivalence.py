@@ -74,6 +74,7 @@ class Finding:
         difference: the smallest world in which the plans are not equal, if there is one.
         degrees: the least size of a class in the generalized columns that either plan may release.
         rows: the most rows of a relation that were tried.
+        notes: what was changed in the plans to make them small enough.
     """
 
     kind: Kind
@@ -83,6 +84,7 @@ class Finding:
     difference: Counterexample | None
     degrees: tuple[int | None, int | None]
     rows: int
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -102,6 +104,7 @@ class Finding:
             "one_sided": self.one_sided,
             "degrees": list(self.degrees),
             "difference": self.difference and self.difference.as_dict(),
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
@@ -113,7 +116,7 @@ class Finding:
         if None not in self.degrees:
             least, other = self.degrees
             lines.append(f"released classes have at least {least} rows on the left, {other} on the right")
-        return "\n".join([*lines, *([str(self.difference)] if self.difference else [])])
+        return "\n".join([*lines, *self.notes, *([str(self.difference)] if self.difference else [])])
 
 
 def compare(left: Plan, right: Plan, space: Space | None = None) -> Finding:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
 
-NAMES = ("lattice", "scale", "recoding", "risk", "gate")
+NAMES = ("lattice", "scale", "recoding", "risk", "gate", "algebra", "exchange")
 
 
 class Bench(Protocol):
@@ -20,8 +20,8 @@ class Bench(Protocol):
 
     LIMITS: dict[str, float]
 
-    def run(self, progress: Progress | None = None) -> dict[str, Any]:
-        """Measure; the keys are stable."""
+    def run(self, progress: Progress | None = None, **size: int) -> dict[str, Any]:
+        """Measure; the keys are stable. A measurement that can be smaller takes `rows`."""
 
 
 def bench(name: str) -> Bench:

@@ -1,23 +1,28 @@
-"""How fast the gate answers, how many artificial values it needs, and how far from the least that is."""
+"""How fast the gate answers, how many artificial values it needs, and how far from the least that is.
+
+All ten setups of `gate_workloads`, every strategy where it is of interest, next to what the literature
+reports.
+"""
 
 from __future__ import annotations
 
-import statistics
-import time
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from tarnkappe.bench.adult import read_adult, reference_folder
+from tarnkappe.bench.chart import draw_curves, side_by_side
+from tarnkappe.bench.gate_measure import (
+    Work,
+    against_plain_python,
+    exact_signatures,
+    measure,
+    together,
+    without_criterion,
+)
 from tarnkappe.bench.gate_workloads import SETUPS, adult
-from tarnkappe.gate import Answer, Gate, Knowledge, Population, Strategy, WitnessPool
-from tarnkappe.gate.certificate import certify
-from tarnkappe.gate.exact_test import settle
-from tarnkappe.gate.pool import Pool
+from tarnkappe.drawing import Drawing
+from tarnkappe.gate import STRATEGIES
 from tarnkappe.table.encoding import Progress
-
-CLOCK = time.process_time
-"""The gate decides in one thread: its processor time is what a query takes on an idle machine."""
 
 LIMITS = {
     "exact_signatures_median_seconds": 0.1,
@@ -28,110 +33,180 @@ LIMITS = {
     "witness_pool_setup_2_median_seconds": 0.1,
     "witness_pool_setup_3_median_seconds": 0.1,
     "witness_pool_setup_10_median_seconds": 0.1,
+    "witness_pool_to_clone_matching_setup_4": 0.999,
+    "clone_matching_to_plain_python": 0.1,
+    "clone_matching_to_document_setup_4": 1.0,
 }
 """What `make bench-check` holds us to. A ratio is of artificial values to the least possible number."""
 
+POOL, CLONE = "witness-pool", "clone-matching"
+MATCHINGS = (CLONE, "simple-matching", "max-anonymity", "max-edges")
+UNIQUE = ("sa-unique", "sa-unique-a", "sa-unique-b", "sa-unique-c")
+BASELINE = "m-invariance"
 
-def exact_signatures(seeds: int) -> dict[str, Any]:
-    """Setup 1: all exact signatures after every answer."""
-    seconds: list[float] = []
-    for seed in range(-1, seeds):  # the first run compiles and is not counted
-        population, queries = SETUPS["1"].draw(max(seed, 0))
-        knowledge = Knowledge(len(population.labels))
-        pool = Pool(knowledge)
-        number: dict[int, int] = {}
-        truth: list[int] = []
-        for query in queries:
-            for person in query:
-                if person not in number:
-                    number[person] = len(number)
-                    truth.append(population.secret(person))
-            known = np.array(truth, dtype=np.int32)
-            members = np.array([number[person] for person in query], dtype=np.int32)
-            start = CLOCK()
-            knowledge.publish(members, np.bincount(known[members], minlength=knowledge.values))
-            pool = pool.carried(known, knowledge.values, 100)
-            if not settle(pool):
-                raise AssertionError("the exact test must decide everything")
-            pool.trim(knowledge.values)
-            if seed >= 0:
-                seconds.append(CLOCK() - start)
-    return {
-        "exact_signatures_queries": len(seconds),
-        "exact_signatures_median_seconds": statistics.median(seconds),
-        "exact_signatures_worst_seconds": max(seconds),
-    }
+DOCUMENT = {
+    "setup_3-7_k4": {CLONE: 0.07, "sa-unique": 0.54, BASELINE: 0.57},
+    "setup_3-6_k4": {CLONE: 0.18},
+    "setup_4-10000-50_k10": {CLONE: 0.27},
+    "setup_4-10000-100_k10": {CLONE: 0.49, "max-edges": 0.73},
+    "setup_4-10000-200_k10": {CLONE: 0.69},
+    "setup_4-100000-100_k10": {CLONE: 0.008},
+    "setup_8_k10": {"sa-unique": 0.473, BASELINE: 0.689},
+    "setup_10_k5": {CLONE: 0.03, "sa-unique": 0.59},
+    "setup_10_k7": {CLONE: 0.09, "sa-unique": 1.17},
+}
+"""The mean shares of artificial values that the literature reports."""
+DOCUMENT_LARGEST = {"setup_2_k3": {CLONE: 0.53, "sa-unique": 0.94, BASELINE: 1.30, "exact": 0.12}}
+"""The largest shares that it reports."""
+DOCUMENT_LATE = {
+    "setup_9_k4": {CLONE: 1.80, "sa-unique": 1.40},
+    "setup_9_k6": {CLONE: 3.10, "sa-unique": 1.70},
+}
+"""The shares from query 150 on that it reports."""
 
-
-def measure(population: Population, queries: list[list[int]], k: int, strategy: Strategy) -> dict[str, Any]:
-    """Run a sequence through a gate; what it cost, and what the least possible cost was."""
-    gate = Gate(population, k, strategy)
-    seconds: list[float] = []
-    shares: list[float] = []
-    added = least = real = 0
-    for query in queries:
-        start = CLOCK()
-        answer = gate.ask(query)
-        seconds.append(CLOCK() - start)
-        if not isinstance(answer, Answer):
-            raise AssertionError("with artificial values every query can be answered")
-        added += answer.artificial
-        least += answer.least or 0
-        real += len(query)
-        shares.append(answer.artificial / len(query))
-    if "witnesses" in (state := strategy.state()):
-        certify(gate.knowledge, state["witnesses"], k)
-    return {
-        "added": added,
-        "least": least,
-        "real": real,
-        "mean_share": statistics.mean(shares),
-        "largest_share": max(shares),
-        "seconds": seconds,
-    }
+PLAN: dict[str, tuple[str, ...]] = {
+    "2": (POOL, *MATCHINGS, "sa-unique", BASELINE),
+    "3-7": (POOL, *MATCHINGS, "sa-unique", BASELINE),
+    "3-6": (POOL, *MATCHINGS, "sa-unique", BASELINE),
+    **{name: (CLONE,) for name in SETUPS if name[0] in "4567"},
+    "4-10000-100": (POOL, *MATCHINGS, "sa-unique", BASELINE),
+    "8": (CLONE, *UNIQUE, BASELINE),
+    "9": (CLONE, "max-edges", "sa-unique", BASELINE),
+    "10": (POOL, *MATCHINGS, "sa-unique", BASELINE),
+}
+"""Which strategies run on which setup."""
+SMALL = ("2", "3-7", "3-6")
+SLOW_FOR_POOL = ("4-10000-100", 25)
 
 
-def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Several runs as one line of figures."""
-    seconds = [s for run in runs for s in run["seconds"]]
-    least, added = sum(run["least"] for run in runs), sum(run["added"] for run in runs)
-    return {
-        "share": added / sum(run["real"] for run in runs),
-        "least_share": least / sum(run["real"] for run in runs),
-        "largest_share": max(run["largest_share"] for run in runs),
-        "ratio": added / least if least else (1.0 if not added else float("inf")),
-        "median_seconds": statistics.median(seconds),
-        "worst_seconds": max(seconds),
-    }
+def run(
+    progress: Progress | None = None,
+    *,
+    seeds: int = 20,
+    large_seeds: int | None = None,
+    setups: tuple[str, ...] | None = None,
+    plain_queries: int = 200,
+) -> dict[str, Any]:
+    """Measure every strategy on the setups where it is of interest.
 
+    `least` is what the witness pool itself has proven to be necessary, answer by answer, in the same run.
 
-def run(progress: Progress | None = None, *, seeds: int = 20) -> dict[str, Any]:
-    """Measure the exact test on setup 1 and the witness pool on setups 2, 3, 4 and 10.
-
-    `least` is what the strategy itself has proven to be necessary, answer by answer, in the same run.
+    Args:
+        progress: told which line is measured.
+        seeds: how many times setups 1, 2 and 3 are drawn.
+        large_seeds: how many times the others are; a tenth of the seeds if not given.
+        setups: only these, by name; all if not given.
+        plain_queries: how many queries of setup 4 the plain Python twin gets.
     """
-    figures = exact_signatures(seeds)
-    data = read_adult(reference_folder()).table.data
-    few = max(1, seeds // 10)
-    plan: list[tuple[str, int, int]] = [
-        *((name, k, seeds) for name in ("2", "3-7", "3-6") for k in SETUPS[name].ks),
-        ("10", 5, few),
-        ("10", 7, few),
-        ("4-10000-100", 10, few),
+    large = max(1, seeds // 10) if large_seeds is None else large_seeds
+    figures: dict[str, Any] = {"seeds": seeds, "large_seeds": large}
+    if setups is None or "1" in setups:
+        figures |= exact_signatures(seeds)
+        figures["setup_1"] = {
+            name: without_criterion(STRATEGIES[name], seeds) for name in (*MATCHINGS, "sa-unique")
+        }
+    if setups is None or "4-10000-100" in setups:
+        figures |= against_plain_python("4-10000-100", 10, plain_queries)
+    jobs = [
+        (name, k, strategy)
+        for name, strategies in PLAN.items()
+        if setups is None or name in setups
+        for k in ((5, 7) if name == "10" else SETUPS[name].ks)
+        for strategy in strategies
+        if not (strategy == POOL and (name, k) == SLOW_FOR_POOL)
     ]
     lines: dict[str, dict[str, Any]] = {}
-    for done, (name, k, repeats) in enumerate(plan):
+    for done, (name, k, strategy) in enumerate(jobs):
         if progress:
-            progress("setups", done, len(plan))
-        drawn = (adult(data, seed) if name == "10" else SETUPS[name].draw(seed) for seed in range(repeats))
-        lines[f"setup_{name}_k{k}"] = together([measure(*work, k, WitnessPool()) for work in drawn])
-    figures["witness_pool"] = lines
+            progress("setups", done, len(jobs))
+        repeats = seeds if name in SMALL else large
+        runs = [measure(*work, k, STRATEGIES[strategy]()) for work in _drawn(name, repeats)]
+        lines.setdefault(f"setup_{name}_k{k}", {})[strategy] = together(runs)
+    _compare(lines)
+    figures["curves"] = {
+        name: {strategy: figure.pop("curve") for strategy, figure in line.items()}
+        for name, line in lines.items()
+    }
+    figures["lines"] = [
+        {"setup": name, "strategy": strategy} | figure
+        for name, line in lines.items()
+        for strategy, figure in line.items()
+    ]
+    figures["document"] = {"mean": DOCUMENT, "largest": DOCUMENT_LARGEST, "late": DOCUMENT_LATE}
+    return figures | _summary(lines)
+
+
+def _drawn(name: str, repeats: int) -> Iterator[Work]:
+    if name == "10":
+        data = read_adult(reference_folder()).table.data
+        return (adult(data, seed) for seed in range(repeats))
+    return (SETUPS[name].draw(seed) for seed in range(repeats))
+
+
+def _compare(lines: dict[str, dict[str, Any]]) -> None:
+    """Set every share beside the least possible one of the same run, and beside that of the literature."""
+    reported = (
+        ("share", DOCUMENT),
+        ("largest_share", DOCUMENT_LARGEST),
+        ("last_quarter_share", DOCUMENT_LATE),
+    )
+    for name, line in lines.items():
+        for strategy, figures in line.items():
+            if POOL in line and line[POOL]["least_share"]:
+                figures["to_least"] = figures["share"] / line[POOL]["least_share"]
+            for key, document in reported:
+                if strategy in document.get(name, {}):
+                    figures["to_document"] = figures[key] / document[name][strategy]
+
+
+def _summary(lines: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The figures that the limits are about, and their neighbours, under stable names."""
+    found: dict[str, Any] = {}
     for number in ("2", "3", "10"):
-        own = [
-            line
-            for (name, _, _), line in zip(plan, lines.values(), strict=True)
-            if name.split("-")[0] == number
-        ]
-        figures[f"witness_pool_setup_{number}_ratio"] = max(line["ratio"] for line in own)
-        figures[f"witness_pool_setup_{number}_median_seconds"] = max(line["median_seconds"] for line in own)
-    return figures
+        own = [line for name, line in lines.items() if name.split("_")[1].split("-")[0] == number]
+        if own:
+            key = f"witness_pool_setup_{number}"
+            found[f"{key}_ratio"] = max(line[POOL]["ratio"] for line in own)
+            found[f"{key}_median_seconds"] = max(line[POOL]["median_seconds"] for line in own)
+            found[f"clone_matching_setup_{number}_ratio"] = max(
+                line[CLONE].get("to_least", 1.0) for line in own
+            )
+    if (main := lines.get("setup_4-10000-100_k10")) is not None:
+        found["witness_pool_to_clone_matching_setup_4"] = main[POOL]["share"] / main[CLONE]["share"]
+        found["clone_matching_setup_4_share"] = main[CLONE]["share"]
+        compared = [name for name in DOCUMENT if name.startswith("setup_4") and name in lines]
+        ours = sum(lines[name][CLONE]["share"] for name in compared)
+        found["clone_matching_to_document_setup_4"] = ours / sum(DOCUMENT[name][CLONE] for name in compared)
+    return found
+
+
+PICTURES = {
+    "Setup 2, k = 3: strategies": ("setup_2_k3", None),
+    "Setup 3, 6 new, k = 4: strategies": ("setup_3-6_k4", None),
+    "Setup 4, 10,000 people, 100 values, k = 10": ("setup_4-10000-100_k10", None),
+    "Setup 8, k = 10: SA-unique variants": ("setup_8_k10", None),
+    "Setup 9, k = 4: few values, large answers": ("setup_9_k4", None),
+    "Setup 10, Adult, k = 7": ("setup_10_k7", None),
+    "Setup 5, k = 10: clone matching": ("setup_5-", "_k10"),
+    "Setup 6, k = 10: distributions": ("setup_6-", "_k10"),
+    "Setup 7, k = 25: distributions": ("setup_7-", "_k25"),
+}
+"""A line with a curve for each strategy, or the curves of clone matching for several lines."""
+
+
+def draw(measured: dict[str, Any]) -> Drawing:
+    """The share of artificial values by query, one picture for each setup that was measured."""
+    drawings = []
+    for title, (start, end) in PICTURES.items():
+        lines = measured["curves"]
+        if end is None:
+            curves = dict(reversed(lines.get(start, {}).items()))  # the first ones are drawn on top
+        else:
+            chosen = [name for name in lines if name.startswith(start) and name.endswith(end)]
+            curves = {name.removeprefix(start).removesuffix(end): lines[name][CLONE] for name in chosen}
+        if curves:
+            points = {
+                name: [(query, 100 * share) for query, share in curve] for name, curve in curves.items()
+            }
+            drawings.append(draw_curves(title, points, ("query", "%")))
+    return side_by_side("Artificial values for 100 real ones, by query", drawings)

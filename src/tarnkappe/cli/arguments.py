@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,11 @@ from typer.core import TyperCommand
 
 from tarnkappe.errors import ParameterError
 
-COLUMN_LISTS = ("--qi", "--sensitive", "--identifier", "--column", "--field", "--new-key")
+COLUMN_LISTS = (
+    "--qi", "--sensitive", "--identifier", "--column", "--field", "--new-key", "--prove", "--rule",
+)  # fmt: skip
+PAIR_LISTS = ("--data", "--hierarchies")
+PAIR = re.compile(r"[^\s=]+=.+", re.DOTALL)
 
 
 class ColumnLists(TyperCommand):
@@ -23,7 +28,7 @@ class ColumnLists(TyperCommand):
 
 
 def repeat_options(words: Sequence[str]) -> list[str]:
-    """Write out lists of columns as Typer reads them.
+    """Write out lists of columns, and of pairs NAME=FILE, as Typer reads them.
 
     >>> repeat_options(["data.csv", "--qi", "age", "sex", "--k", "5"])
     ['data.csv', '--qi', 'age', '--qi', 'sex', '--k', '5']
@@ -32,8 +37,8 @@ def repeat_options(words: Sequence[str]) -> list[str]:
     option = ""
     for word in words:
         if word.startswith("-"):
-            option = word if word in COLUMN_LISTS else ""
-        elif option and written[-1] != option:
+            option = word if word in (*COLUMN_LISTS, *PAIR_LISTS) else ""
+        elif option and written[-1] != option and (option in COLUMN_LISTS or PAIR.fullmatch(word)):
             written.append(option)
         written.append(word)
     return written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,15 @@ from tarnkappe.errors import ParameterError
 
 def bench(
     name: Annotated[str, typer.Argument(help=f"What to measure: {', '.join(NAMES)}.")],
-    picture: Annotated[Path | None, typer.Option(help="Where to draw it (.svg or .png): scale only.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw it (.svg or .png): scale, gate.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="How often random data are drawn: gate only.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="On so many rows, where a measurement can be smaller.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure, and compare with something that is measured in the same run."""
@@ -26,8 +35,12 @@ def bench(
         if draw is None:
             raise ParameterError(f"the measurement '{name}' has no picture: leave --picture out")
         check_picture(picture)
+    size = {key: value for key, value in (("seeds", seeds), ("rows", rows)) if value is not None}
+    for key in size:
+        if key not in inspect.signature(chosen.run).parameters:
+            raise ParameterError(f"the measurement '{name}' has no choice of {key}: leave --{key} out")
     with progress_bar() as progress:
-        measured = chosen.run(progress)
+        measured = chosen.run(progress, **size)
     if picture is not None and draw is not None:
         write_picture(draw(measured), picture)
     if as_json:
@@ -39,6 +52,8 @@ def bench(
 def _lines(measured: dict[str, Any], limits: dict[str, float]) -> list[str]:
     lines = []
     for key, value in measured.items():
+        if key == "curves":  # these are for the picture
+            continue
         if isinstance(value, list):
             lines += [f"{key}: {len(value)}", *("  " + _line(each) for each in value)]
         else:

@@ -31,6 +31,11 @@ COMMANDS = (
     "hierarchy",
     "pseudonymize",
     "reidentify",
+    "sql",
+    "gate",
+    "party",
+    "federate",
+    "exchange",
     "bench",
 )
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""

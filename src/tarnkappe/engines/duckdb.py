@@ -74,7 +74,7 @@ def open_duckdb(
         if file is None:
             raise ParameterError(f"{shown(database or '')}: DuckDB opens files only: use another engine")
         stack.enter_context(opened(file))  # a file that changes until the end is refused
-        connection = stack.enter_context(_connect(target.with_name("spill"), memory_limit))
+        connection = stack.enter_context(new_connection(target.with_name("spill"), memory_limit))
         engine = DuckDB(connection, str(file) if database is None else shown(database), target)
         engine.output_delimiter = output_delimiter
         if database is not None:
@@ -112,7 +112,7 @@ class DuckDB(Engine):
         except (pa.ArrowException, OSError):
             raise InputError(f"{path}: this is no Parquet file, or it is damaged") from None
         self._kinds = plain_kinds(schema)
-        file, row = literal(_without_patterns(path)), "file_row_number"
+        file, row = literal(without_patterns(path)), "file_row_number"
         if unused(row, schema.names) == row:
             self._take(f"SELECT * FROM read_parquet({file}, {row} = true)", row, schema.names)
         else:
@@ -204,7 +204,7 @@ class DuckDB(Engine):
             self._texts[RELEASE] = TextFile(self._target, self.output_delimiter, None)
             return tuple(self._texts[RELEASE].names)
         with self._reporting():
-            rows = f"read_parquet({literal(_without_patterns(self._target))})"
+            rows = f"read_parquet({literal(without_patterns(self._target))})"
             self._connection.execute(f"CREATE TEMP VIEW {RELEASE} AS FROM {rows}")
             return tuple(self._connection.sql(f"FROM {RELEASE} LIMIT 0").columns)
 
@@ -255,7 +255,8 @@ class _WrittenFile(Written):
         return self._engine.grouped(RELEASE, names)
 
 
-def _connect(spill: Path, memory_limit: str | None) -> duckdb.DuckDBPyConnection:
+def new_connection(spill: Path, memory_limit: str | None = None) -> duckdb.DuckDBPyConnection:
+    """An empty database in memory that spills into a private folder and loads no extension by itself."""
     connection = duckdb.connect(
         config={
             "temp_directory": str(spill),
@@ -273,7 +274,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _without_patterns(path: Path) -> str:
+def without_patterns(path: Path) -> str:
     """A path in which no character stands for others."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 

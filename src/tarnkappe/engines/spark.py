@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,15 +46,15 @@ def open_spark(target: Path, *, path: str) -> Iterator[Spark]:
         target: the folder to write, in a private folder, where Spark also keeps what it works with.
         path: the file or folder to read.
     """
-    files = _files(Path(path))
-    before = _stamps(files)
+    files = parquet_files(Path(path))
+    before = stamps(files)
     with ExitStack() as stack:
         scratch = target.with_name("scratch")
-        session = stack.enter_context(_session(scratch))
+        session = stack.enter_context(running_session(scratch))
         engine = Spark(session, Path(path), files[0], target, scratch)
         stack.callback(engine.forget)
         yield engine
-        if _stamps(_files(Path(path))) != before:
+        if stamps(parquet_files(Path(path))) != before:
             raise InputError(
                 f"{path}: the files changed while they were read: read when nobody writes to them"
             )
@@ -88,7 +88,7 @@ class Spark(Engine):
         folder = self._scratch / secrets.token_hex(6)
         with self._reporting(), _told(progress, "counting"):
             self._session.sql(statement).write.parquet(str(folder))
-        files = [pyarrow.parquet.ParquetFile(file) for file in _files(folder)]
+        files = [pyarrow.parquet.ParquetFile(file) for file in parquet_files(folder)]
         batches = (batch for file in files for batch in file.iter_batches())
         found = collect(files[0].schema_arrow, batches, self._kinds)
         shutil.rmtree(folder)
@@ -153,15 +153,16 @@ class _WrittenFolder(Written):
 
 
 @contextmanager
-def _session(scratch: Path) -> Iterator[Any]:
+def running_session(scratch: Path, settings: Mapping[str, str] = SETTINGS) -> Iterator[Any]:
+    """The session that runs already, left as it was at the end; or one of our own, which is then stopped."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise ParameterError("the engine 'spark' needs PySpark: pip install 'tarnkappe[spark]'") from None
     running = SparkSession.getActiveSession()
     session = running or start_session(scratch)
-    before = {name: session.conf.get(name, None) for name in SETTINGS}
-    for name, wanted in SETTINGS.items():
+    before = {name: session.conf.get(name, None) for name in settings}
+    for name, wanted in settings.items():
         session.conf.set(name, wanted)
     try:
         yield session
@@ -220,7 +221,7 @@ def _told(progress: Progress | None, what: str) -> Iterator[None]:
         progress(what, 1, 1)
 
 
-def _files(path: Path) -> list[Path]:
+def parquet_files(path: Path) -> list[Path]:
     """The Parquet files of a folder, or the file itself; what Spark hides is not looked at."""
     if path.is_file():
         return [path]
@@ -230,5 +231,6 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _stamps(files: Sequence[Path]) -> list[tuple[Path, int, int]]:
+def stamps(files: Sequence[Path]) -> list[tuple[Path, int, int]]:
+    """What tells whether files were changed."""
     return [(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]

@@ -1,10 +1,13 @@
 """Free queries whose answers never add up to a disclosure: attacker's knowledge, strategies, gate."""
 
+from tarnkappe.gate.delta_top import CloneMatching, MaxAnonymity, MaxEdges, SimpleMatching
 from tarnkappe.gate.exact import Exact
 from tarnkappe.gate.gate import Answer, Block, Entry, Gate, Refusal
 from tarnkappe.gate.ilp import Ilp
 from tarnkappe.gate.knowledge import Knowledge
+from tarnkappe.gate.m_invariance import MInvariance
 from tarnkappe.gate.population import Population
+from tarnkappe.gate.sa_unique import SaUnique, SaUniqueA, SaUniqueB, SaUniqueC, UniqueThenClone
 from tarnkappe.gate.strategy import Part, Proposal, Strategy
 from tarnkappe.gate.witness_pool import WitnessPool
 from tarnkappe.registry import Registry
@@ -14,21 +17,41 @@ STRATEGIES: Registry[Strategy] = Registry(
     WitnessPool,
     Exact,
     Ilp,
+    CloneMatching,
+    SimpleMatching,
+    MaxAnonymity,
+    MaxEdges,
+    SaUnique,
+    SaUniqueA,
+    SaUniqueB,
+    SaUniqueC,
+    UniqueThenClone,
+    MInvariance,
 )
 
 __all__ = [
     "STRATEGIES",
     "Answer",
     "Block",
+    "CloneMatching",
     "Entry",
     "Exact",
     "Gate",
     "Ilp",
     "Knowledge",
+    "MInvariance",
+    "MaxAnonymity",
+    "MaxEdges",
     "Part",
     "Population",
     "Proposal",
     "Refusal",
+    "SaUnique",
+    "SaUniqueA",
+    "SaUniqueB",
+    "SaUniqueC",
+    "SimpleMatching",
     "Strategy",
+    "UniqueThenClone",
     "WitnessPool",
 ]

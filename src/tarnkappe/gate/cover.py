@@ -77,6 +77,7 @@ class LeastCover:
         self.reasons: list[Reason] = []
         self.proven = True
         self._patience = effort.patience
+        self._explain = True
         self._near: list[Integers] = []
         self._made: list[Integers] = []
         self._state = pool.state.copy()
@@ -92,7 +93,7 @@ class LeastCover:
 
     def find(self, may_add: bool) -> Cover | None:
         """The least cover; None if there is none, or none without values although none may be added."""
-        least = 0
+        least, self._explain = 0, may_add  # why something fails matters only if that can be changed
         while True:
             floor = np.zeros_like(self.real) if self.proven else self.reasons[-1].added
             added = smallest(self.labels, self.reasons, self.k, floor)
@@ -141,7 +142,8 @@ class LeastCover:
         reasons: list[Reason] = []
         unknown: list[int] = []
         done: set[int] = set()
-        while len(kinds := self._lacking(pool, done)) and len(reasons) < self.effort.reasons:
+        wanted = self.effort.reasons if self._explain else 1
+        while len(kinds := self._lacking(pool, done)) and len(reasons) < wanted:
             kind = int(kinds[0])
             verdict = self._ask(pool, kind, everyone, added)
             if isinstance(verdict, Found):
@@ -197,6 +199,8 @@ class LeastCover:
     ) -> tuple[frozenset[int], ...]:
         """What can make the targets possible: one by one, if more than one of them is needed."""
         effort = self.effort.solver
+        if not self._explain:
+            return (why.labels,) * need
         if need == 1 or len(targets) > self.effort.options:
             return (exact.reason(targets, why, levels, effort).labels,) * need
         options = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
 from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.population import Population
@@ -81,8 +83,10 @@ class Gate:
         may_add: bool = True,
         seed: int = 0,
         record: Record | None = None,
+        decision: Decision | None = None,
     ) -> None:
-        self.population, self.k, self.may_add = population, k, may_add
+        self.population, self.k = population, k
+        self.decision = decision or (AsFewAsPossible() if may_add else RefuseWhatBreaks())
         self.knowledge = Knowledge(max(1, len(population.labels)))
         self.strategy = WitnessPool() if strategy is None else strategy
         self.strategy.begin(self.knowledge, k, seed)
@@ -92,15 +96,26 @@ class Gate:
         self._truth = Growing(np.int32)
         self._lock = threading.Lock()
 
-    def ask(self, people: Iterable[Hashable]) -> Answer | Refusal:
-        """The answer to a query that selects these people, or a refusal."""
+    def ask(self, people: Iterable[Hashable], at_least: int = 0) -> Answer | Refusal:
+        """The answer to a query that selects these people, or a refusal.
+
+        The answer has at least a number of values if the gate's decision has the choice.
+        """
         asked = list(people)
         if len(set(asked)) < len(asked):
             raise ParameterError("the query names somebody twice")
         if not asked:
             return Answer((), 0, 0)
         with self._lock:
-            return self._decide(asked)
+            return self._decide(asked, at_least)
+
+    def foresees_refusal(self, people: Iterable[Hashable]) -> bool:
+        """Whether these people will be refused for reasons that anybody can see."""
+        with self._lock:
+            new = itertools.count(len(self._people))
+            numbers = [self._number[person] if person in self._number else next(new) for person in people]
+            members = np.array(numbers, dtype=np.int32)
+            return self.decision.foresees_refusal(self.knowledge, members, self.k)
 
     def update(self, person: Hashable, secret: str | None) -> None:
         """Insert somebody or give somebody another value. What was published stays known."""
@@ -116,6 +131,12 @@ class Gate:
             self.population.remove(person)
             self._number.pop(person, None)
 
+    def numbers(self, people: Iterable[Hashable]) -> frozenset[int] | None:
+        """The tuples of some people, if all of them have been returned with the values that they have now."""
+        with self._lock:
+            found = [self._number.get(person) for person in people]
+        return None if None in found else frozenset(number for number in found if number is not None)
+
     def degrees(self) -> dict[Hashable, int]:
         """How many possible values everybody who was returned keeps at least."""
         with self._lock:
@@ -127,32 +148,47 @@ class Gate:
         """The true value of every tuple that was returned; only the owner may see it."""
         return self._truth.rows
 
-    def resume(self, entries: Iterable[Entry], state: Mapping[str, NDArray[Any]] | None = None) -> None:
-        """Go on where another gate stopped: with all its entries, and with the state it had after the last.
+    def resume(
+        self,
+        entries: Iterable[Entry],
+        state: Mapping[str, NDArray[Any]] | None = None,
+        after: int | None = None,
+    ) -> None:
+        """Go on where another gate stopped: with all its entries, and with a state that it had.
 
         Without a state the strategy follows the entries one by one, which takes about as long as it took to
         answer them. Nothing is taken on trust: it must be proven anew that everybody keeps k values.
+
+        Args:
+            entries: all of them, in their order.
+            state: of the strategy.
+            after: how many entries the state has seen; all if this is not said.
         """
         with self._lock:
             if self._people:
                 raise ParameterError("only a new gate can take over the history of another")
-            for entry in entries:
-                for person, label in entry.newcomers:
-                    self._enter(person, self.population.code(label))
-                self._widen()
-                for block in entry.blocks:
-                    codes = np.array([self.population.code(label) for label in block.values])
-                    members = np.array([self._number[person] for person in block.people], dtype=np.int32)
-                    self.knowledge.publish(members, counted(codes, self.knowledge.values))
-                    if state is None:
-                        self.strategy.follow(self.truth[: self.knowledge.tuples])
-            if state is not None and self._people:
-                self.strategy.restore(self.truth, state)
+            all_entries = list(entries)
+            seen = 0 if state is None else len(all_entries) if after is None else after
+            for place, entry in enumerate(all_entries, start=1):
+                self._take_over(entry, follow=place > seen)
+                if state is not None and place == seen:
+                    self.strategy.restore(self.truth, state)
             for person, number in list(self._number.items()):
                 if person not in self.population or self.population.secret(person) != self.truth[number]:
                     del self._number[person]
 
-    def _decide(self, asked: list[Hashable]) -> Answer | Refusal:
+    def _take_over(self, entry: Entry, follow: bool) -> None:
+        for person, label in entry.newcomers:
+            self._enter(person, self.population.code(label))
+        self._widen()
+        for block in entry.blocks:
+            codes = np.array([self.population.code(label) for label in block.values])
+            members = np.array([self._number[person] for person in block.people], dtype=np.int32)
+            self.knowledge.publish(members, counted(codes, self.knowledge.values))
+            if follow:
+                self.strategy.follow(self.truth[: self.knowledge.tuples])
+
+    def _decide(self, asked: list[Hashable], at_least: int) -> Answer | Refusal:
         known = len(self._people)
         secrets = [self.population.secret(person) for person in asked]
         self._widen()
@@ -161,10 +197,12 @@ class Gate:
                 if person not in self._number:
                     self._enter(person, secret)
             members = np.array([self._number[person] for person in asked], dtype=np.int32)
-            proposal = self.strategy.propose(members, self.truth, self.may_add)
+            proposal = self.decision.decide(self.strategy, members, self.truth, at_least)
             if proposal is None:
                 self._forget(known)
                 return Refusal()
+            if proposal.order is not None:
+                self._reorder(known, proposal.order)
             blocks = tuple(self._block(part) for part in proposal.parts)
             if self._record is not None:
                 newcomers = zip(self._people[known:], self.truth[known:].tolist(), strict=True)
@@ -191,6 +229,12 @@ class Gate:
         self._number[person] = len(self._people)
         self._people.append(person)
         self._truth.add(np.array([secret], dtype=np.int32))
+
+    def _reorder(self, known: int, order: Integers) -> None:
+        """Number the newcomers as the parts of the answer introduce them."""
+        self._people[known:] = [self._people[number] for number in order]
+        self._truth.rows[known:] = self._truth.rows[order]
+        self._number.update((person, known + place) for place, person in enumerate(self._people[known:]))
 
     def _forget(self, known: int) -> None:
         for person in self._people[known:]:

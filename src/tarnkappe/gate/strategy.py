@@ -29,10 +29,13 @@ class Proposal:
     Attributes:
         parts: what to publish, in this order; each part is a result of its own for the attacker.
         least: no answer in the same parts has fewer artificial values; None if the strategy does not know.
+        order: the new tuples, by the numbers they had, in the order in which the parts introduce them: they
+            take the next numbers in this order, which the parts use already. None if nothing changes.
     """
 
     parts: tuple[Part, ...]
     least: int | None = None
+    order: Integers | None = None
 
 
 @dataclasses.dataclass
@@ -60,6 +63,11 @@ class Strategy(ABC):
     """Whether no answer needs fewer artificial values, and a refusal means that k would truly be lost."""
     takes_surplus: ClassVar[bool] = True
     """Whether a part may be published with more artificial values than proposed."""
+    completes: ClassVar[bool] = False
+    """Whether it can start from an answer that has artificial values already."""
+
+    gave_up = False
+    """Whether the last answer was turned down without a proof that it had to be."""
 
     def begin(self, knowledge: Knowledge, k: int, seed: int = 0) -> None:
         """Start with an empty history."""
@@ -83,6 +91,15 @@ class Strategy(ABC):
             truth: the true value of every tuple so far, the new ones included.
             may_add: whether artificial values may be added.
         """
+
+    def complete(
+        self, members: Integers, truth: Integers, counts: Integers, may_add: bool
+    ) -> Proposal | None:
+        """An answer with at least these values, in one part; None if they do not do and none may be added.
+
+        Only strategies that say so (`completes`) can do this.
+        """
+        raise ParameterError(f"the strategy '{self.name}' adds only what is needed: it takes no surplus")
 
     @abstractmethod
     def accept(self) -> None:
@@ -118,3 +135,19 @@ class Strategy(ABC):
 def counted(values: Integers, length: int) -> Integers:
     """How often each value occurs."""
     return np.bincount(values, minlength=length).astype(np.int32)
+
+
+def in_order_of_parts(members: Integers, part: NDArray[np.integer], known: int) -> tuple[Integers, Integers]:
+    """Number the new members anew, part by part; returns the members with their new numbers, and the order
+    for the proposal.
+
+    >>> members, order = in_order_of_parts(np.array([4, 0, 5, 6]), np.array([1, 1, 0, 1]), known=4)
+    >>> members.tolist(), order.tolist()
+    ([5, 0, 4, 6], [5, 4, 6])
+    """
+    new = members >= known
+    order = members[new][np.argsort(part[new], kind="stable")]
+    renamed = members.copy()
+    number = {given: known + place for place, given in enumerate(order.tolist())}
+    renamed[new] = [number[given] for given in members[new].tolist()]
+    return renamed, order

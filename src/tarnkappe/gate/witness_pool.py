@@ -37,6 +37,7 @@ class WitnessPool(Strategy):
     """
 
     name: ClassVar[str] = "witness-pool"
+    completes: ClassVar[bool] = True
 
     steps: int = 300
     work: int | None = 100_000
@@ -48,12 +49,18 @@ class WitnessPool(Strategy):
         self._next: Cover | None = None
 
     def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
-        real = counted(truth[members], self.knowledge.values)
+        return self.complete(members, truth, counted(truth[members], self.knowledge.values), may_add)
+
+    def complete(
+        self, members: Integers, truth: Integers, counts: Integers, may_add: bool
+    ) -> Proposal | None:
         effort = Effort(self.steps, self.work, self.effort, self.pairs)
-        self._next = LeastCover(self._pool, members, real, truth, self.k, effort).find(may_add)
+        search = LeastCover(self._pool, members, counts, truth, self.k, effort)
+        self._next = search.find(may_add)
+        self.gave_up = self._next is None and not search.proven
         if self._next is None:
             return None
-        self._proposed = real + self._next.added
+        self._proposed = counts + self._next.added
         return Proposal((Part(members, self._proposed),), self._next.least)
 
     def accept(self) -> None:

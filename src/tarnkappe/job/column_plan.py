@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tarnkappe.errors import JobError, ParameterError
-from tarnkappe.hierarchy import BUILDERS, Hierarchy, Ordered, read_hierarchy
+from tarnkappe.hierarchy import Hierarchy, Ordered
+from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
 from tarnkappe.recoding import Aggregation
 from tarnkappe.table import Column, Role, Table
@@ -32,7 +33,7 @@ class ColumnPlan:
     """
 
     role: Role = Role.INSENSITIVE
-    hierarchy: str | Mapping[str, Any] | Hierarchy | None = dataclasses.field(default=None, hash=False)
+    hierarchy: HierarchyPlan | None = dataclasses.field(default=None, hash=False)
     level: int | None = None
     min_level: int | None = None
     max_level: int | None = None
@@ -59,13 +60,7 @@ class ColumnPlan:
 
     def hierarchy_for(self, column: Column) -> Hierarchy | None:
         """The hierarchy of an encoded column, read or built now."""
-        plan = self.hierarchy
-        if plan is None or isinstance(plan, Hierarchy):
-            return plan
-        if isinstance(plan, str):
-            return read_hierarchy(plan)
-        options = dict(plan)
-        return BUILDERS.create(options.pop("builder", "auto"), options).build_column(column)
+        return None if self.hierarchy is None else planned_hierarchy(self.hierarchy, column)
 
     @property
     def order(self) -> tuple[str, ...] | None:

@@ -131,7 +131,7 @@ class Job:
 
     @classmethod
     def _from_dict(cls, content: Mapping[str, Any], folder: Path) -> Job:
-        _refuse_unknown(content, SECTIONS, "section")
+        refuse_unknown(content, SECTIONS, "section")
         if "input" not in content:
             raise JobError("the section [input] is missing: say what to anonymize")
         search = dict(_section(content, "search"))
@@ -142,7 +142,8 @@ class Job:
             input=_source({"input": reading}, "input", folder),
             population=_source(content, "population", folder) if "population" in content else None,
             columns={
-                name: _column(name, plan, folder) for name, plan in _section(content, "columns").items()
+                name: column_section(name, said, folder)
+                for name, said in _section(content, "columns").items()
             },
             privacy=tuple(create_model(entry) for entry in _entries(content, "privacy")),
             loss=create_loss(said.get("loss", "entropy")),
@@ -197,7 +198,8 @@ def _entries(content: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return entries
 
 
-def _refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+def refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+    """Refuse a key that is not known, with the nearest that is."""
     for key in content:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
@@ -211,19 +213,19 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:
     section = dict(_section(content, name))
-    _refuse_unknown(section, _fields(Source), f"key of [{name}]")
+    refuse_unknown(section, _fields(Source), f"key of [{name}]")
     return Source(**_resolved(section, folder, "path"))
 
 
 def _output(content: Mapping[str, Any], folder: Path) -> Output:
     section = dict(_section(content, "output"))
-    _refuse_unknown(section, _fields(Output), "key of [output]")
+    refuse_unknown(section, _fields(Output), "key of [output]")
     return Output(**_resolved(section, folder, "path", "report", "manifest"))
 
 
 def _memory(content: Mapping[str, Any], folder: Path) -> Memory:
     section = dict(_section(content, "history"))
-    _refuse_unknown(section, _fields(Memory), "key of [history]")
+    refuse_unknown(section, _fields(Memory), "key of [history]")
     for required in ("store", "key"):
         if not isinstance(section.get(required), str) or not section[required]:
             raise JobError(f"[history] needs '{required}', the path of a file")
@@ -235,10 +237,11 @@ def _resolved(section: dict[str, Any], folder: Path, *keys: str) -> dict[str, An
     return {key: str(folder / value) if key in keys else value for key, value in section.items()}
 
 
-def _column(name: str, plan: Any, folder: Path) -> ColumnPlan:
+def column_section(name: str, plan: Any, folder: Path) -> ColumnPlan:
+    """What a section [columns.NAME] says; a hierarchy file is looked for in the folder."""
     if not isinstance(plan, Mapping):
         raise JobError(f"[columns.{name}] must be a section with a role")
-    _refuse_unknown(plan, _fields(ColumnPlan), f"key of [columns.{name}]")
+    refuse_unknown(plan, _fields(ColumnPlan), f"key of [columns.{name}]")
     hierarchy = plan.get("hierarchy")
     if isinstance(hierarchy, str):
         hierarchy = str(folder / hierarchy)

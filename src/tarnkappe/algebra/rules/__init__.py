@@ -1,10 +1,12 @@
 """The catalogue of rewrite rules: one function each, a file for each pair of families, one list of all.
 
-`RULES` has the 45 rules of the anonymization operators, `CLASSICAL` the twelve of relational algebra
-beside them, and `TRANSFORMATIONS` the five named transformations DP01-DP05.
+`RULES` has the 45 published rules of the anonymization operators, `BETWEEN` our fourteen verdicts on two
+different anonymizations, `CLASSICAL` the twelve rules of relational algebra beside them, and
+`TRANSFORMATIONS` the five named transformations DP01-DP05.
 """
 
 from tarnkappe.algebra.rules import (
+    between,
     classical,
     generalization_alone,
     generalization_binary,
@@ -25,8 +27,9 @@ RULES = Catalogue(
     *randomization.RULES,
     *randomization_binary.RULES,
 )
+BETWEEN = Catalogue(*between.RULES)
 CLASSICAL = Catalogue(*classical.RULES)
-ALL_RULES = Catalogue(*RULES, *CLASSICAL)
+ALL_RULES = Catalogue(*RULES, *BETWEEN, *CLASSICAL)
 
 TRANSFORMATIONS = {
     transformation.name: transformation
@@ -41,6 +44,7 @@ TRANSFORMATIONS = {
 
 __all__ = [
     "ALL_RULES",
+    "BETWEEN",
     "CLASSICAL",
     "LR",
     "RL",

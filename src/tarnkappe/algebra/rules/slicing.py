@@ -21,12 +21,18 @@ from tarnkappe.algebra.rules.samples import AB, ABC, ABCD, LEFT_PART, R1, R2, RI
 from tarnkappe.algebra.rules.sides import hides
 
 DUPLICATES = "the projection keeps duplicates"
+SEVERAL = "there are several correlation sets"
 ROWS_BROKEN = "slicing breaks rows on purpose, so which rows agree or are selected afterwards is chance"
 
 
 def correlation_sets(slicing: Slicing) -> Groups:
     """The sets of a slicing without the columns that its child does not have."""
     return frozenset(slicing.child.schema & set(group) for group in slicing.groups) - {frozenset()}
+
+
+def _moved(groups: Groups) -> Kind:
+    """Equality between slicings of which one has these sets and the other more of them, which are hidden."""
+    return EQUAL if len(groups) > 1 else BAG_EQUAL
 
 
 def sliced(child: Plan, groups: Collection[Collection[str]]) -> Slicing:
@@ -109,27 +115,34 @@ def s3(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
 @rule(
     "S4", "SliceProj", "Slice[V](Proj[Y](r1))", "Proj[Y](Slice[V∪{R1\\Y}](r1))", "eq", (LR,),
     Effect.EXCHANGE, wellformed=("∪V=Y",), assumes=("Proj not distinct", "omit empty group"),
-    examples=(cut(onto(ABC, "AB"), "A", "B"),),
+    examples=(cut(onto(ABC, "AB"), "A", "B"), cut(onto(ABC, "AB"), "AB")),
 )  # fmt: skip
 def s4(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
-    """Slice first: the hidden columns may be in any set, since they vanish; one of their own is cleanest."""
+    """Slice first: the hidden columns may be in any set, since they vanish; one of their own is cleanest.
+
+    A slicing into one set moves nothing and asks for no bucket; with the new set it would: S1 is the rule.
+    """
     match plan:
         case Slicing(Projection(child, y, distinct)):
-            groups = [*correlation_sets(plan), child.schema - set(y)]
-            yield Rewrite(Projection(sliced(child, groups), y), EQUAL, {DUPLICATES: not distinct})
+            sets = correlation_sets(plan)
+            early = Projection(sliced(child, [*sets, child.schema - set(y)]), y)
+            yield Rewrite(early, EQUAL, {SEVERAL: len(sets) > 1, DUPLICATES: not distinct})
 
 
 @rule(
     "S5", "SliceProj", "Slice[{A∩Z|A∈V}\\{{}}](Proj[Z](r1))", "Proj[Z](Slice[V](r1))", "eq", (RL,),
     Effect.EXCHANGE, wellformed=("∪V=R1",), assumes=("Proj not distinct",),
-    examples=(onto(cut(ABC, "AC", "B"), "AB"),),
+    examples=(onto(cut(ABC, "AC", "B"), "AB"), onto(cut(ABC, "A", "BC"), "BC")),
 )  # fmt: skip
 def s5(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
-    """Project first: columns that vanish are cut out of their sets, and empty sets fall away."""
+    """Project first: columns that vanish are cut out of their sets, and empty sets fall away.
+
+    If one set is left, rows no longer change places at all, as in S6.
+    """
     match plan:
         case Projection(Slicing(child) as slicing, z, distinct):
-            groups = [group & set(z) for group in correlation_sets(slicing)]
-            yield Rewrite(sliced(Projection(child, z), groups), EQUAL, {DUPLICATES: not distinct})
+            left = frozenset(group & set(z) for group in correlation_sets(slicing)) - {frozenset()}
+            yield Rewrite(sliced(Projection(child, z), left), _moved(left), {DUPLICATES: not distinct})
 
 
 @rule(
@@ -226,7 +239,10 @@ def s9(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
             groups = correlation_sets(plan)
             key = join.on
             parts = [[group for group in groups if group <= part.schema - key] for part in (r1, r2)]
-            whole = {"no correlation set spans both parts": sum(map(len, parts)) == len(groups)}
+            whole = {
+                SEVERAL: len(groups) > 1,
+                "no correlation set spans both parts": sum(map(len, parts)) == len(groups),
+            }
             early = Join(sliced(r1, [*parts[0], key]), sliced(r2, [*parts[1], key]))
             yield Rewrite(
                 Projection(early, onto) if all(whole.values()) else None,
@@ -242,7 +258,7 @@ def s9(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
             alone = {"the key is a correlation set of its own in both parts": key in lefts & rights}
             yield Rewrite(
                 sliced(Projection(Join(r1, r2), onto), groups) if all(alone.values()) else None,
-                EQUAL if facts.same_order(r1, r2, key) else partial_slicing(groups),
+                _moved(groups) if facts.same_order(r1, r2, key) else partial_slicing(groups),
                 alone | _vertical(r1, r2, join, facts) | hides(join, onto, distinct),
             )
 

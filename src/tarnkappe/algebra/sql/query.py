@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -24,6 +25,8 @@ class Query:
     columns: tuple[str, ...]
     order: tuple[tuple[str, bool], ...] = ()
     """Columns by which the rows are sorted, each with whether it descends."""
+    promises_epsilon: bool = False
+    """Whether an epsilon was asked for: then values that the noise does not hide are refused."""
 
 
 def read_sql(
@@ -51,9 +54,16 @@ def read_tree(
 ) -> Query:
     """Read a query that is already parsed; the text is for the positions in errors."""
     reader = Reader(text)
+    asked: list[str] = []
+
+    def noting(column: str, epsilon: Fraction) -> Fraction:
+        assert probability_of is not None
+        asked.append(column)
+        return probability_of(column, epsilon)
+
     try:
-        scope = TableReader(text, tables, probability_of).query(tree, outermost=True)
-        return Query(scope.plan, scope.shown, _order(tree, scope, reader))
+        scope = TableReader(text, tables, noting if probability_of else None).query(tree, outermost=True)
+        return Query(scope.plan, scope.shown, _order(tree, scope, reader), bool(asked))
     except RecursionError:
         raise QueryError("The query is nested too deeply.") from None
 

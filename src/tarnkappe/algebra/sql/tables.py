@@ -40,7 +40,8 @@ class TableReader(Reader):
     ) -> None:
         super().__init__(text)
         self._relations = {name: Relation(name, tuple(columns)) for name, columns in tables.items()}
-        self._operators = OperatorReader(text, lambda node: self._argument(node).plan, probability_of)
+        self._operators = OperatorReader(text, self._operand, probability_of)
+        self._shown: tuple[str, ...] = ()
         self._select = SelectReader(text)
         self._named: dict[str, Scope] = {}
         self._used: list[Scope] = []
@@ -107,7 +108,7 @@ class TableReader(Reader):
             scope = self._table(inner) if is_table else self.query(inner)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             self.only(node, "this", "alias", what="a table function")
-            scope = Scope.of(self._operators.operator(node.this))
+            scope = self._operated(node.this)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             self.only(node, "this", "db", "catalog", "alias", "joins", what="a table")
             scope = self._by_name(node, [node.args.get("catalog"), node.args.get("db"), node.this])
@@ -119,11 +120,21 @@ class TableReader(Reader):
             scope = self._join(scope, join)
         return scope
 
+    def _operated(self, call: exp.Anonymous) -> Scope:
+        """The result of an operator, whose columns are shown in the order of its table."""
+        plan = self._operators.operator(call)
+        return Scope.of(plan, self._shown)
+
+    def _operand(self, node: exp.Expr) -> Plan:
+        scope = self._argument(node)
+        self._shown = scope.shown
+        return scope.plan
+
     def _argument(self, node: exp.Expr) -> Scope:
         """The table that is the first argument of an operator; the parser takes a name there for a column."""
         match node:
             case exp.Anonymous():
-                return Scope.of(self._operators.operator(node))
+                return self._operated(node)
             case exp.Paren():
                 return self._argument(node.this)
             case exp.Subquery() | exp.Select() | exp.SetOperation():

@@ -1,0 +1,125 @@
+"""The catalog: everything that a plan needs besides itself.
+
+A plan names relations and columns. What belongs to a column (its hierarchy, its noise, its role) and what
+holds of a relation (its columns, its keys) stands here, once, and not in every query.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from tarnkappe.algebra.facts import DeclaredFacts, Facts
+from tarnkappe.algebra.nodes import Generalization, Randomization
+from tarnkappe.algebra.noise import NoiseDistribution
+from tarnkappe.algebra.plan import Plan, listed
+from tarnkappe.algebra.roles import threads
+from tarnkappe.algebra.statistics import Statistics
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.table import Role
+
+LEAST_BUCKET = 2
+"""A bucket of one row would not be anonymized at all."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """What is known of relations and columns.
+
+    Columns of the same name are the same column wherever they occur: one hierarchy, one noise, one role.
+
+    Attributes:
+        relations: the columns of each base relation.
+        hierarchies: how a column generalizes.
+        noise: what the noised cells of a column are drawn from.
+        bucket: the least number of rows in a bucket of slicing.
+        roles: what a column is to an attacker, where that is known; warnings depend on it.
+        keys: the keys of a relation, each a set of columns: no two rows agree on it.
+        inclusions: (left, right, columns): every combination of values that the left has, the right has too.
+        orders: (relations, columns): these relations store the same values of the columns in the same order.
+        least_rows: a number of rows that a relation is promised not to fall below.
+        from_data: the columns whose hierarchies were made from the values of the data. Such a hierarchy tells
+            which values somebody has, so noisy groups cannot come from it.
+    """
+
+    relations: Mapping[str, tuple[str, ...]]
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    noise: Mapping[str, NoiseDistribution] = field(default_factory=dict)
+    bucket: int = LEAST_BUCKET
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    keys: Mapping[str, Collection[frozenset[str]]] = field(default_factory=dict)
+    inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
+    orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
+    least_rows: Mapping[str, int] = field(default_factory=dict)
+    from_data: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bucket, bool) or not isinstance(self.bucket, int) or self.bucket < LEAST_BUCKET:
+            raise ParameterError(
+                f"a bucket of slicing needs at least {LEAST_BUCKET} rows, or nobody in it is hidden; "
+                f"{self.bucket} is too few"
+            )
+        columns = {column for declared in self.relations.values() for column in declared}
+        _refuse_unknown(set(self.roles) - columns, "a role is given to", columns)
+        for relation, keys in self.keys.items():
+            for key in keys:
+                self._require(relation, key, "a key")
+        for left, right, shared in self.inclusions:
+            self._require(left, shared, "an inclusion")
+            self._require(right, shared, "an inclusion")
+        for relations, ordered in self.orders:
+            for relation in relations:
+                self._require(relation, ordered, "an order")
+        for relation in self.least_rows:
+            self._require(relation, (), "a least number of rows")
+
+    def facts(self, statistics: Statistics | None = None) -> Facts:
+        """What the rules may rely on: what is declared here and what was counted."""
+        counted = {name: known.rows for name, known in (statistics or {}).items() if name in self.relations}
+        return DeclaredFacts(
+            rows={name: rows for name, rows in counted.items() if rows is not None},
+            least_rows=self.least_rows,
+            keys=self.keys,
+            inclusions=self.inclusions,
+            orders=self.orders,
+            static_noise=frozenset(column for column, noise in self.noise.items() if noise.is_static),
+            bucket=self.bucket,
+            stable_buckets=True,  # engines number rows by their positions, and slicing keeps the numbers
+        )
+
+    def for_plan(self, plan: Plan) -> Catalog:
+        """The catalog in which columns that a plan renames still have their hierarchies and noise."""
+        hierarchies: dict[str, Hierarchy] = {}
+        noise: dict[str, NoiseDistribution] = {}
+        for node in plan.walk():
+            if not isinstance(node, Generalization | Randomization):
+                continue
+            origins = threads(node.child)
+            for column in sorted(node.attributes & node.child.schema):
+                for origin in sorted({thread.column for thread in origins[column]}):
+                    if isinstance(node, Generalization):
+                        if column not in self.hierarchies and origin in self.hierarchies:
+                            hierarchies.setdefault(column, self.hierarchies[origin])
+                    elif column not in self.noise and origin in self.noise:
+                        noise.setdefault(column, self.noise[origin])
+        if not hierarchies and not noise:
+            return self
+        return replace(
+            self,
+            hierarchies=ChainMap(hierarchies, cast(dict[str, Hierarchy], self.hierarchies)),
+            noise=ChainMap(noise, cast(dict[str, NoiseDistribution], self.noise)),
+        )
+
+    def _require(self, relation: str, columns: Collection[str], what: str) -> None:
+        if relation not in self.relations:
+            raise ParameterError(f"{what} is declared for '{relation}', which is no relation of the catalog")
+        declared = self.relations[relation]
+        _refuse_unknown(set(columns) - set(declared), f"{what} of '{relation}' names", declared)
+
+
+def _refuse_unknown(unknown: Collection[str], what: str, known: Collection[str]) -> None:
+    if unknown:
+        raise ColumnError(f"{what} {listed(unknown)}, but there are only {listed(known)}")

@@ -1,0 +1,126 @@
+"""What a backend is: relations in one engine, and queries over them that run there from end to end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+import pyarrow as pa
+
+from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.lowering.keyed import Randomness
+from tarnkappe.algebra.lowering.lowering import Lowering
+from tarnkappe.algebra.lowering.released import in_public_order
+from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.plan import listed
+from tarnkappe.algebra.sql.query import Query
+from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics
+from tarnkappe.errors import InputError
+from tarnkappe.table import write
+from tarnkappe.table.encoding import Progress
+
+Source = str | Path | Any
+"""A file, or an Arrow table."""
+
+
+class Backend(ABC):
+    """Relations of one engine. Use it as a context manager, or `close` it.
+
+    Attributes:
+        name: the engine.
+        source: where the relations are, as messages may show it.
+        relations: the columns of each relation.
+    """
+
+    name: ClassVar[str]
+    source: str
+    relations: Mapping[str, tuple[str, ...]]
+
+    @abstractmethod
+    def site(self, progress: Progress | None = None) -> AbstractContextManager[Site]:
+        """One query's view of the relations, as they are when it begins."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the engine; nothing that queries made is left in it."""
+
+    def execute(
+        self,
+        query: Query,
+        catalog: Catalog,
+        *,
+        key: bytes | None = None,
+        shuffle: bool = True,
+        promised: bool = False,
+        progress: Progress | None = None,
+    ) -> pa.Table:
+        """The result of a query.
+
+        Args:
+            query: the plan, and how its result is shown.
+            catalog: hierarchies, noise and buckets.
+            key: of the release, 32 bytes, from which all its chance but that of noisy aggregates follows: for
+                tests. Without it, a fresh one is drawn from the operating system, and forgotten.
+            shuffle: whether rows that the query leaves unordered come in a random order. Their stored order
+                would link this result to others.
+            promised: whether an epsilon is paid or promised for randomized columns; then values that their
+                noise does not hide are refused.
+            progress: told of statements that take their time.
+
+        Raises:
+            NoSolutionError: a generalization meets fewer rows than its k, or a slicing fewer than a bucket.
+            ParameterError: types do not go together, or the catalog lacks what an operator needs.
+        """
+        query.plan.check()
+        randomness = Randomness(key)
+        with self.site(progress) as site:
+            lowering = Lowering(site, catalog, randomness, promised=promised)
+            rows = lowering.rows(query.plan).onto(query.columns)
+            found = site.fetch(rows.table).rename_columns(list(query.columns))
+        return in_public_order(found, query.order, randomness.chance("order of rows") if shuffle else None)
+
+    def write(
+        self,
+        query: Query,
+        catalog: Catalog,
+        target: str | Path,
+        *,
+        key: bytes | None = None,
+        promised: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write the result of a query to a new file, whole or not at all; returns the number of rows."""
+        found = self.execute(query, catalog, key=key, promised=promised, progress=progress)
+        write(found, target, progress=progress)
+        return int(found.num_rows)
+
+    def statistics(self, relation: str, columns: Collection[str] | None = None) -> RelationStatistics:
+        """The exact number of rows of a relation, and about how many different values columns have.
+
+        Without `columns` all of them are looked at; the fewer, the faster.
+        """
+        self._require(relation)
+        asked = [name for name in self.relations[relation] if columns is None or name in columns]
+        with self.site() as site:
+            rows = site.relation(relation, numbered=False)
+            distinct = {f"c{n}": site.about_distinct(rows.cell(name)) for n, name in enumerate(asked)}
+            found = site.fetch(rows.table.aggregate(n=rows.table.count(), **distinct)).to_pylist()[0]
+        known = {name: ColumnStatistics(int(found[f"c{n}"] or 0)) for n, name in enumerate(asked)}
+        return RelationStatistics(int(found["n"]), known)
+
+    def _require(self, relation: str) -> None:
+        if relation not in self.relations:
+            known = listed(self.relations) if self.relations else "none"
+            raise InputError(f"{self.source}: there is no relation '{relation}'; there are {known}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

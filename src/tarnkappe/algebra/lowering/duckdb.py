@@ -1,0 +1,285 @@
+"""DuckDB: files, tables in memory, and databases."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+import duckdb
+import ibis
+import pyarrow as pa
+import pyarrow.parquet
+
+from tarnkappe.algebra.lowering.backend import Backend, Source
+from tarnkappe.algebra.lowering.rows import Rows
+from tarnkappe.algebra.lowering.site import REFUSED, Site
+from tarnkappe.engines.duckdb import literal, new_connection, without_patterns
+from tarnkappe.engines.polling import Answer, wait_for
+from tarnkappe.engines.statements import in_words, left
+from tarnkappe.errors import InputError, OutputError, ParameterError
+from tarnkappe.table import read
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.files import Format, format_of, opened
+from tarnkappe.table.formats.address import shown
+from tarnkappe.table.formats.database import quoted
+from tarnkappe.table.formats.names import check_names
+
+DATABASE = "tarnkappe_database"
+ROW = "file_row_number"
+"""What DuckDB calls the number of a row in a Parquet file."""
+
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+OWN_KINDS = {
+    *WHOLE,
+    *(f"U{kind}" for kind in WHOLE),
+    "BOOLEAN",
+    "DATE",
+    "FLOAT",
+    "DOUBLE",
+    "VARCHAR",
+    "TIMESTAMP",
+}
+"""Types that engines share, besides decimals; everything else is read as text."""
+
+
+class DuckDBBackend(Backend):
+    """Relations that DuckDB reads. Nothing but their files and a private folder can be opened."""
+
+    name: ClassVar[str] = "duckdb"
+
+    def __init__(self, source: str, memory_limit: str | None = None) -> None:
+        self.source = source
+        self.relations: dict[str, tuple[str, ...]] = {}
+        self._views: dict[str, tuple[str, Any]] = {}
+        self._dense: dict[str, bool] = {}
+        self._files: list[Path] = []
+        self._stack = ExitStack()
+        self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="tarnkappe-")))
+        self.connection = self._stack.enter_context(new_connection(self._folder / "spill", memory_limit))
+
+    @classmethod
+    def over_files(cls, sources: Mapping[str, Source], memory_limit: str | None = None) -> DuckDBBackend:
+        """Files (or Arrow tables) by the names of their relations. A Parquet file is read where it is."""
+        backend = cls("the files", memory_limit)
+        with backend._opening():
+            for name, source in sources.items():
+                backend._take(name, source)
+        return backend
+
+    @classmethod
+    def over_database(cls, path: Path, address: str, memory_limit: str | None = None) -> DuckDBBackend:
+        """The tables of a DuckDB file; its views are left out, since what they do is not known here."""
+        backend = cls(shown(address), memory_limit)
+        with backend._opening():
+            backend._files.append(path)
+            with opened(path):
+                backend.connection.execute(f"ATTACH {literal(str(path))} AS {DATABASE} (READ_ONLY)")
+            found = backend.connection.execute(
+                "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY ALL",
+                [DATABASE],
+            ).fetchall()
+            for schema, table in found:
+                name = table if schema == "main" else f"{schema}.{table}"
+                place = ".".join(map(quoted, (DATABASE, schema, table)))
+                backend._show(name, place, "rowid", backend._kinds(place))
+        return backend
+
+    @contextmanager
+    def _opening(self) -> Iterator[None]:
+        """Take relations, and then let nothing else be opened."""
+        try:
+            yield
+            names = ", ".join(literal(str(file)) for file in self._files)
+            self.connection.execute(f"SET allowed_paths = [{names}]")
+            self.connection.execute(f"SET allowed_directories = [{literal(str(self._folder))}]")
+            self.connection.execute("SET enable_external_access = false")
+        except duckdb.Error as error:
+            self._stack.close()
+            kind = type(error).__name__
+            raise InputError(
+                f"{self.source}: DuckDB cannot read it, or another program has it open ({kind})"
+            ) from None
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _take(self, name: str, source: Source) -> None:
+        if not isinstance(source, pa.Table):
+            path = Path(source)
+            if format_of(path) is Format.PARQUET:
+                self._take_parquet(name, path)
+                return
+            source = read(path).data
+        self._store(name, source)
+
+    def _take_parquet(self, name: str, path: Path) -> None:
+        """Read the file where it is, unless DuckDB would mistake one of its columns for another."""
+        with opened(path):
+            try:
+                names = pyarrow.parquet.read_schema(path).names
+            except (pa.ArrowException, OSError):
+                raise InputError(f"{path}: this is no Parquet file, or it is damaged") from None
+            lower = {column.lower() for column in names}
+            if len(lower) < len(names) or ROW in lower:
+                self._store(name, pyarrow.parquet.read_table(path))
+                return
+            self._files.append(path)
+            place = f"read_parquet({literal(without_patterns(path))}, {ROW} = true)"
+            kinds = self._kinds(place)
+            self._show(name, place, ROW, {column: kinds[column] for column in names})
+
+    def _store(self, name: str, rows: pa.Table) -> None:
+        """Copy rows into the database, which may spill them into its private folder."""
+        columns = check_names(rows.column_names, f"{self.source}: {name}")
+        stored = f"tarnkappe_t{len(self.relations)}"
+        self.connection.register("tarnkappe_source", rows.rename_columns(list(map(str, range(len(columns))))))
+        kinds = self._kinds("tarnkappe_source")
+        cells = ", ".join(f"{_cell(column, kind)} AS {quoted(column)}" for column, kind in kinds.items())
+        self.connection.execute(f"CREATE TEMP TABLE {stored} AS SELECT {cells} FROM tarnkappe_source")
+        self.connection.unregister("tarnkappe_source")
+        self._show(name, stored, "rowid", self._kinds(stored))
+        self.relations[name] = tuple(columns)
+
+    def _kinds(self, place: str) -> dict[str, str]:
+        described = self.connection.execute(f"DESCRIBE SELECT * FROM {place}").fetchall()
+        return {column: kind for column, kind, *_ in described}
+
+    def _show(self, name: str, place: str, row: str, kinds: Mapping[str, str]) -> None:
+        """Make a view with numbered columns; types that engines do not share become text."""
+        check_names(list(kinds), f"{self.source}: {name}")
+        hidden = row == "rowid" and row in {column.lower() for column in kinds}
+        number = "row_number() OVER () - 1" if hidden else row
+        cells = [f"{_cell(column, kind)} AS c{n}" for n, (column, kind) in enumerate(kinds.items())]
+        view = f"tarnkappe_v{len(self.relations)}"
+        self.connection.execute(
+            f"CREATE TEMP VIEW {view} AS SELECT {', '.join(cells)}, {number} AS i0 FROM {place}"
+        )
+        schema = self.connection.sql(f"FROM {view} LIMIT 0").to_arrow_table().schema
+        self.relations[name] = tuple(kinds)
+        self._views[name] = view, ibis.Schema.from_pyarrow(schema)
+        self._dense[name] = number != "rowid"
+
+    @contextmanager
+    def site(self, progress: Progress | None = None) -> Iterator[DuckDBSite]:
+        """A transaction that is rolled back at the end, and with it everything that the query made.
+
+        A file that changes until then is refused.
+        """
+        with ExitStack() as stack:
+            for file in self._files:
+                stack.enter_context(opened(file))
+            self.connection.begin()
+            try:
+                yield DuckDBSite(self, progress)
+            finally:
+                with suppress(duckdb.Error):  # an error may have ended it already
+                    self.connection.rollback()
+
+    def view(self, name: str) -> tuple[str, Any]:
+        """The view of a relation, and its schema."""
+        self._require(name)
+        return self._views[name]
+
+    def is_dense(self, name: str) -> bool:
+        """Whether the row numbers of a relation have no gaps; deleted rows leave some."""
+        if not self._dense[name]:
+            query = f"SELECT count(*) = coalesce(max(i0) + 1, 0) FROM {self._views[name][0]}"
+            ((found,),) = self.connection.execute(query).fetchall()
+            self._dense[name] = bool(found)
+        return self._dense[name]
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._stack.close()
+
+
+class DuckDBSite(Site):
+    """One query in DuckDB."""
+
+    def __init__(self, backend: DuckDBBackend, progress: Progress | None) -> None:
+        self._backend, self._progress = backend, progress
+        self._connection = backend.connection
+        self._numbers = itertools.count()
+
+    def relation(self, name: str, *, numbered: bool) -> Rows:
+        view, schema = self._backend.view(name)
+        table = ibis.table(schema, name=view)
+        columns = self._backend.relations[name]
+        if not numbered:
+            return Rows(table, columns, 1).without_ids()
+        is_dense = self._run(lambda: self._backend.is_dense(name), "counting")
+        return Rows(table, columns, 1, is_dense).renumbered()
+
+    def fetch(self, expression: Any, what: str = "querying") -> pa.Table:
+        statement = in_words(expression, "duckdb")
+        return self._run(lambda: self._connection.sql(statement).to_arrow_table(), what)
+
+    def upload(self, rows: pa.Table) -> Any:
+        name = f"tarnkappe_u{next(self._numbers)}"
+        self._connection.register("tarnkappe_upload", rows)
+        self._connection.execute(f"CREATE TEMP TABLE {name} AS FROM tarnkappe_upload")
+        self._connection.unregister("tarnkappe_upload")
+        return ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
+
+    def keep(self, expression: Any) -> Any:
+        name = f"tarnkappe_k{next(self._numbers)}"
+        statement = f"CREATE TEMP TABLE {name} AS {in_words(expression, 'duckdb')}"
+        self._run(lambda: self._connection.execute(statement), "querying")
+        return ibis.table(expression.schema(), name=name)
+
+    def secret(self, secret: str) -> Any:
+        return ibis.literal(secret)  # the database is in this process and keeps no log
+
+    def hashed(self, text: Any) -> Any:
+        return text.hexdigest("sha256")
+
+    def digits(self, digits: str) -> Any:
+        return ibis.literal(digits)
+
+    def as_hash(self, digits: Any) -> Any:
+        return digits
+
+    def prefix(self, drawn: Any, digits: int) -> Any:
+        return left(drawn, digits)
+
+    def refusal(self, message: str, kind: Any) -> Any:
+        return error(REFUSED + message).cast(kind)
+
+    def quantile(self, cell: Any, at: float) -> Any:
+        return cell.cast("float64").quantile(at)
+
+    def about_distinct(self, cell: Any) -> Any:
+        return cell.approx_nunique()
+
+    def _run(self, work: Callable[[], Answer], what: str) -> Answer:
+        """What DuckDB says may quote cells, so only what kind of trouble it is gets through."""
+        source = self._backend.source
+        try:
+            interrupt, percent = self._connection.interrupt, self._connection.query_progress
+            return wait_for(work, interrupt, percent, self._progress, what)
+        except duckdb.OutOfMemoryException:
+            raise InputError(
+                f"{source}: the memory limit is too low for this query: raise `memory_limit`"
+            ) from None
+        except duckdb.InvalidInputException as trouble:
+            if REFUSED in str(trouble):
+                raise ParameterError(str(trouble).partition(REFUSED)[2]) from None
+            raise InputError(f"{source}: DuckDB refused the query ({type(trouble).__name__})") from None
+        except duckdb.IOException:
+            raise OutputError(f"{source}: a file cannot be read or written; nothing was released") from None
+        except duckdb.Error as trouble:
+            raise InputError(f"{source}: DuckDB refused the query ({type(trouble).__name__})") from None
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def error(message: str) -> str:  # type: ignore[empty-body]
+    """Fails with a message where it is evaluated, in DuckDB."""
+
+
+def _cell(column: str, kind: str) -> str:
+    is_own = kind in OWN_KINDS or kind.startswith("DECIMAL(")
+    return quoted(column) if is_own else f"CAST({quoted(column)} AS VARCHAR)"

@@ -1,0 +1,55 @@
+"""Generalization in an engine: count the combinations, search levels, join with tables of levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.algebra.lowering.levels import Rungs, best_levels, level_table
+from tarnkappe.algebra.lowering.rows import Rows, kind
+from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.world import Ladder, World
+from tarnkappe.errors import HierarchyError
+
+
+def generalized(rows: Rows, by: list[str], k: int, world: World, site: Site) -> Rows:
+    """The rows with the columns `by` as labels of the best levels; they are text from then on."""
+    cells = {f"g{n}": rows.cell(name) for n, name in enumerate(by)}
+    keys = rows.table.select(**cells)
+    counted = site.fetch(keys.group_by(list(cells)).aggregate(n=keys.count()), "counting")
+    counts = counted.column("n").cast(pa.int64()).to_numpy().astype(np.int64)
+    ladders = {name: world.ladder(name) for name in by}
+    if not len(counts):
+        best_levels({}, counts, k)  # says that there are too few rows
+    rungs = {name: _rungs(name, counted.column(f"g{n}"), ladders[name]) for n, name in enumerate(by)}
+    levels = best_levels(rungs, counts, k)
+    table, lifted = rows.table, {}
+    for n, name in enumerate(by):
+        table, lifted[name] = _lift(rows, table, name, rungs[name], levels[name], n, site)
+    return rows.changed(table, lifted)
+
+
+def _rungs(name: str, column: pa.ChunkedArray, ladder: Ladder) -> Rungs:
+    try:
+        return Rungs.of(column, ladder)
+    except HierarchyError as error:
+        raise HierarchyError(f"'{name}': {error}: add a line for every value") from None
+
+
+def _lift(rows: Rows, table: Any, name: str, rungs: Rungs, level: int, n: int, site: Site) -> tuple[Any, Any]:
+    """The table joined with the levels of one column, and the column's new cell."""
+    cell = rows.cell(name)
+    labels = rungs.labels(level)
+    missing = None
+    if None in rungs.texts:
+        missing = labels[rungs.texts.index(None)]
+    if kind(cell) == "text" and list(rungs.texts) == labels:
+        return table, cell
+    lifts = site.upload(level_table(rungs, level, f"v{n}", f"s{n}"))
+    # An outer join: engines do not begin with joining the small tables, which together have many more rows.
+    joined = table.left_join(lifts, cell == lifts[f"v{n}"])
+    label = lifts[f"s{n}"]
+    return joined, label if missing is None else ibis.cases((cell.isnull(), missing), else_=label)

@@ -1,0 +1,178 @@
+"""From a plan to one statement of an engine.
+
+Every operator becomes an expression over those of its children; nothing is computed before the whole plan is
+one statement, save what a contract needs to know first: the combinations that a generalization chooses its
+levels from, and the number of rows that a slicing cuts its buckets from. Ids are asked for only where an
+operator above draws by them, so a plan without such operators is the SQL that one would write by hand.
+"""
+
+from __future__ import annotations
+
+from tarnkappe.algebra.aggregates import Aggregate
+from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.lowering.binary import joined, matched, united
+from tarnkappe.algebra.lowering.generalizing import generalized
+from tarnkappe.algebra.lowering.grouping import grouped
+from tarnkappe.algebra.lowering.keyed import Path, Randomness
+from tarnkappe.algebra.lowering.predicates import lowered
+from tarnkappe.algebra.lowering.randomizing import randomized
+from tarnkappe.algebra.lowering.rows import Rows
+from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.slicing import sliced
+from tarnkappe.algebra.nodes import (
+    Difference,
+    Generalization,
+    Grouping,
+    Intersection,
+    Join,
+    Plan,
+    Projection,
+    Randomization,
+    Relation,
+    Rename,
+    Selection,
+    Slicing,
+    ThetaJoin,
+    Union,
+)
+from tarnkappe.algebra.noisy.stability import reach
+from tarnkappe.algebra.world import World
+from tarnkappe.errors import ColumnError, ParameterError
+
+_PASSING = (Relation, Selection, Rename, Union, Randomization, Generalization)
+"""Operators that hand rows on as they come: to compute their result twice costs little more than once."""
+
+
+class Lowering:
+    """Lowers the operators of one query to one site.
+
+    Args:
+        site: where it runs.
+        catalog: what belongs to columns.
+        randomness: what it draws from.
+        promised: whether an epsilon is promised for randomized cells; then those are refused that their
+            distribution could not draw, since nothing hides them.
+    """
+
+    def __init__(
+        self, site: Site, catalog: Catalog, randomness: Randomness, *, promised: bool = False
+    ) -> None:
+        self._site, self._randomness, self._promised = site, randomness, promised
+        self._world = World({}, catalog.hierarchies, catalog.noise, catalog.bucket)
+
+    def rows(self, plan: Plan, path: Path = (), *, numbered: bool = False) -> Rows:
+        """The rows of a plan.
+
+        Args:
+            plan: what to compute.
+            path: where it stands in the whole plan; random operators draw by it.
+            numbered: whether the rows have ids.
+        """
+        rows = self._rows(plan, path, numbered)
+        return rows if numbered else rows.without_ids()
+
+    def _rows(self, plan: Plan, path: Path, numbered: bool) -> Rows:
+        match plan:
+            case Relation(name, columns):
+                return self._relation(name, columns, numbered)
+            case Projection(child, onto, distinct):
+                rows = self._child(child, path, numbered).onto(onto)
+                return grouped(rows, onto, (), self._site) if distinct else rows
+            case Selection(child, predicate):
+                rows = self._child(child, path, numbered)
+                kept = rows.table.filter(lowered(predicate, rows, self._site.like_escape))
+                return Rows(kept, rows.columns, rows.ids)
+            case Rename(child):
+                rows = self._child(child, path, numbered)
+                return Rows(rows.table, plan.columns, rows.ids, rows.is_dense)
+            case Grouping(child, by, aggregates):
+                return self._grouping(child, by, aggregates, path, numbered)
+            case Generalization(child, by, k):
+                return self._generalization(child, by, k, path, numbered)
+            case Slicing():
+                return self._slicing(plan, path, numbered)
+            case Randomization():
+                return self._randomization(plan, path, numbered)
+        return self._binary(plan, path, numbered)
+
+    def _child(self, child: Plan, path: Path, numbered: bool) -> Rows:
+        return self.rows(child, (*path, 0), numbered=numbered)
+
+    def _reusable(self, child: Plan, path: Path, numbered: bool) -> Rows:
+        """The rows of a child that more than one statement reads: computed once if that is costly."""
+        rows = self._child(child, path, numbered)
+        if all(
+            isinstance(node, _PASSING) or (isinstance(node, Projection) and not node.distinct)
+            for node in child.walk()
+        ):
+            return rows
+        return Rows(self._site.keep(rows.table), rows.columns, rows.ids, rows.is_dense)
+
+    def _relation(self, name: str, columns: tuple[str, ...], numbered: bool) -> Rows:
+        rows = self._site.relation(name, numbered=numbered)
+        missing = set(columns) - set(rows.columns)
+        if missing:
+            raise ColumnError(f"The relation '{name}' has no column {', '.join(sorted(missing))}.")
+        return rows.onto(columns)
+
+    def _binary(self, plan: Plan, path: Path, numbered: bool) -> Rows:
+        is_matching = isinstance(plan, Intersection | Difference)  # of the right, only multiplicities matter
+        left, right = (
+            self.rows(child, (*path, side), numbered=numbered and not (side and is_matching))
+            for side, child in enumerate(plan.children)
+        )
+        match plan:
+            case Union():
+                return united(left, right)
+            case Intersection() | Difference():
+                return matched(left, right, keep_matches=isinstance(plan, Intersection))
+            case Join():
+                return joined(left, right, plan.on)
+            case ThetaJoin():
+                pairs = joined(left, right, frozenset())
+                kept = pairs.table.filter(lowered(plan.predicate, pairs, self._site.like_escape))
+                return Rows(kept, pairs.columns, pairs.ids)
+        raise ParameterError(f"no engine knows the operator {type(plan).__name__}")
+
+    def _grouping(
+        self,
+        child: Plan,
+        by: tuple[str, ...],
+        aggregates: tuple[Aggregate, ...],
+        path: Path,
+        numbered: bool,
+    ) -> Rows:
+        if not any(aggregate.noise for aggregate in aggregates):
+            return grouped(self._child(child, path, numbered), by, aggregates, self._site)
+        from tarnkappe.algebra.noisy.grouping import noisy_grouped  # loads OpenDP, which few queries need
+
+        most = max(reach(child).values())
+        return noisy_grouped(
+            self._reusable(child, path, False), by, aggregates, most, self._world, self._site
+        )
+
+    def _generalization(self, child: Plan, by: tuple[str, ...], k: int, path: Path, numbered: bool) -> Rows:
+        names = sorted(set(by) & set(child.columns))
+        if not names or k == 1:
+            return self._child(child, path, numbered)
+        rows = self._reusable(child, path, numbered)
+        return generalized(rows, names, k, self._world, self._site)
+
+    def _slicing(self, plan: Slicing, path: Path, numbered: bool) -> Rows:
+        plan.check()
+        if len(plan.groups) == 1:
+            return self._child(plan.child, path, numbered)
+        rows = self._reusable(plan.child, path, True).renumbered()
+        secrets = [self._randomness.secret(path, repr(group)) for group in plan.groups]
+        return sliced(rows, plan.groups, secrets, self._world.bucket, self._site)
+
+    def _randomization(self, plan: Randomization, path: Path, numbered: bool) -> Rows:
+        noised = [
+            (column, self._world.noise_of(column), p, self._randomness.secret(path, column))
+            for column, p in plan.probabilities
+            if p and column in plan.columns
+        ]
+        if not noised:
+            return self._child(plan.child, path, numbered)
+        rows = self._child(plan.child, path, True)
+        return randomized(rows, noised, self._site, promised=self._promised)

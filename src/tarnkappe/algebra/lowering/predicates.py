@@ -1,0 +1,146 @@
+"""Predicates as expressions of an engine, by SQL's three-valued logic, which all engines share.
+
+What engines do not share is what happens when a text meets a number: one compares them as texts, another
+turns the text of a cell into a number and quotes the cell when it cannot. So types are looked at here, before
+an engine sees a row, and what does not go together is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+import ibis
+
+from tarnkappe.algebra.expressions import (
+    And,
+    Column,
+    Comparison,
+    Expression,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+)
+from tarnkappe.algebra.lowering.rows import Rows, kind
+from tarnkappe.errors import ParameterError
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_NUMBERS = {"number", "whole number"}
+_LIKEABLE = {"text", "whole number", "date"}
+"""What all engines write as the same text."""
+
+
+def lowered(predicate: Predicate, rows: Rows, escape: str) -> Any:
+    """A predicate over the cells of rows, as a boolean expression.
+
+    Args:
+        predicate: what is asked of a row.
+        rows: where its columns are.
+        escape: the character that the engine's LIKE takes as an escape, "" if none.
+    """
+    match predicate:
+        case Comparison(symbol, left, right):
+            sides = _value(left, rows), _value(right, rows)
+            if any(_is_null(side) for side in (left, right)):
+                return _UNKNOWN
+            _require_kindred(kind(sides[0]), kind(sides[1]), f"by {symbol}")
+            return _OPERATORS[symbol](*sides)
+        case OneOf(expression, constants):
+            return _one_of(expression, constants, rows)
+        case Like(expression, pattern):
+            return _like(expression, pattern, rows, escape)
+        case IsNull(expression):
+            return ibis.literal(True) if _is_null(expression) else _value(expression, rows).isnull()
+        case Not(operand):
+            return ~lowered(operand, rows, escape)
+        case And(operands):
+            return reduce(operator.and_, (lowered(operand, rows, escape) for operand in operands))
+        case Or(operands):
+            return reduce(operator.or_, (lowered(operand, rows, escape) for operand in operands))
+    raise ParameterError(f"no engine knows the predicate {type(predicate).__name__}")
+
+
+_UNKNOWN = ibis.null("boolean")
+
+
+def _one_of(expression: Expression, constants: tuple[Literal, ...], rows: Rows) -> Any:
+    if _is_null(expression):
+        return _UNKNOWN
+    cell = _value(expression, rows)
+    known = [constant for constant in constants if not _is_null(constant)]
+    for constant in known:
+        _require_kindred(kind(cell), kind(_value(constant, rows)), "by IN")
+    # A NULL among the constants makes what is not found unknown; engines that drop it would say "false".
+    found = cell.isin([_value(constant, rows) for constant in known]) if known else ibis.literal(False)
+    return found if len(known) == len(constants) else found | _UNKNOWN
+
+
+def _like(expression: Expression, pattern: str, rows: Rows, escape: str) -> Any:
+    if _is_null(expression):
+        return _UNKNOWN
+    cell = _value(expression, rows)
+    if kind(cell) not in _LIKEABLE:
+        raise ParameterError(f"LIKE compares texts, not a {kind(cell)}.")
+    text = cell if kind(cell) == "text" else cell.cast("string")
+    return text.like(pattern.replace(escape, escape * 2) if escape else pattern)
+
+
+def _value(expression: Expression, rows: Rows) -> Any:
+    match expression:
+        case Column(name):
+            return rows.cell(name)
+        case Literal(constant):
+            return _literal(constant)
+        case Predicate():
+            raise ParameterError("A comparison of truth values is not supported: write the predicate alone.")
+    raise ParameterError(f"no engine knows the expression {type(expression).__name__}")
+
+
+def _literal(constant: Any) -> Any:
+    match constant:
+        case None:
+            return ibis.null("string")
+        case bool() | str():
+            return ibis.literal(constant)
+        case date():
+            return ibis.literal(constant, "date")
+        case int() if abs(constant) < 2**63:
+            return ibis.literal(constant, "int64")
+        case int() | Decimal():
+            digits = Decimal(constant).as_tuple()
+            scale = max(0, -int(digits.exponent))
+            precision = max(len(digits.digits), scale + 1)
+            if precision > _MOST_PRECISION:
+                raise ParameterError(f"A number of more than {_MOST_PRECISION} digits is beyond the engines.")
+            return ibis.literal(constant, f"decimal({precision}, {scale})")
+    raise ParameterError(f"no engine knows a constant of type {type(constant).__name__}")
+
+
+_MOST_PRECISION = 38
+
+
+def _is_null(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.constant is None
+
+
+def _require_kindred(left: str, right: str, how: str) -> None:
+    if left != right and not {left, right} <= _NUMBERS:
+        raise ParameterError(
+            f"A predicate compares a {left} with a {right} {how}; write texts as '18', numbers as 18 and "
+            "dates as DATE '2024-02-29'."
+        )

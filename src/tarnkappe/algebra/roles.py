@@ -1,0 +1,195 @@
+"""What a query lets out that its column roles speak against: warnings for the people who answer for it.
+
+Warnings are read from the query as it was written. A rewrite may remove an anonymization whose columns are
+not shown in the end; that changes no result, and it must not look as if nobody had anonymized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tarnkappe.algebra.aggregates import Aggregate
+from tarnkappe.algebra.nodes import (
+    Difference,
+    Generalization,
+    Grouping,
+    Plan,
+    Projection,
+    Randomization,
+    Relation,
+    Rename,
+    Selection,
+    Slicing,
+    ThetaJoin,
+)
+from tarnkappe.algebra.plan import listed
+from tarnkappe.algebra.promises import ended
+from tarnkappe.table import Role
+
+
+class Treatment(StrEnum):
+    """What was done to the values of a column on their way to the result."""
+
+    GENERALIZED = "generalized"
+    SLICED = "sliced"
+    RANDOMIZED = "randomized"
+    NOISY = "noisy"
+    """Seen through a noisy aggregate only."""
+    AMONG_EQUALS = "among equals"
+    """Other columns of the same rows were generalized, so the row hides among k."""
+
+
+PROTECTS = {
+    Role.QUASI_IDENTIFIER: {
+        Treatment.GENERALIZED,
+        Treatment.SLICED,
+        Treatment.RANDOMIZED,
+        Treatment.NOISY,
+    },
+    Role.SENSITIVE: {
+        Treatment.SLICED,
+        Treatment.RANDOMIZED,
+        Treatment.NOISY,
+        Treatment.AMONG_EQUALS,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Thread:
+    """One way of a column from a base relation to the result."""
+
+    relation: str
+    column: str
+    treatments: frozenset[Treatment] = frozenset()
+
+    def treated(self, *treatments: Treatment) -> Thread:
+        """The same way with further treatments."""
+        return Thread(self.relation, self.column, self.treatments.union(treatments))
+
+
+Threads = dict[str, frozenset[Thread]]
+
+
+@dataclass(frozen=True)
+class Warning:
+    """One thing that somebody should look at before the result leaves the house."""
+
+    kind: str
+    columns: tuple[str, ...]
+    message: str
+
+    def as_dict(self) -> dict[str, object]:
+        """The warning for machines."""
+        return {"kind": self.kind, "columns": list(self.columns), "message": self.message}
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def warnings(plan: Plan, roles: Mapping[str, Role]) -> tuple[Warning, ...]:
+    """What the roles of columns, and the operators above a generalization, give reason to warn of.
+
+    >>> spender = Relation("spender", ("name", "plz"))
+    >>> for warning in warnings(spender, {"name": Role.IDENTIFIER, "plz": Role.QUASI_IDENTIFIER}):
+    ...     print(warning)
+    the identifier 'name' of 'spender' is released
+    the quasi-identifier 'plz' of 'spender' is released as it is
+    """
+    return tuple(dict.fromkeys([*_released(plan, roles), *_selected(plan, roles), *_weakened(plan)]))
+
+
+def threads(plan: Plan) -> Threads:
+    """For each column of the result, where its values come from and what was done to them."""
+    match plan:
+        case Relation(name, columns):
+            return {column: frozenset({Thread(name, column)}) for column in columns}
+        case Projection(child, onto):
+            below = threads(child)
+            return {column: below[column] for column in onto}
+        case Rename(child, names):
+            new = dict(names)
+            return {new.get(column, column): found for column, found in threads(child).items()}
+        case Grouping(child, by, aggregates):
+            below = threads(child)
+            shown = {column: below[column] for column in by}
+            return shown | {each.name: _aggregated(each, below) for each in aggregates}
+        case Difference(left):
+            return threads(left)
+        case Generalization(child):
+            there = plan.attributes & child.schema if plan.k > 1 else frozenset()
+            equals = [Treatment.AMONG_EQUALS] if there else []
+            return {
+                column: _each(found, *equals, *([Treatment.GENERALIZED] if column in there else []))
+                for column, found in threads(child).items()
+            }
+        case Slicing(child, groups):
+            cut = [Treatment.SLICED] if len([g for g in groups if child.schema & set(g)]) > 1 else []
+            return {column: _each(found, *cut) for column, found in threads(child).items()}
+        case Randomization(child):
+            below = threads(child)
+            noised = {column for column, probability in plan.probabilities if probability}
+            return {
+                column: _each(found, Treatment.RANDOMIZED) if column in noised else found
+                for column, found in below.items()
+            }
+    merged: Threads = {}
+    for child in plan.children:  # a value of a union or a join may have come from either side
+        for column, found in threads(child).items():
+            merged[column] = merged.get(column, frozenset()) | found
+    return merged
+
+
+def _each(found: Iterable[Thread], *treatments: Treatment) -> frozenset[Thread]:
+    return frozenset(thread.treated(*treatments) for thread in found)
+
+
+def _aggregated(aggregate: Aggregate, below: Threads) -> frozenset[Thread]:
+    if aggregate.column is None or aggregate.function == "count":
+        return frozenset()  # a number of rows shows no value
+    found = below[aggregate.column]
+    return found if aggregate.noise is None else _each(found, Treatment.NOISY)
+
+
+def _released(plan: Plan, roles: Mapping[str, Role]) -> Iterator[Warning]:
+    for column, found in sorted(threads(plan).items()):
+        for thread in sorted(found, key=lambda thread: (thread.relation, thread.column)):
+            role = roles.get(thread.column)
+            named = f"'{thread.column}' of '{thread.relation}' is released"
+            shown_as = f" as '{column}'" if column != thread.column else ""
+            if role is Role.IDENTIFIER:
+                yield Warning("identifier-released", (column,), f"the identifier {named}{shown_as}")
+            elif role in PROTECTS and not thread.treatments & PROTECTS[role]:
+                where = shown_as or " as it is"
+                untouched = {
+                    Role.QUASI_IDENTIFIER: f"the quasi-identifier {named}{where}",
+                    Role.SENSITIVE: f"the sensitive {named}{where}, in rows that nothing anonymizes",
+                }
+                yield Warning(f"{role}-untouched", (column,), untouched[role])
+
+
+def _selected(plan: Plan, roles: Mapping[str, Role]) -> Iterator[Warning]:
+    """A condition on an identifier picks out a person, whatever is shown of him."""
+    for node in plan.walk():
+        if not isinstance(node, Selection | ThetaJoin):
+            continue
+        below = {column: found for child in node.children for column, found in threads(child).items()}
+        read = {thread.column for column in node.predicate.columns for thread in below[column]}
+        named = sorted(column for column in read if roles.get(column) is Role.IDENTIFIER)
+        if named:
+            yield Warning(
+                "identifier-selected", tuple(named), f"the query picks out people by {listed(named)}"
+            )
+
+
+def _weakened(plan: Plan) -> Iterator[Warning]:
+    for generalization, above in ended(plan):
+        what = type(above).__name__.lower()
+        yield Warning(
+            "promise-ended",
+            generalization.by,
+            f"the {what} above generalize(k => {generalization.k}) can leave fewer than {generalization.k} "
+            f"rows that agree in {listed(generalization.by)}: generalize after it",
+        )

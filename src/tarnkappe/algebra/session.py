@@ -1,0 +1,311 @@
+"""A session: queries with anonymization operators, read, rewritten, run, verified and handed over.
+
+The way of a query is always the same. It is read by the allow-list of `algebra.sql` (nothing of its text ever
+reaches an engine), checked against the catalog, rewritten, run by the engine, and its answer is held to
+the promises of the query as it was written, from its values, before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.algebra.aggregates import Aggregate
+from tarnkappe.algebra.calibration import calibrated
+from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.counting import CountedFacts
+from tarnkappe.algebra.equivalence import Finding
+from tarnkappe.algebra.explanation import Explanation, local_privacy
+from tarnkappe.algebra.facts import Facts
+from tarnkappe.algebra.lowering import Backend
+from tarnkappe.algebra.nodes import (
+    Generalization,
+    Grouping,
+    Join,
+    Plan,
+    Projection,
+    Randomization,
+    Relation,
+    Selection,
+    ThetaJoin,
+)
+from tarnkappe.algebra.noisy.spending import spending
+from tarnkappe.algebra.optimizer import Mode, rewrite
+from tarnkappe.algebra.plan import listed
+from tarnkappe.algebra.promises import promises
+from tarnkappe.algebra.proof import RuleFinding
+from tarnkappe.algebra.proving import prove
+from tarnkappe.algebra.roles import Treatment, threads, warnings
+from tarnkappe.algebra.sql.query import Query, read_sql
+from tarnkappe.algebra.statistics import RelationStatistics
+from tarnkappe.algebra.verification import Kept, smallest_class, verify
+from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.state.budgets import Budget, Budgets
+from tarnkappe.table.encoding import Progress
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer to a query, and all that is to be said of it.
+
+    Attributes:
+        table: the rows.
+        explanation: how the query was rewritten, what it promises, what there is to warn of.
+        verified: the promises, each with what was measured in the rows.
+        degree: how many rows the smallest class of the generalized columns has; None if there are none.
+        spent: the privacy budget of each table that has paid, as it is now.
+        seconds: how long each stage took.
+    """
+
+    table: pa.Table
+    explanation: Explanation
+    verified: tuple[Kept, ...]
+    degree: int | None
+    spent: Mapping[str, Budget]
+    seconds: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but the rows, for machines."""
+        return {
+            "rows": self.table.num_rows,
+            "columns": self.table.column_names,
+            **self.explanation.as_dict(),
+            "verified": [kept.as_dict() for kept in self.verified],
+            "degree": self.degree,
+            "budgets": {
+                table: {"user": budget.user, "spent": float(budget.spent), "left": float(budget.left)}
+                for table, budget in self.spent.items()
+            },
+            "seconds": {stage: round(seconds, 6) for stage, seconds in self.seconds.items()},
+        }
+
+
+class Session:
+    """Queries over the relations of one backend, under one catalog.
+
+    >>> from tarnkappe.algebra.lowering import connect
+    >>> from tarnkappe.hierarchy import Hierarchy
+    >>> donors = pa.table({"alter": ["31", "34", "52", "57"], "blutgruppe": ["A", "B", "A", "0"]})
+    >>> ages = Hierarchy.from_rows([["31", "30-39", "*"], ["34", "30-39", "*"],
+    ...                             ["52", "50-59", "*"], ["57", "50-59", "*"]])
+    >>> with connect({"spender": donors}) as backend:
+    ...     session = Session(backend, Catalog(backend.relations, {"alter": ages}))
+    ...     result = session.sql("SELECT alter FROM generalize(spender, k => 2, by => [alter])")
+    >>> sorted(result.table.column("alter").to_pylist())
+    ['30-39', '30-39', '50-59', '50-59']
+    """
+
+    def __init__(
+        self,
+        backend: Backend | None,
+        catalog: Catalog,
+        *,
+        mode: Mode | str = Mode.STRICT,
+        rules: Sequence[str] | None = None,
+        parallelism: int = 1,
+        user: str | None = None,
+        budgets: Budgets | None = None,
+        key: bytes | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """A session.
+
+        Args:
+            backend: where the relations are; without one, queries can be explained but not run.
+            catalog: what belongs to columns and relations.
+            mode: which rewrites may be made: strict, relaxed or explicit.
+            rules: in explicit mode, the rules to use, in order.
+            parallelism: how many parts of a plan the engine works on at the same time.
+            user: whose privacy budget is spent.
+            budgets: where budgets are kept; without them noisy aggregates are refused, and noise is not paid.
+            key: of the randomness, for tests; otherwise every answer has a fresh one.
+            progress: told of long work.
+        """
+        self.backend, self.catalog = backend, catalog
+        self._mode, self._rules, self._parallelism = mode, rules, parallelism
+        self._user, self._budgets = user, budgets
+        self._key, self._progress = key, progress
+        self._statistics: dict[str, RelationStatistics] = {}
+        self._counted: dict[Plan, int] = {}
+
+    def read(self, text: str) -> Query:
+        """A query over the relations of the catalog."""
+        return read_sql(text, self.catalog.relations, probability_of=calibrated(self.catalog.noise))
+
+    def explain(self, query: str | Query) -> Explanation:
+        """How a query would run, and what there is to say of it; nothing is run but counts."""
+        query = self.read(query) if isinstance(query, str) else query
+        plan = query.plan
+        plan.check()
+        rewriting = rewrite(
+            plan,
+            self._mode,
+            self._facts(plan),
+            self._known(plan),
+            parallelism=self._parallelism,
+            rules=self._rules,
+        )
+        return Explanation(
+            rewriting,
+            warnings(plan, self.catalog.roles),
+            promises(plan),
+            local_privacy(plan, self.catalog.noise),
+            self._costs(rewriting.plan),
+        )
+
+    def sql(self, text: str) -> Result:
+        """The answer to a query in SQL."""
+        return self.run(self.read(text))
+
+    def run(self, query: Query) -> Result:
+        """The answer to a query, verified.
+
+        Raises:
+            NoSolutionError: there are too few rows for what the query asks.
+            VerificationError: the answer does not keep a promise; nothing is handed over.
+            AccessError: the privacy budget does not suffice.
+        """
+        backend = self._backend()
+        catalog = self.catalog.for_plan(query.plan)
+        _prepare(query.plan, catalog)
+        start = time.perf_counter()
+        explanation = self.explain(query)
+        chosen = Query(explanation.rewriting.plan, query.columns, query.order)
+        planned = time.perf_counter()
+        spent = self._pay(explanation.costs)  # before there is an answer, or none
+        promised = bool(explanation.costs) or query.promises_epsilon
+        table = backend.execute(chosen, catalog, key=self._key, promised=promised, progress=self._progress)
+        ran = time.perf_counter()
+        verified = verify(table, explanation.promises)
+        generalized = _generalized(query.plan)
+        return Result(
+            table,
+            explanation,
+            verified,
+            smallest_class(table, generalized) if generalized else None,
+            spent,
+            {"plan": planned - start, "run": ran - planned, "verify": time.perf_counter() - ran},
+        )
+
+    def _costs(self, plan: Plan) -> dict[str, Fraction]:
+        """What the plan that runs costs each table: noisy aggregates always, noise if budgets are kept."""
+        if self._budgets is None and not any(is_noisy(node) for node in plan.walk()):
+            return {}
+        return spending(plan, self.catalog.for_plan(plan).noise)
+
+    def _pay(self, costs: Mapping[str, Fraction]) -> dict[str, Budget]:
+        if not costs:
+            return {}
+        if self._budgets is None or not self._user:
+            raise ParameterError(
+                "a noisy aggregate spends a privacy budget: say who asks, and where budgets are kept"
+            )
+        return self._budgets.spend_all(self._user, costs)
+
+    def prove(self, *claim: str) -> RuleFinding | Finding:
+        """Check a rule by its name, or compare two plans, on all small relations; no data are looked at."""
+        return prove(claim, self.catalog)
+
+    def _backend(self) -> Backend:
+        if self.backend is None:
+            raise ParameterError("there are no data to run this on: say where the rows of each relation are")
+        return self.backend
+
+    def _known(self, plan: Plan) -> dict[str, RelationStatistics]:
+        """The statistics of the relations in a plan, of each column that costs depend on, counted once."""
+        if self.backend is None:
+            return {}
+        compared = _compared(plan)
+        for name in _relations(plan) & set(self.backend.relations):
+            known = self._statistics.get(name)
+            columns = compared & set(self.backend.relations[name]) - set(known.columns if known else ())
+            if known is None or columns:
+                new = self.backend.statistics(name, columns)
+                older = known.columns if known else {}
+                self._statistics[name] = RelationStatistics(new.rows, {**older, **new.columns})
+        return self._statistics
+
+    def _facts(self, plan: Plan) -> Facts:
+        """What the rules may rely on; what only partial rules ask for is counted when they may be used."""
+        declared = self.catalog.facts(self._known(plan))
+        if self.backend is None or self._mode == Mode.STRICT:
+            return declared
+        return CountedFacts(declared, self._count, self._counted)
+
+    def _count(self, plan: Plan) -> int:
+        counting = Grouping(plan, (), (Aggregate("count", None, "n"),))
+        found = self._backend().execute(Query(counting, ("n",)), self.catalog)
+        return int(found.column("n")[0].as_py())
+
+
+def _prepare(plan: Plan, catalog: Catalog) -> None:
+    """Refuse before any work what the catalog lacks, and have it read or built what the query needs."""
+    for node in plan.walk():
+        if isinstance(node, Generalization) and node.k > 1:
+            missing = node.attributes - set(catalog.hierarchies)
+            if missing:
+                raise HierarchyError(f"there is no hierarchy for {listed(missing)}: say how to generalize it")
+            for column in node.by:
+                catalog.hierarchies[column]
+        if is_noisy(node):
+            _require_public_groups(node, catalog)
+        if isinstance(node, Randomization):
+            noised = {column for column, probability in node.probabilities if probability}
+            if noised - set(catalog.noise):
+                without = listed(noised - set(catalog.noise))
+                raise ParameterError(f"there is no noise for {without}: say what its values are drawn from")
+            for column in noised:
+                catalog.noise[column]
+
+
+def is_noisy(node: Plan) -> bool:
+    """Whether a node is a grouping with noisy aggregates."""
+    return isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates)
+
+
+def _require_public_groups(node: Plan, catalog: Catalog) -> None:
+    """The groups of a noisy aggregate come from hierarchies, and these must not come from the data."""
+    assert isinstance(node, Grouping)
+    origins = threads(node.child)
+    for column in node.by:
+        told = {column, *(thread.column for thread in origins[column])} & set(catalog.from_data)
+        if column not in catalog.hierarchies or told:
+            raise HierarchyError(
+                f"the groups of a noisy aggregate must not depend on the data: give '{column}' a hierarchy "
+                "file that lists all values that there may be"
+            )
+        catalog.hierarchies[column]
+
+
+def _relations(plan: Plan) -> set[str]:
+    return {node.name for node in plan.walk() if isinstance(node, Relation)}
+
+
+def _compared(plan: Plan) -> set[str]:
+    """The columns whose number of different values says how many rows an operator lets through or groups."""
+    found: set[str] = set()
+    for node in plan.walk():
+        match node:
+            case Generalization(_, by) | Grouping(_, by):
+                found |= set(by)
+            case Selection() | ThetaJoin():
+                found |= node.predicate.columns
+            case Join():
+                found |= node.on
+            case Projection(_, onto, True):
+                found |= set(onto)
+    return found
+
+
+def _generalized(plan: Plan) -> Collection[str]:
+    """The columns of the result in which some values were generalized."""
+    return {
+        column
+        for column, found in threads(plan).items()
+        if any(Treatment.GENERALIZED in thread.treatments for thread in found)
+    }

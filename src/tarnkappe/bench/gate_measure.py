@@ -1,0 +1,186 @@
+"""One sequence of queries through one strategy of the gate: what it cost, query by query."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+
+from tarnkappe.bench.gate_workloads import SETUPS
+from tarnkappe.bench.plain_delta_top import PlainDeltaTop
+from tarnkappe.bench.plain_extension import clone_matching
+from tarnkappe.errors import VerificationError
+from tarnkappe.gate import Answer, CloneMatching, Gate, Knowledge, Population, Strategy
+from tarnkappe.gate.certificate import certify
+from tarnkappe.gate.delta_top.strategy import TableStrategy
+from tarnkappe.gate.exact_test import settle
+from tarnkappe.gate.pool import Pool
+
+CLOCK = time.process_time
+"""The gate decides in one thread: its processor time is what a query takes on an idle machine."""
+POINTS = 20
+"""How many points a curve has."""
+
+Work = tuple[Population, list[list[int]]]
+
+
+def exact_signatures(seeds: int) -> dict[str, Any]:
+    """Setup 1: all exact signatures after every answer."""
+    seconds: list[float] = []
+    averages: list[float] = []
+    betrayed: list[int] = []
+    for seed in range(-1, seeds):  # the first run compiles and is not counted
+        population, queries = SETUPS["1"].draw(max(seed, 0))
+        knowledge = Knowledge(len(population.labels))
+        pool = Pool(knowledge)
+        number: dict[int, int] = {}
+        truth: list[int] = []
+        lowest: list[int] = []
+        for query in queries:
+            for person in query:
+                if person not in number:
+                    number[person] = len(number)
+                    truth.append(population.secret(person))
+            known = np.array(truth, dtype=np.int32)
+            members = np.array([number[person] for person in query], dtype=np.int32)
+            start = CLOCK()
+            knowledge.publish(members, np.bincount(known[members], minlength=knowledge.values))
+            pool = pool.carried(known, knowledge.values, 100)
+            if not settle(pool):
+                raise VerificationError("the exact test must decide everything")
+            pool.trim(knowledge.values)
+            if seed >= 0:
+                seconds.append(CLOCK() - start)
+            lowest.append(int(pool.degrees().min()))
+            if len(lowest) == 1 and seed >= 0:
+                averages.append(float(pool.degrees().mean()))
+        if seed >= 0:
+            betrayed.append(1 + lowest.index(1) if 1 in lowest else len(lowest) + 1)
+    return {
+        "exact_signatures_queries": len(seconds),
+        "exact_signatures_median_seconds": statistics.median(seconds),
+        "exact_signatures_worst_seconds": max(seconds),
+        "exact_first_average_degree": statistics.mean(averages),
+        "exact_first_degree_1_after": max(betrayed),
+    }
+
+
+def measure(population: Population, queries: list[list[int]], k: int, strategy: Strategy) -> dict[str, Any]:
+    """Run a sequence through a gate; what it cost, and what the least possible cost was.
+
+    What the strategy claims is proven afterwards: by its witnesses, or by distributions made from its table.
+    """
+    gate = Gate(population, k, strategy)
+    seconds: list[float] = []
+    shares: list[float] = []
+    added = least = real = 0
+    knows = True
+    for query in queries:
+        start = CLOCK()
+        answer = gate.ask(query)
+        seconds.append(CLOCK() - start)
+        if not isinstance(answer, Answer):
+            raise VerificationError("with artificial values every query can be answered")
+        added += answer.artificial
+        least += answer.least or 0
+        knows &= answer.least is not None
+        real += len(query)
+        shares.append(answer.artificial / len(query))
+    if "witnesses" in (state := strategy.state()):
+        certify(gate.knowledge, state["witnesses"], k)
+    if isinstance(strategy, TableStrategy) and strategy.proven_degrees().min() < k:
+        raise VerificationError(f"the table of '{strategy.name}' does not prove {k} values for everybody")
+    return {
+        "added": added,
+        "least": least if knows else None,
+        "real": real,
+        "shares": shares,
+        "seconds": seconds,
+    }
+
+
+def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several runs as one line of figures.
+
+    `share` is the mean share of artificial to real values, `curve` the mean share by query and
+    `largest_share` the largest of these means. A strategy that does not know what was necessary has no
+    ratio to it.
+    """
+    seconds = [s for run in runs for s in run["seconds"]]
+    added, real = sum(run["added"] for run in runs), sum(run["real"] for run in runs)
+    least = None if any(run["least"] is None for run in runs) else sum(run["least"] for run in runs)
+    by_query = np.mean([run["shares"] for run in runs], axis=0)
+    ends = np.unique(np.linspace(1, len(by_query), min(POINTS, len(by_query))).round().astype(int))
+    starts = [0, *ends[:-1].tolist()]
+    return {
+        "runs": len(runs),
+        "share": added / real,
+        "least_share": None if least is None else least / real,
+        "largest_share": float(by_query.max()),
+        "last_quarter_share": float(by_query[-(len(by_query) // 4 or 1) :].mean()),
+        "ratio": None if least is None else (added / least if least else 1.0 + added),
+        "median_seconds": statistics.median(seconds),
+        "worst_seconds": max(seconds),
+        "curve": [
+            [int(end), round(float(by_query[start:end].mean()), 4)]
+            for start, end in zip(starts, ends.tolist(), strict=True)
+        ],
+    }
+
+
+def without_criterion(strategy: type[Strategy], seeds: int) -> dict[str, Any]:
+    """Setup 1 with an approximation: nothing is refused or added, the degrees fall."""
+    seconds: list[float] = []
+    firsts: list[float] = []
+    betrayed: list[int] = []
+    for seed in range(-1, seeds):
+        population, queries = SETUPS["1"].draw(max(seed, 0))
+        gate = Gate(population, 1, strategy(), may_add=False)
+        lowest: list[int] = []
+        for query in queries:
+            start = CLOCK()
+            gate.ask(query)
+            if seed >= 0:
+                seconds.append(CLOCK() - start)
+            degrees = list(gate.degrees().values())
+            lowest.append(min(degrees))
+            if len(lowest) == 1:
+                firsts.append(statistics.mean(degrees))
+        betrayed.append(1 + lowest.index(1) if 1 in lowest else len(lowest) + 1)
+    return {
+        "first_average_degree": statistics.mean(firsts),
+        "first_degree_1_after": max(betrayed),
+        "median_seconds": statistics.median(seconds),
+        "worst_seconds": max(seconds),
+    }
+
+
+def against_plain_python(setup: str, k: int, queries: int) -> dict[str, Any]:
+    """Clone matching, compiled and in plain Python, on the same queries: they must decide the same."""
+    population, asked = SETUPS[setup].draw(0)
+    plain = PlainDeltaTop(k, len(population.labels), clone_matching)
+    gate = Gate(population, k, CloneMatching())
+    number: dict[int, int] = {}
+    truth: list[int] = []
+    compiled_seconds = plain_seconds = 0.0
+    Gate(population, k, CloneMatching()).ask(asked[0])  # compiles
+    for query in asked[:queries]:
+        for person in query:
+            if person not in number:
+                number[person] = len(number)
+                truth.append(population.secret(person))
+        start = CLOCK()
+        added = plain.answer([number[person] for person in query], list(truth), may_add=True)
+        middle = CLOCK()
+        answer = gate.ask(query)
+        compiled_seconds += CLOCK() - middle
+        plain_seconds += middle - start
+        if added is None or not isinstance(answer, Answer) or added.total() != answer.artificial:
+            raise VerificationError("the compiled strategy does not decide as its plain twin")
+    return {
+        "clone_matching_compiled_seconds": compiled_seconds / queries,
+        "clone_matching_plain_python_seconds": plain_seconds / queries,
+        "clone_matching_to_plain_python": compiled_seconds / plain_seconds,
+    }

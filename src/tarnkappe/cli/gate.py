@@ -1,0 +1,205 @@
+"""`tarn gate`: let people query freely without the answers adding up to a disclosure."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tarnkappe.cli.console import errors, output, print_json
+from tarnkappe.errors import ParameterError
+from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.server.settings import Settings, address
+from tarnkappe.gate.server.users import Users
+from tarnkappe.gate.source import Source
+from tarnkappe.state import Store
+
+PASSWORD = "TARN_GATE_PASSWORD"  # noqa: S105 - the name of a variable
+PolicyOption = Annotated[Path, typer.Option("--policy", help="The policy file, gate.toml.")]
+SourceOption = Annotated[
+    str | None, typer.Option("--source", help="The table or its database, in place of the policy's.")
+]
+UsersOption = Annotated[Path | None, typer.Option("--users", help="The users file; else the policy's.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+NameArgument = Annotated[str, typer.Argument(help="The name of the user.")]
+
+app = typer.Typer(
+    name="gate", help="Free queries whose answers never add up to a disclosure.", no_args_is_help=True
+)
+user_app = typer.Typer(name="user", help="Who may ask.", no_args_is_help=True)
+app.add_typer(user_app)
+
+
+@app.command()
+def serve(
+    policy: PolicyOption,
+    source: SourceOption = None,
+    listen: Annotated[str | None, typer.Option(help="HOST:PORT, in place of the policy's.")] = None,
+    users: UsersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Open a PostgreSQL port in front of the protected table; Ctrl-C closes it."""
+    from tarnkappe.gate.keeper import Keeper
+    from tarnkappe.gate.noisy_counts import NoisyCounts
+    from tarnkappe.gate.sql.view import View
+
+    try:
+        from tarnkappe.gate.server.service import Service
+    except ModuleNotFoundError:
+        raise ParameterError("serving needs the wire protocol: pip install 'tarnkappe[gate]'") from None
+
+    chosen, settings = _policy(policy, source), _settings(policy, listen, users)
+    _log_to_stderr()
+    for warning in chosen.warnings:
+        errors.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True, markup=False)
+    Users(settings.users).names()  # nobody should wait for a history to be read to learn that this fails
+    keeper = Keeper.open(chosen)
+    try:
+        view = View.of(chosen, keeper.source.types)
+        noisy = None
+        if settings.aggregates == "noisy":
+            store = Store.open(chosen.store)
+            noisy = NoisyCounts(chosen, keeper.source, store, settings.epsilon, settings.budget)
+        asyncio.run(_serve(Service(keeper, view, chosen, settings, noisy), settings.host, as_json))
+    finally:
+        keeper.close()
+
+
+@app.command()
+def audit(
+    policy: PolicyOption,
+    head: Annotated[
+        str | None, typer.Option(help="The head of the log that was kept elsewhere; the log must have it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove offline that everything that was answered kept its promise."""
+    from tarnkappe.gate.audit import audit as prove
+
+    chosen = _policy(policy, None)
+    store = Store.open(chosen.store)
+
+    def say(what: str) -> None:
+        errors.print(f"proving {what}", style="dim", highlight=False, soft_wrap=True, markup=False)
+
+    proven = prove(chosen, store, head, say)
+    store.close()
+    if as_json:
+        print_json({"proven": [dataclasses.asdict(one) for one in proven]})
+        return
+    if not proven:
+        output.print("nothing was answered yet")
+    for one in proven:
+        output.print(
+            f"{one.column}, as seen by {one.history}: {one.answers:,} answers with {one.people:,} people, "
+            f"everybody keeps at least {one.k} possible values ({one.witnesses:,} witnesses)",
+            highlight=False,
+            soft_wrap=True,
+            markup=False,
+        )
+
+
+@app.command()
+def status(policy: PolicyOption, source: SourceOption = None, as_json: JsonOption = False) -> None:
+    """Show what was answered so far, and what everybody keeps."""
+    from tarnkappe.gate.keeper import Keeper
+
+    chosen = _policy(policy, source)
+    keeper = Keeper(chosen, Source.open(chosen), Store.open(chosen.store))
+    told = keeper.status()
+    if as_json:
+        print_json(told)
+        return
+    lines = [f"table {told['table']}", *(f"warning: {warning}" for warning in told["warnings"])]
+    lines += [
+        f"{one['column']}, as seen by {one['history']}: {one['answers']:,} answers with "
+        f"{one['people']:,} people, k = {one['k']}, least number of possible values {one['least_degree']}"
+        for one in told["histories"]
+    ]
+    if not told["histories"]:
+        lines.append("nothing was answered yet")
+    for line in lines:
+        output.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
+@user_app.command("add")
+def add_user(name: NameArgument, policy: PolicyOption, users: UsersOption = None) -> None:
+    """Add a user, or give one another password; it is asked for, or taken from TARN_GATE_PASSWORD."""
+    file = Users(_settings(policy, None, users).users)
+    password = os.environ.get(PASSWORD)
+    if password is None:
+        if not sys.stdin.isatty():
+            raise ParameterError(f"there is nobody to ask for a password: set {PASSWORD}")
+        password = typer.prompt(f"password of {name}", hide_input=True, confirmation_prompt=True, err=True)
+    file.put(name, password)
+    output.print(f"{name} may log in ({file.path})", highlight=False, soft_wrap=True, markup=False)
+
+
+@user_app.command("remove")
+def remove_user(name: NameArgument, policy: PolicyOption, users: UsersOption = None) -> None:
+    """Take a user out; who is connected stays so until he leaves."""
+    file = Users(_settings(policy, None, users).users)
+    file.remove(name)
+    output.print(f"{name} may not log in any more", highlight=False, soft_wrap=True, markup=False)
+
+
+@user_app.command("list")
+def list_users(policy: PolicyOption, users: UsersOption = None, as_json: JsonOption = False) -> None:
+    """Show who may log in."""
+    names = Users(_settings(policy, None, users).users).names()
+    if as_json:
+        print_json({"users": names})
+        return
+    for name in names:
+        output.print(name, highlight=False, markup=False)
+
+
+def _policy(path: Path, source: str | None) -> Policy:
+    chosen = Policy.load(path)
+    return chosen if source is None else dataclasses.replace(chosen, source=source)
+
+
+def _settings(path: Path, listen: str | None, users: Path | None) -> Settings:
+    try:
+        settings = Settings.load(path)
+        changes: dict[str, Any] = {} if users is None else {"users": str(users)}
+        if listen is not None:
+            changes |= dict(zip(("host", "port"), address(listen), strict=True))
+        return dataclasses.replace(settings, **changes)
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+async def _serve(service: Any, host: str, as_json: bool) -> None:
+    stop, ready = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    running = asyncio.ensure_future(service.run(stop, ready))
+    listening = asyncio.ensure_future(ready.wait())
+    await asyncio.wait({running, listening}, return_when=asyncio.FIRST_COMPLETED)
+    if ready.is_set():
+        if as_json:
+            print_json({"host": host, "port": service.port})
+        else:
+            output.print(f"the gate listens on {host}:{service.port}", highlight=False, markup=False)
+        sys.stdout.flush()
+    listening.cancel()
+    await running
+
+
+def _log_to_stderr() -> None:
+    """Our own log alone: what libraries log may quote statements."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log = logging.getLogger("tarnkappe")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -1,0 +1,257 @@
+"""`tarn sql`: queries with anonymization operators: run them, explain them, prove what may be rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table as Grid
+
+from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.declarations import Declarations
+from tarnkappe.algebra.equivalence import Finding, Verdict
+from tarnkappe.algebra.explanation import Explanation
+from tarnkappe.algebra.lowering import Backend
+from tarnkappe.algebra.lowering import connect as connect_backend
+from tarnkappe.algebra.numbers import read_number
+from tarnkappe.algebra.proof import RuleFinding
+from tarnkappe.algebra.proving import prove as prove_claim
+from tarnkappe.algebra.session import Result, Session
+from tarnkappe.cli.arguments import hierarchy_files, parse_column
+from tarnkappe.cli.console import errors, output, print_json, progress_bar
+from tarnkappe.errors import ParameterError
+from tarnkappe.job.catalog_file import CatalogFile
+from tarnkappe.state import Store
+from tarnkappe.state.budgets import Budget, Budgets
+from tarnkappe.table import write
+from tarnkappe.table.files import format_of, writable
+from tarnkappe.table.formats.address import is_address
+
+Words = list[str]
+SHOWN = 20
+
+
+def sql(
+    query: Annotated[str | None, typer.Argument(help="The query; its tables are named by --data.")] = None,
+    data: Annotated[
+        Words | None,
+        typer.Option(
+            help="NAME=FILE for a table, or a database: postgresql://..., duckdb:///..., spark:FOLDER."
+        ),
+    ] = None,
+    catalog: Annotated[
+        Path | None, typer.Option(help="Tables, roles, hierarchies and noise of columns (TOML).")
+    ] = None,
+    hierarchies: Annotated[
+        Words | None, typer.Option(help="How columns generalize: COLUMN=FILE. Proposed where not given.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="For files: duckdb (the default) or spark.")] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="Which rewrites: strict (the default), relaxed or explicit.")
+    ] = None,
+    rule: Annotated[
+        Words | None,
+        typer.Option(help="A rule to use in explicit mode, in order: D9, D12.rl, G14.lr@//union."),
+    ] = None,
+    parallelism: Annotated[int, typer.Option(min=1, help="How many parts of a plan run at once.")] = 1,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show the plan, every rewrite, and what was refused; run nothing."),
+    ] = False,
+    prove: Annotated[
+        Words | None, typer.Option(help="A rule, or two plans (SQL, XML or JSON): on all small relations.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Whose privacy budget noisy aggregates spend.")] = None,
+    budgets: Annotated[
+        str | None, typer.Option(help="Where budgets are kept: a file, or postgresql://...")
+    ] = None,
+    grant: Annotated[
+        Words | None, typer.Option(help="Set what --user may spend on a table in all: TABLE=EPSILON.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the answer: .parquet, .csv, ...")] = None,
+    rows: Annotated[int, typer.Option(min=0, help="How many rows to show.")] = SHOWN,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run SQL with generalize, slice and randomize inside, on DuckDB, PostgreSQL or Spark.
+
+    The answer is held to what the query promises before it is shown. Ends with exit code 1 if there are too
+    few rows for a promise, or if two plans given to --prove are different.
+    """
+    if out is not None:
+        format_of(writable(out))
+    file = CatalogFile.load(catalog) if catalog is not None else CatalogFile()
+    declared = file.declarations.merged(
+        Declarations(
+            hierarchies={name: str(path) for name, path in hierarchy_files(hierarchies or ()).items()}
+        )
+    )
+    if prove:
+        _prove([*([query] if query else []), *prove], _schema(file, declared, data or (), engine), as_json)
+        return
+    kept = Budgets(Store.open(budgets)) if budgets is not None else None
+    if grant or (kept is not None and not query):
+        _budgets(kept, user, grant or (), as_json)
+        return
+    if not query:
+        raise ParameterError(
+            'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."'
+        )
+    if rule and mode not in (None, "explicit"):
+        raise ParameterError("--rule names what explicit mode does: leave --mode out, or say --mode explicit")
+    options: dict[str, Any] = {"mode": "explicit" if rule else mode or "strict", "rules": rule}
+    options |= {"parallelism": parallelism, "user": user, "budgets": kept}
+    places = _places(file, data or ())
+    if not places and file.columns and explain:
+        _explained(Session(None, declared.catalog(file.columns), **options).explain(query), as_json)
+        return
+    with progress_bar() as progress, _connect(places, engine) as backend:
+        session = Session(backend, declared.over(backend), progress=progress, **options)
+        if explain:
+            explanation = session.explain(query)
+        else:
+            result = session.sql(query)
+            if out is not None:
+                write(result.table, out, progress=progress)
+    if explain:
+        _explained(explanation, as_json)
+    else:
+        _answered(result, out, rows, as_json)
+
+
+def _places(file: CatalogFile, data: Sequence[str]) -> str | dict[str, str]:
+    """Where the tables are: files by name, or one database."""
+    databases = [text for text in data if is_address(text) or text.startswith("spark:")]
+    files: dict[str, str] = {}
+    for name, source in file.sources.items():
+        if source.database is not None:
+            if (source.table or "").rpartition(".")[2] != name and source.table != name:
+                raise ParameterError(f"[relations.{name}]: call the relation as its table, '{source.table}'")
+            databases.append(source.database)
+        else:
+            files[name] = str(source.path)
+    for text in data:
+        name, path = parse_column(text)
+        if text in databases:
+            continue
+        if path is None:
+            raise ParameterError(f"--data {text}: write NAME=FILE, or the address of a database")
+        files[name] = path
+    if len(set(databases)) > 1 or (databases and files):
+        raise ParameterError("a query runs in one engine: give files, or one database, not both")
+    return databases[0] if databases else files
+
+
+def _connect(places: str | dict[str, str], engine: str | None) -> Backend:
+    if not places:
+        raise ParameterError("say where the tables are: --data NAME=FILE, or --catalog FILE")
+    if isinstance(places, str):
+        scheme = places.partition(":")[0]
+        if engine not in (None, scheme, scheme.partition("+")[0]):
+            raise ParameterError(f"--engine {engine} does not read {scheme}: leave it out")
+        return connect_backend(places)
+    if engine == "postgresql":
+        raise ParameterError(
+            "--engine postgresql reads no files: give --data postgresql://user@host/database"
+        )
+    return connect_backend(places, engine=engine)
+
+
+def _schema(file: CatalogFile, declared: Declarations, data: Sequence[str], engine: str | None) -> Catalog:
+    """A catalog for proofs: the columns of the tables count, their rows are not looked at."""
+    places = _places(file, data)
+    if not places:
+        return declared.catalog(file.columns) if file.columns else Catalog({})
+    with _connect(places, engine) as backend:
+        return declared.catalog({**file.columns, **backend.relations})
+
+
+def _prove(claim: list[str], catalog: Catalog, as_json: bool) -> None:
+    texts = [Path(text).read_text(encoding="utf-8") if _is_file(text) else text for text in claim]
+    found = prove_claim(texts, catalog)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        output.print(str(found), highlight=False, markup=False, soft_wrap=True)
+    if not _holds(found):
+        raise typer.Exit(1)
+
+
+def _is_file(text: str) -> bool:
+    return text.endswith((".json", ".xml", ".sql")) and Path(text).is_file()
+
+
+def _holds(found: RuleFinding | Finding) -> bool:
+    return found.is_confirmed if isinstance(found, RuleFinding) else found.verdict is not Verdict.DIFFERENT
+
+
+def _budgets(kept: Budgets | None, user: str | None, grants: Sequence[str], as_json: bool) -> None:
+    """Grant budgets, and show all that there are."""
+    if kept is None:
+        raise ParameterError("--grant: say where budgets are kept: --budgets FILE")
+    for text in grants:
+        table, epsilon = parse_column(text)
+        if epsilon is None or not user:
+            raise ParameterError(f"--grant {text}: write --user NAME --grant TABLE=EPSILON")
+        kept.grant(user, table, read_number(epsilon))
+    if as_json:
+        figures = ("granted", "spent", "left")
+        print_json(
+            {
+                "budgets": [
+                    {"user": each.user, "table": each.table, **{f: float(getattr(each, f)) for f in figures}}
+                    for each in kept.all()
+                ]
+            }
+        )
+        return
+    for each in kept.all():
+        output.print(_budget_text(each), highlight=False, markup=False)
+
+
+def _budget_text(budget: Budget) -> str:
+    return (
+        f"{budget.user} may spend {float(budget.granted):g} on {budget.table}: "
+        f"{float(budget.spent):g} is spent, {float(budget.left):g} is left"
+    )
+
+
+def _explained(explanation: Explanation, as_json: bool) -> None:
+    if as_json:
+        print_json(explanation.as_dict())
+    else:
+        output.print(str(explanation), highlight=False, markup=False, soft_wrap=True)
+
+
+def _answered(result: Result, out: Path | None, shown: int, as_json: bool) -> None:
+    if as_json:
+        rows = {} if out else {"data": [list(row.values()) for row in result.table.to_pylist()]}
+        print_json({**result.as_dict(), **rows, "output": None if out is None else str(out)})
+        return
+    if out is None:
+        grid = Grid(box=None, pad_edge=False, header_style="bold")
+        for name in result.table.column_names:
+            grid.add_column(name)
+        for row in result.table.slice(0, shown).to_pylist():
+            grid.add_row(*("" if cell is None else str(cell) for cell in row.values()))
+        output.print(grid, markup=False)
+    for line in _summary(result, shown, out):
+        output.print(line, highlight=False, markup=False, soft_wrap=True)
+    for warning in result.explanation.warnings:
+        errors.print(f"warning: {warning}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def _summary(result: Result, shown: int, out: Path | None) -> list[str]:
+    rows = result.table.num_rows
+    lines = [f"{rows:,} rows" + (f", {shown} shown" if out is None and rows > shown else "")]
+    steps = [step.rule for step in result.explanation.rewriting.steps]
+    if steps:
+        rewriting = result.explanation.rewriting
+        lines.append(f"rewritten by {', '.join(steps)}: {rewriting.kind}")
+    lines += [f"verified: {kept}" for kept in result.verified]
+    if result.degree is not None and not result.verified:
+        lines.append(f"not promised, but measured: the smallest class has {result.degree} rows")
+    lines += [str(each) for each in result.explanation.privacy]
+    lines += [_budget_text(budget) for budget in result.spent.values()]
+    return [*lines, *([f"written to {out}"] if out is not None else [])]

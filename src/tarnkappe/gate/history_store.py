@@ -1,0 +1,194 @@
+"""What a gate must never forget: every answer, before it leaves.
+
+People are in it by keyed marks, not by name. Their true values are in it as labels, since the gate must
+notice when they change: whoever has both the store and the key knows as much as the owner of the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+from sqlalchemy.exc import IntegrityError
+
+from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
+from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.store import METADATA, Store
+
+ANSWERED = "gate answered"
+"""The event of the audit log."""
+
+ANSWERS = sa.Table(
+    "gate_answers",
+    METADATA,
+    sa.Column("history", sa.String, primary_key=True),
+    sa.Column("column", sa.String, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("time", sa.String, nullable=False),
+    sa.Column("entry", sa.LargeBinary, nullable=False),
+)
+STATES = sa.Table(
+    "gate_states",
+    METADATA,
+    sa.Column("history", sa.String, primary_key=True),
+    sa.Column("column", sa.String, primary_key=True),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("strategy", sa.String, nullable=False),
+    sa.Column("labels", sa.Text, nullable=False),
+    sa.Column("state", sa.LargeBinary, nullable=False),
+)
+PROMISES = sa.Table(
+    "gate_promises",
+    METADATA,
+    sa.Column("name", sa.String, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class SavedState:
+    """The state of a strategy after a number of answers, and the values in the order of their codes."""
+
+    answers: int
+    strategy: str
+    labels: list[str]
+    arrays: Mapping[str, NDArray[Any]]
+
+
+class HistoryStore:
+    """The answers of all histories of a gate.
+
+    >>> store = HistoryStore(Store.in_memory())
+    >>> store.add("everyone", "disease", 1, Entry((("a", "flu"),), (Block(("a",), ("flu", "cold")),)))
+    >>> [entry.blocks[0].values for entry in store.entries("everyone", "disease")]
+    [('flu', 'cold')]
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def bind(self, promises: Mapping[str, Any]) -> None:
+        """Hold a gate to what was promised when the first answers were given."""
+        with self.store.writing() as connection:
+            kept = {row.name: row.value for row in connection.execute(sa.select(PROMISES))}
+            for name, value in promises.items():
+                text = json.dumps(value, sort_keys=True)
+                if name not in kept:
+                    connection.execute(sa.insert(PROMISES).values(name=name, value=text))
+                elif kept[name] != text:
+                    raise ParameterError(
+                        f"{self.store.place}: these answers were given under another policy: '{name}' was "
+                        f"{kept[name]} and is now {text}. Answers cannot be taken back: keep the policy, or "
+                        "protect a table that nobody has asked about with a new store"
+                    )
+
+    def add(self, history: str, column: str, number: int, entry: Entry) -> None:
+        """Keep an answer; it is durable when this returns."""
+        data = _packed(entry)
+        place = {"history": history, "column": column, "number": number}
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            with self.store.writing() as connection:
+                connection.execute(sa.insert(ANSWERS).values({**place, "time": now, "entry": data}))
+                told = {**place, "digest": hashlib.sha256(data).hexdigest()}
+                AuditLog(self.store).append(ANSWERED, told, connection)
+        except IntegrityError:
+            raise GuaranteeError(
+                f"{self.store.place}: another gate works on this history; only one may answer"
+            ) from None
+
+    def entries(self, history: str, column: str) -> Iterator[Entry]:
+        """The answers of a history, in their order."""
+        ours = sa.select(ANSWERS.c.number, ANSWERS.c.entry).where(
+            ANSWERS.c.history == history, ANSWERS.c.column == column
+        )
+        with self.store.reading() as connection:
+            rows = connection.execute(ours.order_by(ANSWERS.c.number)).all()
+        for place, row in enumerate(rows, start=1):
+            if row.number != place:
+                raise GuaranteeError(f"{self.store.place}: answer {place} of a history is missing")
+            yield _unpacked(row.entry)
+
+    def verify(self, head: str | None = None) -> int:
+        """Check that no answer was changed, taken out or put in; returns how many there are.
+
+        Args:
+            head: of the audit log, if it was kept elsewhere: shows whether the end was cut off.
+        """
+        log = AuditLog(self.store)
+        log.verify(head)
+        logged = {
+            (entry.details["history"], entry.details["column"], entry.details["number"]): entry.details[
+                "digest"
+            ]
+            for entry in log.entries()
+            if entry.event == ANSWERED
+        }
+        with self.store.reading() as connection:
+            rows = connection.execute(sa.select(ANSWERS)).all()
+        kept = {(r.history, r.column, r.number): hashlib.sha256(r.entry).hexdigest() for r in rows}
+        if kept != logged:
+            raise VerificationError(
+                f"{self.store.place}: the answers are not those that were logged: "
+                f"{len(logged.items() - kept.items())} were changed or are missing, "
+                f"{len(kept.keys() - logged.keys())} were put in"
+            )
+        return len(kept)
+
+    def histories(self) -> list[tuple[str, str]]:
+        """The histories that have answers, with their sensitive columns."""
+        with self.store.reading() as connection:
+            found = sa.select(ANSWERS.c.history, ANSWERS.c.column).distinct()
+            return sorted((row.history, row.column) for row in connection.execute(found))
+
+    def save(self, history: str, column: str, state: SavedState) -> None:
+        """Keep the state of a strategy after some answers, in place of the one before."""
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **state.arrays)  # type: ignore[arg-type]
+        with self.store.writing() as connection:
+            ours = sa.and_(STATES.c.history == history, STATES.c.column == column)
+            connection.execute(sa.delete(STATES).where(ours))
+            connection.execute(
+                sa.insert(STATES).values(
+                    history=history,
+                    column=column,
+                    number=state.answers,
+                    strategy=state.strategy,
+                    labels=json.dumps(state.labels),
+                    state=buffer.getvalue(),
+                )
+            )
+
+    def saved(self, history: str, column: str) -> SavedState | None:
+        """The last state that was kept."""
+        with self.store.reading() as connection:
+            ours = sa.select(STATES).where(STATES.c.history == history, STATES.c.column == column)
+            row = connection.execute(ours).first()
+        if row is None:
+            return None
+        with np.load(io.BytesIO(row.state), allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in arrays}
+        return SavedState(row.number, row.strategy, json.loads(row.labels), found)
+
+
+def _packed(entry: Entry) -> bytes:
+    blocks = [[list(block.people), list(block.values)] for block in entry.blocks]
+    return zlib.compress(json.dumps([list(entry.newcomers), blocks], ensure_ascii=False).encode())
+
+
+def _unpacked(data: bytes) -> Entry:
+    newcomers, blocks = json.loads(zlib.decompress(data))
+    return Entry(
+        tuple((person, label) for person, label in newcomers),
+        tuple(Block(tuple(people), tuple(values)) for people, values in blocks),
+    )

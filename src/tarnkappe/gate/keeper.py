@@ -1,0 +1,235 @@
+"""The keeper stands before the protected table and lets nothing out that was not kept first.
+
+**What holds.** Let somebody know the quasi-identifiers of everybody, this program, the policy, and all that
+the keeper ever said to a circle of users (everybody, a group, one user: as the policy presumes), refusals
+included. For every person who was ever in an answer, and each sensitive column, he is left with at least k
+possible values, unless the policy accepts a leak by name. See `surplus` and `partition` for the proofs; see
+`docs/how-to/gate.md` for what is not promised: that the k values are equally likely, that they are unlike
+each other, or that somebody who knows more about people than their quasi-identifiers is left with as many.
+
+Every question is decided while no other is: the order of answers is one order. An answer is in the store
+before it leaves; if the machine dies in between, the same question gets the same answer later.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tarnkappe.errors import GuaranteeError, ParameterError
+from tarnkappe.gate.column_gate import OTHER, ColumnGate, decision_of, strategy_of
+from tarnkappe.gate.forms import NOTICE, rows_shown, types_shown
+from tarnkappe.gate.gate import Block, Refusal
+from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.question import Question, Refused, Rows
+from tarnkappe.gate.signature_check import unlike
+from tarnkappe.gate.source import People, Source
+from tarnkappe.gate.strategy import Strategy
+from tarnkappe.gate.surplus import Coins
+from tarnkappe.state.key import Key
+from tarnkappe.state.store import Store
+from tarnkappe.table.table import MISSING
+
+WOULD_BREAK = "this cannot be answered; whether it can does not depend on anybody's sensitive values"
+WOULD_BREAK_NAIVELY = "this cannot be answered: somebody would be left with too few possible values"
+
+
+class Keeper:
+    """Answers questions about the protected table of a policy.
+
+    Args:
+        policy: what is protected, and how.
+        source: the table.
+        store: where answers are kept.
+        key: under which people are marked in the store; without it, that of the policy's file.
+        coins: for tests alone.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        source: Source,
+        store: Store,
+        key: Key | None = None,
+        coins: Coins | None = None,
+    ) -> None:
+        self.policy, self.source, self._coins = policy, source, coins
+        self._key = Key.load(policy.key_file, create=True) if key is None else key
+        self._make = _maker(policy)
+        self._histories = HistoryStore(store)
+        self._histories.bind(_promises(policy, self._key))
+        self._values = {column.name: self._domain(column) for column in policy.sensitive}
+        self._columns: dict[tuple[str, str], ColumnGate] = {}
+        self._asked: dict[str, int] = {"answered": 0, "refused": 0}
+        self._lock = threading.Lock()
+        with self._lock:
+            for history, name in self._histories.histories():
+                self._column(history, name)
+
+    @classmethod
+    def open(cls, policy: Policy) -> Keeper:
+        """The keeper of a policy, with the source, the store and the key that it names."""
+        return cls(policy, Source.open(policy), Store.open(policy.store))
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """The type of every column in answers."""
+        return types_shown(self.policy, self.source.types)
+
+    def answer(self, user: str, question: Question) -> Rows | Refused:
+        """What a user may see; it is in the store when this returns."""
+        history = self.policy.history_of(user)
+        for name in question.columns:
+            if name not in self.policy.columns:
+                raise ParameterError(f"the protected table shows no column '{name}'")
+        with self._lock:
+            found = self._decide(history, question)
+            self._asked["refused" if isinstance(found, Refused) else "answered"] += 1
+        return found
+
+    def status(self) -> dict[str, Any]:
+        """What the keeper has done, for the owner; nothing about a person."""
+        with self._lock:
+            return {
+                **self._asked,
+                "table": self.policy.table,
+                "leaks": list(self.policy.open_leaks),
+                "warnings": list(self.policy.warnings),
+                "histories": [
+                    {
+                        "history": history,
+                        "column": name,
+                        "answers": column.answers,
+                        "people": column.gate.knowledge.tuples,
+                        "k": column.column.k,
+                        "least_degree": min(column.gate.degrees().values(), default=None),
+                        "mended": getattr(column.gate.decision, "mended", 0),
+                        "unproven": getattr(column.gate.decision, "unproven", 0),
+                    }
+                    for (history, name), column in sorted(self._columns.items())
+                ],
+            }
+
+    def degrees(self) -> dict[tuple[str, str], list[int]]:
+        """For each history and sensitive column, how many possible values everybody keeps at least."""
+        with self._lock:
+            return {place: sorted(column.gate.degrees().values()) for place, column in self._columns.items()}
+
+    def close(self) -> None:
+        """Keep what makes the next start short, and let go of the table and the store."""
+        with self._lock:
+            for column in self._columns.values():
+                column.save()
+            self.source.close()
+            self._histories.store.close()
+
+    def _decide(self, history: str, question: Question) -> Rows | Refused:
+        people = self.source.people(question)
+        refused = self._outside_limits(len(people.keys))
+        if refused is not None:
+            return refused
+        named = [self._key.mark("person", [key]).hex() for key in people.keys]
+        shown = [column.name for column in self.policy.sensitive if column.name in question.columns]
+        blocks: dict[str, tuple[Block, ...]] = {}
+        if named:
+            columns = [self._column(history, name) for name in shown]
+            for column in columns:
+                column.look(named, people.secrets[column.column.name])
+            if any(column.foresees_refusal(named) for column in columns):
+                return Refused(WOULD_BREAK)
+            for column in columns:
+                size = max([0, *(sum(len(block.values) for block in parts) for parts in blocks.values())])
+                answer = column.ask(named, at_least=size)
+                if isinstance(answer, Refusal):
+                    return Refused(WOULD_BREAK_NAIVELY)
+                blocks[column.column.name] = answer
+        return self._shown(history, question, people, named, blocks)
+
+    def _outside_limits(self, people: int) -> Refused | None:
+        """The size of a result follows from the quasi-identifiers alone, so it is no secret."""
+        least, most = self.policy.min_rows, self.policy.max_rows
+        if people < least and least > 1:
+            return Refused(f"fewer than {least} people: ask for more")
+        if most is not None and people > most:
+            return Refused(f"more than {most} people: ask for fewer")
+        return None
+
+    def _shown(
+        self,
+        history: str,
+        question: Question,
+        people: People,
+        named: list[str],
+        blocks: Mapping[str, tuple[Block, ...]],
+    ) -> Rows:
+        told = [history, *named, *(value for parts in blocks.values() for b in parts for value in b.values)]
+        order = self._key.derived("order", *told)
+        rows = rows_shown(self.policy, self.source.types, question.columns, people, named, blocks, order)
+        notice = NOTICE if blocks and self.policy.on_violation == "add" else ""
+        if notice and self.policy.tell_artificial:
+            extra = sum(len(block.values) - len(block.people) for parts in blocks.values() for block in parts)
+            notice = f"{extra} values of this answer are artificial."
+        return Rows(rows.columns, rows.types, rows.rows, notice)
+
+    def _column(self, history: str, name: str) -> ColumnGate:
+        """The gate of a column for a history; it is there from the first question on."""
+        if (history, name) not in self._columns:
+            column = self.policy.sensitive_column(name)
+            assert column is not None, "the policy is the one under which the history began"
+            made = ColumnGate(
+                self.policy, column, history, self._values[name], self._histories, self._make, self._coins
+            )
+            if self.policy.on_violation == "refuse" and not self.policy.open_leaks and not made.answers:
+                self._begin(made)
+            self._columns[history, name] = made
+        return self._columns[history, name]
+
+    def _begin(self, column: ColumnGate) -> None:
+        """Tell the values of everybody together, without which nothing could be answered."""
+        people = self.source.everyone()
+        named = [self._key.mark("person", [key]).hex() for key in people.keys]
+        column.look(named, people.secrets[column.column.name])
+        column.ask(named)
+
+    def _domain(self, column: Sensitive) -> list[str]:
+        found = self.source.values(column.name) if column.values is None else [*column.values, OTHER]
+        labels = sorted(MISSING if value is None else value for value in found)
+        different = unlike(column, labels, frozenset(range(len(labels))))
+        if different < column.k:
+            raise GuaranteeError(
+                f"'{column.name}' has {different} different values: nobody can keep {column.k} of them"
+            )
+        return labels
+
+
+def _maker(policy: Policy) -> Callable[[str], Strategy]:
+    """How strategies are made; that of the policy must be able to do what the policy wants."""
+    from tarnkappe.gate import STRATEGIES
+
+    strategy = STRATEGIES[strategy_of(policy)]
+    if decision_of(policy).leak is None and not strategy.completes:
+        raise ParameterError(
+            f"the strategy '{policy.strategy}' adds only what is needed, which leaks: choose 'witness-pool', "
+            "'exact', or accept_leak_through = [\"minimal-values\"]"
+        )
+    return lambda name: STRATEGIES[name]()
+
+
+def _promises(policy: Policy, key: Key) -> dict[str, Any]:
+    """What answers were given under: with other settings they would not add up."""
+    return {
+        "table": policy.table,
+        "key column": policy.key,
+        "k": {column.name: column.k for column in policy.sensitive},
+        "values": {column.name: column.values for column in policy.sensitive},
+        "alike": {column.name: sorted(map(sorted, column.alike)) for column in policy.sensitive},
+        "collusion": policy.collusion,
+        "groups": {name: sorted(users) for name, users in policy.groups.items()},
+        "on_violation": policy.on_violation,
+        "leaks": sorted(policy.open_leaks),
+        "surplus": dataclasses.asdict(policy.surplus),
+        "key": key.fingerprint,
+    }

@@ -1,0 +1,46 @@
+"""What an analyst may ask, after it was read and vetted, and what he gets."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A selection and a projection of the protected table.
+
+    Attributes:
+        columns: what to show, in this order: quasi-identifiers and sensitive columns, never the key.
+        where: which people, as vetted SQL over quasi-identifiers alone: names quoted, one ? for each value,
+            nothing that only one database understands. None for everybody.
+        parameters: the values, in the order of their signs.
+    """
+
+    columns: tuple[str, ...]
+    where: str | None = None
+    parameters: tuple[Any, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """An answer as it may be shown.
+
+    Attributes:
+        columns: the names of the columns, as asked for (the form `anatomy` adds one for the group).
+        types: the type of each, by its PostgreSQL name: "bigint", "double precision", "text", ...
+        rows: the cells, in an order that links nobody.
+        notice: what the client is told beside the rows.
+    """
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    notice: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Refused:
+    """No answer. The reason depends on nothing that is secret."""
+
+    reason: str

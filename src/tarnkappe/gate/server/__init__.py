@@ -1,0 +1,1 @@
+"""The PostgreSQL front of the gate: protocol, logins, catalog, and the order of questions."""

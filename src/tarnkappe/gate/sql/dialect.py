@@ -1,0 +1,78 @@
+"""PostgreSQL's SQL as sqlglot reads it, in which words of other statements are plain names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from tarnkappe.algebra.sql.dialect import STATEMENTS
+from tarnkappe.gate.sql.errors import NOT_OFFERED, SYNTAX, TOO_COMPLEX, StatementError
+
+LONGEST = 65_536
+"""The most characters of a statement: longer ones only keep the parser busy."""
+MOST_TOKENS = 8_192
+
+logging.getLogger("sqlglot").disabled = True  # it would write statements, and they may name people
+
+
+class GateSQL(Postgres):
+    """Queries of PostgreSQL, where the words of other statements are free for names."""
+
+    class Tokenizer(Postgres.Tokenizer):
+        """Without the keywords of other statements: those are recognized before anything is parsed."""
+
+        KEYWORDS: ClassVar = {
+            word: token
+            for word, token in Postgres.Tokenizer.KEYWORDS.items()
+            if word not in STATEMENTS or word == "END"  # of CASE
+        }
+        COMMANDS: ClassVar = set()
+
+
+def words_of(text: str) -> list[Token]:
+    """The words of one statement, without comments and without the semicolon at its end."""
+    if len(text) > LONGEST:
+        raise StatementError(TOO_COMPLEX, "the statement is too long")
+    if "\x00" in text:
+        raise StatementError(SYNTAX, "syntax error")
+    try:
+        words = GateSQL().tokenize(text)
+    except (SqlglotError, ValueError, IndexError):
+        raise StatementError(SYNTAX, "syntax error") from None
+    while words and words[-1].token_type == TokenType.SEMICOLON:
+        words.pop()
+    if any(word.token_type == TokenType.SEMICOLON for word in words):
+        raise StatementError(NOT_OFFERED, "one statement at a time, please")
+    if len(words) > MOST_TOKENS:
+        raise StatementError(TOO_COMPLEX, "the statement is too long")
+    return words
+
+
+def parsed(words: list[Token], text: str) -> exp.Expr:
+    """The syntax tree of a query."""
+    try:
+        trees = GateSQL().parser().parse(words, text)
+    except RecursionError:
+        raise StatementError(TOO_COMPLEX, "the statement is nested too deeply") from None
+    except (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+        raise StatementError(SYNTAX, "syntax error") from None
+    if len(trees) != 1 or trees[0] is None:
+        raise StatementError(SYNTAX, "syntax error")
+    return trees[0]
+
+
+def only(node: exp.Expr, allowed: Iterable[str], what: str) -> None:
+    """Refuse a node that says more than is allowed: what we do not know, we do not pass over."""
+    for name, value in node.args.items():
+        if name not in allowed and not _says_nothing(value):
+            raise StatementError(NOT_OFFERED, f"{what} of this kind are not offered here")
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or value is False or value == [] or value == ""

@@ -1,0 +1,70 @@
+"""From a statement to what it asks for. Whatever is not allowed by name is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from tarnkappe.gate.sql.catalog_reader import CatalogQuery, read_catalog_query
+from tarnkappe.gate.sql.dialect import parsed, words_of
+from tarnkappe.gate.sql.errors import NOT_OFFERED, TOO_COMPLEX, StatementError
+from tarnkappe.gate.sql.operands import Parameters
+from tarnkappe.gate.sql.select_reader import is_protected, read_select
+from tarnkappe.gate.sql.selection import Selection
+from tarnkappe.gate.sql.session_commands import Declare, SessionCommand, read_session_command
+from tarnkappe.gate.sql.view import View
+
+QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES)
+
+
+@dataclasses.dataclass(frozen=True)
+class Nothing:
+    """An empty statement."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenCursor:
+    """A cursor and the query that it is for."""
+
+    name: str
+    holds: bool
+    query: Selection | CatalogQuery
+
+
+Query = Selection | CatalogQuery
+Statement = Query | OpenCursor | SessionCommand | Nothing
+
+
+def read(text: str, view: View, declared: Sequence[int] = ()) -> Statement:
+    """What a statement asks for.
+
+    Args:
+        text: the statement.
+        view: the protected table as clients see it.
+        declared: the numbers of the types of parameters, 0 where the client leaves them open.
+    """
+    words = words_of(text)
+    if not words:
+        return Nothing()
+    try:
+        command = read_session_command(words)
+        if isinstance(command, Declare):
+            query = _query(words[command.query :], text, view, declared)
+            return OpenCursor(command.name, command.holds, query)
+        return command if command is not None else _query(words, text, view, declared)
+    except RecursionError:
+        raise StatementError(TOO_COMPLEX, "the statement is nested too deeply") from None
+
+
+def _query(words: list[Token], text: str, view: View, declared: Sequence[int]) -> Query:
+    if not words or words[0].token_type not in QUERIES:
+        raise StatementError(NOT_OFFERED, "only queries of the protected table are offered here")
+    tree = parsed(words, text)
+    if any(is_protected(table, view) for table in tree.find_all(exp.Table)):
+        if not isinstance(tree, exp.Select):
+            raise StatementError(NOT_OFFERED, "queries of this kind are not offered here")
+        return read_select(tree, view, Parameters(declared))
+    return read_catalog_query(tree, declared)

@@ -1,0 +1,71 @@
+"""What clients may know of the protected table: its name, its columns, and what each is good for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from tarnkappe.gate.forms import types_shown
+from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.sql.errors import NO_COLUMN, StatementError
+from tarnkappe.gate.sql.types import BY_NAME, TEXT, WireType
+
+SCHEMA = "public"
+
+
+@dataclasses.dataclass(frozen=True)
+class ViewColumn:
+    """A column that clients may see.
+
+    Attributes:
+        name: as in the table.
+        asked: its type in the table, as which conditions compare it.
+        shown: its type in answers: generalized values are texts.
+        selects: whether a condition may name it. No sensitive column does: who asks for the people with a
+            value would know it of everybody who is returned.
+    """
+
+    name: str
+    asked: WireType
+    shown: WireType
+    selects: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """The protected table as clients see it; everything else does not exist for them."""
+
+    table: str
+    columns: tuple[ViewColumn, ...]
+
+    @classmethod
+    def of(cls, policy: Policy, kinds: Mapping[str, str]) -> View:
+        """What a policy shows of a table whose columns have these types."""
+        shown = types_shown(policy, kinds)
+        columns = (
+            ViewColumn(
+                name,
+                BY_NAME.get(kinds[name], TEXT),
+                BY_NAME.get(shown[name], TEXT),
+                selects=name in policy.quasi_identifiers,
+            )
+            for name in policy.columns
+        )
+        return cls(policy.table.rpartition(".")[2], tuple(columns))
+
+    def column(self, name: str, quoted: bool) -> ViewColumn:
+        """The column that a statement means."""
+        found = chosen(name, quoted, (column.name for column in self.columns))
+        for column in self.columns:
+            if column.name == found:
+                return column
+        raise StatementError(NO_COLUMN, "column does not exist")
+
+
+def chosen(name: str, quoted: bool, known: Iterable[str]) -> str | None:
+    """The known name that is meant: this one, or (unquoted) the only one that differs in case alone."""
+    names = list(known)
+    if name in names:
+        return name
+    alike = [] if quoted else [other for other in names if other.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from tarnkappe.gate.sql import types
+from tarnkappe.gate.sql.view import View, ViewColumn
+
+
+@pytest.fixture(scope="session")
+def view() -> View:
+    return View(
+        "patients",
+        (
+            ViewColumn("age", types.INTEGER, types.INTEGER),
+            ViewColumn("zip", types.TEXT, types.TEXT),
+            ViewColumn("Alter", types.BIGINT, types.BIGINT),
+            ViewColumn("weight", types.DOUBLE, types.DOUBLE),
+            ViewColumn("born", types.DATE, types.DATE),
+            ViewColumn("insured", types.BOOLEAN, types.BOOLEAN),
+            ViewColumn("disease", types.TEXT, types.TEXT, selects=False),
+        ),
+    )

@@ -1,0 +1,72 @@
+"""The attacker writes SQL that is not a selection and projection of the protected table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tarnkappe.gate.sql.errors import StatementError
+from tarnkappe.gate.sql.reader import read
+from tarnkappe.gate.sql.view import View
+
+FILE = Path(__file__).with_name("refused.sql")
+
+
+def attempts() -> list[tuple[str, str]]:
+    found, lines = [], []
+    for line in FILE.read_text(encoding="utf-8").splitlines():
+        if re.fullmatch(r"[0-9A-Z]{5}", line):
+            found.append(("\n".join(lines), line))
+            lines = []
+        elif lines or (line.strip() and not line.startswith("--")):
+            lines.append(line)
+    assert not lines
+    return found
+
+
+@pytest.mark.parametrize(("statement", "sqlstate"), attempts())
+def test_no_way_around_is_read_as_a_question(view: View, statement: str, sqlstate: str) -> None:
+    with pytest.raises(StatementError) as refused:
+        read(statement, view)
+    assert refused.value.sqlstate == sqlstate
+
+
+@pytest.mark.parametrize(("statement", "sqlstate"), attempts())
+def test_what_is_said_depends_on_nothing_but_the_kind_of_the_attempt(
+    view: View, statement: str, sqlstate: str
+) -> None:
+    with pytest.raises(StatementError) as refused:
+        read(statement, view)
+    told = f"{refused.value.message} {refused.value.hint}"
+    for word in re.findall(r"'([^']{2,})'|\"([^\"]{2,})\"", statement):
+        assert max(word) not in told  # nothing of the statement comes back, so logs can have it
+
+
+def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: View) -> None:
+    told = set()
+    for name in ("id", "name", "nonsense", '"ID"'):
+        with pytest.raises(StatementError) as refused:
+            read(f"SELECT age FROM patients WHERE {name} = 'x'", view)
+        told.add((refused.value.sqlstate, refused.value.message, refused.value.hint))
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT age FROM patients WHERE " + " AND ".join(["age = 1"] * 5000),
+        "SELECT age FROM patients WHERE " + "(" * 3000 + "age = 1" + ")" * 3000,
+        "SELECT age FROM patients WHERE " + "NOT " * 4000 + "age = 1",
+        "SELECT age FROM patients WHERE age IN (" + ",".join(["1"] * 5000) + ")",
+        "SELECT age FROM patients WHERE zip = '" + "x" * 100_000 + "'",
+        "SELECT " + "(" * 3000 + "1" + ")" * 3000,
+        "SELECT " + ",".join(["age"] * 3000) + " FROM patients",
+        "SELECT '\x00'",
+    ],
+    ids=range(8),
+)
+def test_a_statement_that_would_keep_the_gate_busy_is_refused_at_once(view: View, statement: str) -> None:
+    with pytest.raises(StatementError):
+        read(statement, view)
