@@ -49,7 +49,7 @@ class AccessError(TarnkappeError):
 
 
 class ProtocolError(TarnkappeError):
-    """A party of a federation does not keep to the protocol: damaged, repeated, foreign or impossible messages."""
+    """A party of a federation does not keep to the protocol: a message is damaged, repeated or foreign."""
 
 
 class GuaranteeError(TarnkappeError):

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
 
-NAMES = ("lattice", "scale", "recoding", "risk", "gate", "algebra", "exchange")
+NAMES = ("lattice", "scale", "recoding", "risk", "gate", "algebra", "federation", "exchange")
 
 
 class Bench(Protocol):

@@ -23,8 +23,8 @@ from tarnkappe.bench.algebra_data import catalog as donors_catalog
 WHOLE = "(SELECT plz, alter, blutgruppe FROM haelfte1 UNION ALL SELECT plz, alter, blutgruppe FROM haelfte2)"
 QUERY = f"SELECT * FROM generalize({WHOLE}, k => 50, by => [plz, alter])"
 SAMPLE = 4_000
-LEVELS_K = 20
-PARTS = (2, 4, 8, 16)
+LEVELS_K = 8
+PARTS = (2, 8, 32, 64)
 
 
 def measure_spark(files: dict[str, Path], runs: int = 2) -> dict[str, Any]:
@@ -108,12 +108,19 @@ def measure_levels(donors: Path) -> list[dict[str, Any]]:
         cells = [row[: len(names)] for row in rows]
         ladders = [world.ladder(name) for name in names]
         whole = best_levels(Counter(cells), ladders, LEVELS_K)
-        for parts in PARTS:
-            levels = [best_levels(Counter(cells[n::parts]), ladders, LEVELS_K) for n in range(parts)]
+        splits = [(parts, is_sorted) for is_sorted in (False, True) for parts in PARTS]
+        for parts, is_sorted in splits:
+            pieces = (
+                _pieces(sorted(cells, key=_place_in_the_year), parts)
+                if is_sorted
+                else [cells[n::parts] for n in range(parts)]
+            )
+            levels = [best_levels(Counter(piece), ladders, LEVELS_K) for piece in pieces]
             heights = [ladder.height for ladder in ladders]
             found.append(
                 {
                     "columns": list(names),
+                    "split": "neighbours together" if is_sorted else "at random",
                     "parts": parts,
                     "level_of_the_whole": list(whole),
                     "finer_parts": sum(_below(level, whole) for level in levels) / parts,
@@ -125,6 +132,16 @@ def measure_levels(donors: Path) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _place_in_the_year(cells: tuple[str, ...]) -> str:
+    """Days are written day.month., so the month has to come first."""
+    return cells[0][3:5] + cells[0][:2]
+
+
+def _pieces(cells: list[tuple[str, ...]], parts: int) -> list[list[tuple[str, ...]]]:
+    size = -(-len(cells) // parts)
+    return [cells[n * size : (n + 1) * size] for n in range(parts)]
 
 
 def _is_enough(cells: list[tuple[str, ...]], ladders: list[Ladder], levels: list[tuple[int, ...]]) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tarnkappe.cli.console import errors, print_json
+from tarnkappe.cli.console import errors, print_json, progress_bar
 from tarnkappe.federation import require_packages
 
 
@@ -27,7 +27,10 @@ def federate(
     asked = FederatedJob.from_file(job)
     contract = asked.contract
     if not show:
-        service.federate(contract, asked.addresses, asked.credentials, patience=asked.patience)
+        with progress_bar() as progress:
+            service.federate(
+                contract, asked.addresses, asked.credentials, patience=asked.patience, progress=progress
+            )
     if as_json:
         print_json(
             {

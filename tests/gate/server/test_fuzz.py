@@ -83,7 +83,7 @@ STARTUPS = st.builds(
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("fuzz")
     chosen = policy(put(people(30), "parquet", folder), folder)
-    with running(chosen, folder, largest_message=4_096, login_seconds=2) as gate:
+    with running(chosen, folder, largest_message=4_096) as gate:
         yield gate
 
 

@@ -34,14 +34,14 @@ def sliced(
     if total < least:
         raise NoSolutionError(f"slicing needs at least {least} rows, a bucket; there are {total}")
     (place,) = rows.id
-    bucket = ibis.least(place // least, total // least - 1)
+    bucket = ibis.least(place - place % least, (total // least - 1) * least)  # its first place; no division
     joined = rows.table
     cells: dict[str, Any] = {}
     for n, group in enumerate(groups[1:], start=1):
         order = site.hashed(site.secret(secrets[n]) + id_as_text(rows.id))
         number = ibis.row_number().over(group_by=bucket, order_by=order)
         own = {f"p{n}_{m}": rows.cell(column) for m, column in enumerate(group)}
-        part = rows.table.select(**{f"s{n}": bucket * least + number}, **own)
+        part = rows.table.select(**{f"s{n}": bucket + number}, **own)
         joined = joined.join(part, place == part[f"s{n}"])
         cells |= {column: part[f"p{n}_{m}"] for m, column in enumerate(group)}
     return rows.changed(joined, cells)

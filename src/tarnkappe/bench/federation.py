@@ -1,0 +1,146 @@
+"""What a federation costs: ciphers, and whole runs against the central run over the same data.
+
+All parties run in one process and one after the other. What a run would take on machines of their own is
+the time of the busiest party and that of the helper; the network is left out, its bytes are told.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.bench.adult import read_adult, reference_folder
+from tarnkappe.federation.ciphers import PrivateKey, Ristretto255
+from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.site import participant
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.lattice import Auto, Problem
+from tarnkappe.loss import Height
+from tarnkappe.privacy import KAnonymity
+from tarnkappe.table import Role, Table, Tuples, examples
+from tarnkappe.table.encoding import Progress, encode_column
+
+LIMITS = {"adult_star_extra_seconds": 1.0, "ihis_star_ratio": 1.5}
+"""What `make bench-check` holds us to."""
+
+PARTIES = ("P1", "P2", "P3")
+HELPER = "X"
+K = 5
+PUBLISHED_OPERATIONS = 750
+"""Commutative operations in a second and core, as published with the protocols."""
+
+
+def run(progress: Progress | None = None, *, rows: int = 1_193_504, operations: int = 2000) -> dict[str, Any]:
+    """Measure the ciphers, Adult by star and ring, and a table in the shape of IHIS by star."""
+    adult = read_adult(reference_folder())
+    steps = 4
+
+    def tell(done: int) -> None:
+        if progress:
+            progress("federation", done, steps)
+
+    tell(0)
+    figures = _ciphers(operations)
+    tell(1)
+    plain = _plain(adult.table.data)
+    central = _central(plain, adult.hierarchies)
+    figures["adult_central_seconds"] = central
+    for name in (Protocol.STAR, Protocol.RING):
+        measured = _federated(name, plain, adult.hierarchies)
+        figures |= {f"adult_{name}_{key}": value for key, value in measured.items()}
+    figures["adult_star_extra_seconds"] = max(figures["adult_star_seconds"] - central, 0.0)
+    tell(2)
+    shape = examples.shaped("IHIS", rows=rows)
+    rules = {name: Hierarchy.from_rows(lines) for name, lines in shape.hierarchies.items()}
+    large = _plain(shape.table.data)
+    figures["ihis_rows"] = rows
+    figures["ihis_central_seconds"] = _central(large, rules)
+    tell(3)
+    measured = _federated(Protocol.STAR, large, rules)
+    figures |= {f"ihis_star_{key}": value for key, value in measured.items()}
+    figures["ihis_star_ratio"] = figures["ihis_star_seconds"] / figures["ihis_central_seconds"]
+    return figures
+
+
+def _ciphers(operations: int) -> dict[str, Any]:
+    group = Ristretto255()
+    elements = group.embed(b"bench", [str(i).encode() for i in range(operations)])
+    key = group.new_key()
+    ring = _rate(lambda: group.apply(key, elements), operations)
+    private = PrivateKey.generate(2048)
+    some = operations // 10
+    counters = private.public.encrypt([1] * some)
+    return {
+        "commutative_operations_per_second": ring,
+        "commutative_operations_against_published": ring / PUBLISHED_OPERATIONS,
+        "counters_encrypted_per_second": _rate(lambda: private.public.rerandomize(counters), some),
+        "counters_decrypted_per_second": _rate(lambda: private.decrypt(counters), some),
+    }
+
+
+def _rate(work: Any, number: int) -> float:
+    start = time.perf_counter()
+    work()
+    return float(number / (time.perf_counter() - start))
+
+
+def _plain(data: pa.Table) -> pa.Table:
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in data.schema.types]
+    return data.cast(pa.schema(zip(data.column_names, kinds, strict=True)))
+
+
+def _central(data: pa.Table, rules: Mapping[str, Hierarchy]) -> float:
+    """Seconds of encoding, search and release in one house."""
+    start = time.perf_counter()
+    columns = [rules[name].attach(encode_column(name, data.column(name))) for name in data.column_names]
+    rows = Tuples.of_rows(columns)
+    names = tuple(data.column_names)
+    best = Auto().run(Problem(rows.distinct(), names, (KAnonymity(K),), Height())).best
+    assert best is not None
+    for column, level in zip(columns, best.node, strict=True):
+        assert column.levels is not None
+        codes = column.levels.maps[level][column.codes]
+        pa.array(column.levels.labels[level]).take(pa.array(codes))
+    return time.perf_counter() - start
+
+
+def _federated(protocol: Protocol, data: pa.Table, rules: Mapping[str, Hierarchy]) -> dict[str, float]:
+    columns = tuple(
+        SharedColumn(n, Role.QUASI_IDENTIFIER, str(data.schema.field(n).type), rules[n].height)
+        for n in data.column_names
+    )
+    contract = Contract(
+        protocol,
+        Distribution.HORIZONTAL,
+        PARTIES,
+        columns,
+        (KAnonymity(K),),
+        Height(),
+        helper=None if protocol is Protocol.RING else HELPER,
+    )
+    cuts = np.linspace(0, data.num_rows, len(PARTIES) + 1).astype(int)
+    busy = dict.fromkeys(contract.everybody, 0.0)
+    everybody: dict[str, Participant] = {}
+    waiting: list[Message] = []
+    size = 0
+    for index, name in enumerate(contract.everybody):
+        table = None
+        if name != HELPER:
+            table = Table(data.slice(cuts[index], cuts[index + 1] - cuts[index]))
+        start = time.perf_counter()
+        everybody[name] = participant(name, contract, table, rules)
+        waiting += everybody[name].start()
+        busy[name] += time.perf_counter() - start
+    while waiting:
+        message = waiting.pop(0)
+        size += len(message.body)
+        start = time.perf_counter()
+        waiting += everybody[message.receiver].receive(message)
+        busy[message.receiver] += time.perf_counter() - start
+    side_by_side = max(busy[name] for name in PARTIES) + busy.get(HELPER, 0.0)
+    return {"seconds": side_by_side, "one_after_the_other_seconds": sum(busy.values()), "bytes": float(size)}
