@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tarnkappe.cli.console import errors, print_json, progress_bar
 from tarnkappe.federation import require_packages
+
+if TYPE_CHECKING:
+    from tarnkappe.federation.cost import Cost
 
 
 def federate(
@@ -16,16 +20,39 @@ def federate(
     show: Annotated[
         bool, typer.Option("--show", help="Show the contract and what everybody would learn, and end.")
     ] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Foretell time and traffic on machines like this one, and end.")
+    ] = False,
+    rows: Annotated[int, typer.Option(min=1, help="For --estimate: how many rows all sites have.")] = 100_000,
+    distinct: Annotated[
+        int, typer.Option(min=1, help="For --estimate: how many distinct values, added up over columns.")
+    ] = 1000,
+    tests: Annotated[int, typer.Option(min=0, help="For --estimate: how many levels are tested.")] = 200,
+    groups: Annotated[int, typer.Option(min=1, help="For --estimate: how many groups a test has.")] = 500,
+    megabits: Annotated[float, typer.Option(min=0.1, help="For --estimate: Mbit/s of the network.")] = 100.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Propose a contract to all sites, and run it when all have agreed."""
     require_packages()
-    from tarnkappe.federation import service
+    from tarnkappe.federation import cost, service
     from tarnkappe.federation.leakage import foretell
     from tarnkappe.federation.site import FederatedJob, describe
 
     asked = FederatedJob.from_file(job)
     contract = asked.contract
+    if estimate:
+        work = cost.Workload(
+            len(contract.parties),
+            rows,
+            len(contract.columns),
+            distinct,
+            round(contract.made_up_share * rows) if contract.protocol.is_masked else 0,
+            tests,
+            groups,
+        )
+        speed = cost.calibrated(contract, megabits * 1e6)
+        _tell(cost.estimate(contract.protocol, contract.distribution, work, speed), as_json)
+        return
     if not show:
         with progress_bar() as progress:
             service.federate(
@@ -45,3 +72,14 @@ def federate(
     else:
         folder = contract.digest.hex()[:16]
         errors.print(f"done: every site has the release under {folder}", highlight=False, soft_wrap=True)
+
+
+def _tell(cost: Cost, as_json: bool) -> None:
+    figures = {**dataclasses.asdict(cost), "seconds": cost.seconds}
+    if as_json:
+        print_json(figures)
+        return
+    typer.echo(
+        f"about {cost.seconds:,.1f} s: {cost.computing:,.1f} s of ciphers, {cost.transfer:,.1f} s of network "
+        f"({cost.bits / 8e6:,.1f} MB in {cost.messages:,} messages); the search comes on top"
+    )

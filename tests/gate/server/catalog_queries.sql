@@ -1,4 +1,5 @@
--- What DBeaver, the JDBC and ODBC drivers, pgAdmin, Tableau, Power BI and Metabase send before they show a table.
+-- Queries of the kind that DBeaver, JDBC and ODBC drivers, pgAdmin and BI tools send before they show a table;
+-- written from knowledge of them, not recorded from them.
 -- One query ends with a line that has nothing but a semicolon; each must be answered without an error.
 SELECT current_schema(), session_user
 ;
