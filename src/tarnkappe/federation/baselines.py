@@ -1,0 +1,147 @@
+"""What parties can do without a protocol: anonymize at home and put the results together.
+
+It is there to be compared with. Horizontally every party loses more than it had to; vertically the parts
+of a table that are anonymous one by one need not be anonymous together, so the parties must take turns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.errors import NoSolutionError
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.lattice import Auto, Problem
+from tarnkappe.loss import Loss
+from tarnkappe.privacy import Model, needed_distributions, protect
+from tarnkappe.table import Column, Levels, Tuples
+from tarnkappe.table.encoding import Codes, encode_column
+
+CLASSES = "\0classes"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Baseline:
+    """A table that was put together from parts.
+
+    Attributes:
+        release: the rows that are left, quasi-identifiers as text.
+        levels: for each part the levels of its quasi-identifiers.
+        loss: non-uniform entropy of the whole: the bits that it takes to get the original values back.
+    """
+
+    release: pa.Table
+    levels: tuple[dict[str, int], ...]
+    loss: float
+
+
+def anonymize_then_concatenate(
+    parts: Sequence[pa.Table],
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model],
+    loss: Loss,
+    suppression_limit: float = 0.0,
+) -> Baseline:
+    """Every party anonymizes its rows by itself; parties may end at different levels."""
+    pieces, levels, originals = [], [], []
+    for part in parts:
+        rows = _rows(part, hierarchies)
+        problem = Problem(rows.distinct(), _known(part, hierarchies), tuple(models), loss, suppression_limit)
+        node = _best(problem)
+        chosen = dict(zip(problem.quasi_identifiers, node, strict=True))
+        kept = _kept(rows, chosen, models)
+        pieces.append(_written(part, rows, chosen).filter(pa.array(kept)))
+        originals.append(part.filter(pa.array(kept)))
+        levels.append(chosen)
+    release = pa.concat_tables(pieces)
+    return Baseline(release, tuple(levels), cell_entropy(pa.concat_tables(originals), release, levels[0]))
+
+
+def anonymize_in_turns(
+    parts: Sequence[pa.Table],
+    key: str,
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model],
+    loss: Loss,
+) -> Baseline:
+    """The first party anonymizes its columns; each further one so far that the classes of all before survive.
+
+    The classes of the parties before it are one more column to it, which cannot be generalized. That tells
+    every party who is in a class with whom.
+    """
+    parts = [part.sort_by(key) for part in parts]
+    classes: Codes = np.zeros(parts[0].num_rows, np.int32)
+    levels: list[dict[str, int]] = []
+    columns: dict[str, pa.ChunkedArray] = {}
+    originals: dict[str, pa.ChunkedArray] = {}
+    for part in parts:
+        own = part.drop_columns([key])
+        rows = _rows(own, hierarchies)
+        known = _known(own, hierarchies)
+        before = Column(CLASSES, classes, pa.array([str(i) for i in range(int(classes.max()) + 1)]))
+        rows = Tuples({**rows.columns, CLASSES: before.with_levels(_fixed(before))}, rows.counts)
+        problem = Problem(rows.distinct(), (CLASSES, *known), tuple(models), loss)
+        chosen = dict(zip(problem.quasi_identifiers, _best(problem), strict=True))
+        classes = rows.classes(list(chosen), list(chosen.values())).ids
+        levels.append({name: level for name, level in chosen.items() if name != CLASSES})
+        written = _written(own, rows, levels[-1])
+        columns |= dict(zip(written.column_names, written.columns, strict=True))
+        originals |= dict(zip(own.column_names, own.columns, strict=True))
+    release = pa.table(columns)
+    every = {name: level for each in levels for name, level in each.items()}
+    return Baseline(release, tuple(levels), cell_entropy(pa.table(originals), release, every))
+
+
+def cell_entropy(original: pa.Table, release: pa.Table, quasi_identifiers: Mapping[str, int]) -> float:
+    """Non-uniform entropy of a release whose cells may be at different levels.
+
+    The sum over all cells of log2 of (rows with the same label / those of them with the same value).
+    """
+    total = 0.0
+    for name in quasi_identifiers:
+        value = encode_column(name, original.column(name))
+        label = encode_column(name, release.column(name))
+        pairs = label.codes.astype(np.int64) * value.cardinality + value.codes
+        _, inverse, together = np.unique(pairs, return_inverse=True, return_counts=True)
+        total += float(np.log2(label.counts()[label.codes] / together[inverse]).sum())
+    return total
+
+
+def _rows(part: pa.Table, hierarchies: Mapping[str, Hierarchy]) -> Tuples:
+    columns = [encode_column(name, part.column(name)) for name in part.column_names]
+    return Tuples.of_rows([hierarchies[c.name].attach(c) if c.name in hierarchies else c for c in columns])
+
+
+def _known(part: pa.Table, hierarchies: Mapping[str, Hierarchy]) -> tuple[str, ...]:
+    return tuple(name for name in part.column_names if name in hierarchies)
+
+
+def _fixed(column: Column) -> Levels:
+    ones = np.ones(column.cardinality, np.int64)
+    return Levels((np.arange(column.cardinality, dtype=np.int32),), (column.labels,), (ones,))
+
+
+def _best(problem: Problem) -> tuple[int, ...]:
+    best = Auto().run(problem).best
+    if best is None:
+        raise NoSolutionError("one of the parties cannot keep the promise with its part alone")
+    return best.node
+
+
+def _kept(rows: Tuples, levels: Mapping[str, int], models: Sequence[Model]) -> list[bool]:
+    classes = rows.classes(list(levels), list(levels.values()), needed_distributions(models))
+    return [bool(kept) for kept in protect(classes, models).kept[classes.ids]]
+
+
+def _written(part: pa.Table, rows: Tuples, levels: Mapping[str, int]) -> pa.Table:
+    data = {}
+    for name in part.column_names:
+        column, level = rows.columns[name], levels.get(name, 0)
+        data[name] = part.column(name)
+        if column.levels is not None:
+            labels = pa.array(column.levels.labels[level], pa.string())
+            data[name] = pa.chunked_array([labels.take(pa.array(column.levels.maps[level][column.codes]))])
+    return pa.table(data)

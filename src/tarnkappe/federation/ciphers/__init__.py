@@ -1,0 +1,36 @@
+"""The ciphers of the protocols: all from libraries but Paillier, which is a small module on gmpy2."""
+
+from tarnkappe.federation.ciphers.agreement import Agreement, derive
+from tarnkappe.federation.ciphers.column_key import ColumnKey, person_tokens
+from tarnkappe.federation.ciphers.group import Group
+from tarnkappe.federation.ciphers.paillier import PrivateKey, PublicKey
+from tarnkappe.federation.ciphers.pohlig_hellman import (
+    PohligHellman1536,
+    PohligHellman2048,
+    PohligHellman3072,
+)
+from tarnkappe.federation.ciphers.ristretto import Ristretto255
+from tarnkappe.registry import Registry
+
+GROUPS: Registry[Group] = Registry(
+    "group",
+    Ristretto255,
+    PohligHellman3072,
+    PohligHellman2048,
+    PohligHellman1536,
+)
+
+__all__ = [
+    "GROUPS",
+    "Agreement",
+    "ColumnKey",
+    "Group",
+    "PohligHellman1536",
+    "PohligHellman2048",
+    "PohligHellman3072",
+    "PrivateKey",
+    "PublicKey",
+    "Ristretto255",
+    "derive",
+    "person_tokens",
+]

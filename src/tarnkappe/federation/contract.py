@@ -1,0 +1,333 @@
+"""The contract: all that the parties of a run agree on before the first value is encrypted."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.federation.ciphers import GROUPS
+from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
+from tarnkappe.federation.wire import canonical_json
+from tarnkappe.lattice import SEARCHES, Auto, Search
+from tarnkappe.loss import LOSSES, Loss
+from tarnkappe.privacy import MODELS, Model
+from tarnkappe.table import Role
+
+DEFAULT_WIDTH = 40
+LEAST_RING = 3
+
+
+class Protocol(StrEnum):
+    """Who works together, and how."""
+
+    RING = "ring"
+    """A: all encrypt everything in turn; one of them anonymizes the ciphertexts. Nobody else is needed."""
+    STAR = "star"
+    """B: all encrypt with common keys; a helper without keys anonymizes the ciphertexts."""
+    MASKED = "masked"
+    """C: as the star, with made-up rows among the others; only the holder of a key counts the true ones."""
+    MASKED_RING = "masked-ring"
+    """A and C: as the masked star, with layers of all parties instead of common keys."""
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether there are made-up rows, and counters that tell them from true ones."""
+        return self in (Protocol.MASKED, Protocol.MASKED_RING)
+
+
+class Distribution(StrEnum):
+    """How the data are distributed."""
+
+    HORIZONTAL = "horizontal"
+    """Everybody has the same columns of different people."""
+    VERTICAL = "vertical"
+    """Everybody has different columns of the same people."""
+    HYBRID = "hybrid"
+    """Everybody has some columns of some people."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedColumn:
+    """A column of the release.
+
+    Attributes:
+        name: its name.
+        role: quasi-identifier, sensitive or insensitive. Identifiers never leave a party.
+        kind: the type of its values, as Arrow names it.
+        height: the highest level of its hierarchy; 0 if it has none.
+        least_level: the level to which parties generalize it before anything is encrypted.
+        width: the greatest number of bytes of a value or label.
+        owner: the party that has it, where data are distributed vertically.
+        owners: the parties that have it for some people each, where the distribution is hybrid.
+    """
+
+    name: str
+    role: Role = Role.QUASI_IDENTIFIER
+    kind: str = "string"
+    height: int = 0
+    least_level: int = 0
+    width: int = DEFAULT_WIDTH
+    owner: str | None = None
+    owners: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.role is Role.IDENTIFIER:
+            raise ColumnError(f"'{self.name}' identifies people: it cannot be part of a release")
+        if self.role is Role.QUASI_IDENTIFIER and self.height < 1:
+            raise ColumnError(f"the quasi-identifier '{self.name}' needs a hierarchy: say how high it is")
+        if not 0 <= self.least_level <= self.height:
+            raise ParameterError(f"'{self.name}' has the levels 0 to {self.height}, not {self.least_level}")
+        if self.type is None:
+            raise ColumnError(f"'{self.name}' is of the type '{self.kind}', which a release cannot have")
+
+    @property
+    def type(self) -> pa.DataType | None:
+        """The type of its values, or None if it is not one that text can be read as."""
+        decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", self.kind)
+        if decimal:
+            return pa.decimal128(*map(int, decimal.groups()))
+        try:
+            return pa.type_for_alias(self.kind)
+        except ValueError:
+            return None
+
+
+@dataclasses.dataclass(frozen=True)
+class Contract:
+    """What is done, by whom, with which guarantee.
+
+    Attributes:
+        protocol: who works together, and how.
+        distribution: how the data are distributed.
+        parties: those with data, in the order of the ring. The first anonymizes in a ring and holds the key
+            of the counters in a masked run.
+        columns: the columns of the release, in its order.
+        models: what the release promises.
+        loss: what is minimized.
+        suppression_limit: the share of rows that may be suppressed.
+        search: how the best levels are looked for.
+        helper: the party without data that anonymizes in a star.
+        key: the column that names people, where data are distributed vertically.
+        member: the column that tells who is to be released, where the others are population only.
+        without_data: parties of a ring that have no rows.
+        group: the group of the commutative cipher.
+        counter_bits: the length of the key of the counters.
+        made_up_share: how many rows are made up, as a share of the true ones.
+        private_keys: whether vertical parties of a star keep the keys of their columns to themselves.
+        fill_absent: whether people whom a vertical party does not know get missing values there.
+        link: whether vertical parties first find out, without telling the others, who is known to all.
+        shared_tests: whether all parties of a masked run get the key of the counters and share its work.
+        check_master: whether all parties of a ring anonymize, and decrypt only what all agree on.
+        weak_ciphers: whether ciphers below current recommendations are allowed, to compare figures or to try.
+        run: a name that no other run has.
+    """
+
+    protocol: Protocol
+    distribution: Distribution
+    parties: tuple[str, ...]
+    columns: tuple[SharedColumn, ...]
+    models: tuple[Model, ...]
+    loss: Loss
+    suppression_limit: float = 0.0
+    search: Search = dataclasses.field(default_factory=Auto)
+    helper: str | None = None
+    key: str | None = None
+    member: str | None = None
+    without_data: tuple[str, ...] = ()
+    group: str = "ristretto255"
+    counter_bits: int = RECOMMENDED_BITS
+    made_up_share: float = 0.25
+    private_keys: bool = False
+    fill_absent: bool = False
+    link: bool = False
+    shared_tests: bool = False
+    check_master: bool = False
+    weak_ciphers: bool = False
+    run: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16))
+
+    def __post_init__(self) -> None:
+        self._check_parties()
+        self._check_columns()
+        self._check_ciphers()
+        if not self.made_up_share >= 0:
+            raise ParameterError(f"the share of made-up rows is at least 0, not {self.made_up_share}")
+
+    def _check_ciphers(self) -> None:
+        weak = GROUPS[self.group].comparison_only or (
+            self.protocol.is_masked and self.counter_bits < LEAST_BITS
+        )
+        if weak and not self.weak_ciphers:
+            raise ParameterError(
+                f"the group '{self.group}' or counters of {self.counter_bits} bits are below current "
+                f"recommendations (ristretto255, {RECOMMENDED_BITS} bits): take others, or say weak_ciphers"
+            )
+
+    def _check_parties(self) -> None:
+        if len(set(self.everybody)) < len(self.everybody):
+            raise ParameterError("two parties have the same name: every party needs its own")
+        if len(self.parties) < 2:
+            raise ParameterError("one party alone needs no federation: use `tarn anonymize`")
+        if self.private_keys and self.protocol in (Protocol.RING, Protocol.MASKED_RING):
+            raise ParameterError("where everybody encrypts everything, all keys are private: leave it out")
+        if self.protocol is Protocol.RING:
+            self._check_ring()
+        elif self.helper is None:
+            raise ParameterError(
+                f"the protocol '{self.protocol}' needs a helper without data who sides with none of them"
+            )
+        elif self.without_data:
+            raise ParameterError("a party without data is of use in a ring only: leave it out")
+
+    def _check_ring(self) -> None:
+        if self.helper is not None:
+            raise ParameterError("a ring has no helper: leave it out, or choose the protocol 'star'")
+        holders = [name for name in self.parties if name not in self.without_data]
+        if len(self.parties) < LEAST_RING or (len(holders) < LEAST_RING and self.master in holders):
+            raise ParameterError(
+                f"a ring of {len(holders)} parties with data protects nobody: '{self.master}', which "
+                "anonymizes, would get its own rows back in full encryption with no rows of others among "
+                "them, and could read everybody's values that equal its own. Choose the protocol 'star', "
+                "or put a party without data first"
+            )
+
+    def _check_columns(self) -> None:
+        names = [column.name for column in self.columns]
+        if len(set(names)) < len(names):
+            raise ColumnError("two columns of the contract have the same name")
+        if not self.quasi_identifiers:
+            raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
+        vertical = self.distribution is Distribution.VERTICAL
+        if self.distribution is not Distribution.HORIZONTAL and self.key is None:
+            raise ColumnError("vertically distributed data need a key: the column by which people are joined")
+        if self.distribution is Distribution.HYBRID:
+            self._check_hybrid()
+        if self.without_data and self.distribution is not Distribution.HORIZONTAL:
+            raise ParameterError("a party without data has no people to join: it is for horizontal data only")
+        if self.fill_absent and self.protocol is not Protocol.STAR:
+            raise ParameterError("absent people can be filled in by the helper of a star only: link them")
+        if self.shared_tests and not self.protocol.is_masked:
+            raise ParameterError("only a masked run has tests to share: leave shared_tests out")
+        if self.check_master and self.protocol is not Protocol.RING:
+            raise ParameterError("only a ring has a master to check: leave check_master out")
+        if self.link and (not vertical or self.fill_absent):
+            raise ParameterError("people are linked in vertical data only, and instead of being filled in")
+        for column in self.columns:
+            if vertical and column.owner not in self.parties:
+                raise ColumnError(
+                    f"the column '{column.name}' needs an owner among {', '.join(self.parties)}"
+                )
+            if not vertical and column.owner is not None:
+                raise ColumnError(f"'{column.name}' has an owner, but all parties have all columns")
+
+    def _check_hybrid(self) -> None:
+        if self.protocol is not Protocol.STAR or self.private_keys:
+            raise ParameterError(
+                "a hybrid distribution needs the protocol 'star' with common keys: only a helper that sees "
+                "all shares at once can join rows and columns"
+            )
+        for column in self.columns:
+            if not column.owners or not set(column.owners) <= set(self.parties):
+                raise ColumnError(f"the column '{column.name}' needs owners among {', '.join(self.parties)}")
+
+    @property
+    def everybody(self) -> tuple[str, ...]:
+        """All parties, the helper last."""
+        return self.parties if self.helper is None else (*self.parties, self.helper)
+
+    @property
+    def master(self) -> str:
+        """The party that anonymizes in a ring, and the first that decrypts a result elsewhere."""
+        return self.parties[0]
+
+    @property
+    def key_holder(self) -> str:
+        """The party that can decrypt counters."""
+        return self.parties[0]
+
+    @property
+    def counting_party(self) -> str:
+        """Where data are distributed vertically, the only party that tells true rows from made-up ones."""
+        return self.parties[1]
+
+    @cached_property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns to generalize."""
+        return tuple(c.name for c in self.columns if c.role is Role.QUASI_IDENTIFIER)
+
+    @property
+    def decryption_order(self) -> tuple[str, ...]:
+        """The parties of a ring as they decrypt; a master that is checked comes last."""
+        return self.parties[::-1] if self.check_master else self.parties
+
+    def column(self, name: str) -> SharedColumn:
+        """A column by name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def columns_of(self, party: str) -> tuple[SharedColumn, ...]:
+        """The columns that a party has."""
+        if self.distribution is Distribution.HYBRID:
+            return tuple(column for column in self.columns if party in column.owners)
+        return tuple(column for column in self.columns if column.owner in (None, party))
+
+    def right_of(self, party: str) -> str:
+        """The next party of the ring."""
+        return self.parties[(self.parties.index(party) + 1) % len(self.parties)]
+
+    def left_of(self, party: str) -> str:
+        """The previous party of the ring."""
+        return self.parties[self.parties.index(party) - 1]
+
+    @property
+    def level_limits(self) -> Mapping[str, tuple[int, int]]:
+        """The levels that may be chosen, of columns that are generalized beforehand."""
+        limited = (c for c in self.columns if c.role is Role.QUASI_IDENTIFIER and c.least_level)
+        return {column.name: (column.least_level, column.height) for column in limited}
+
+    def as_document(self) -> dict[str, Any]:
+        """The contract as plain data, for people to confirm and for the digest."""
+        plain = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        plain["columns"] = [dataclasses.asdict(column) for column in self.columns]
+        plain["models"] = [{"model": model.name, **model.parameters} for model in self.models]
+        plain["loss"] = {"loss": self.loss.name, **self.loss.parameters}
+        plain["search"] = self.search.name
+        document: dict[str, Any] = json.loads(canonical_json(plain))
+        return document
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Contract:
+        """A contract from plain data, as another party sends it."""
+        try:
+            plain = dict(document)
+            loss = dict(plain["loss"])
+            models = [dict(model) for model in plain["models"]]
+            plain["columns"] = tuple(
+                SharedColumn(
+                    **{**column, "role": Role.parse(column["role"]), "owners": tuple(column["owners"])}
+                )
+                for column in plain["columns"]
+            )
+            plain["models"] = tuple(MODELS.create(model.pop("model"), model) for model in models)
+            plain["loss"] = LOSSES.create(loss.pop("loss"), loss)
+            plain["search"] = SEARCHES.create(plain["search"], {})
+            for name in ("parties", "without_data"):
+                plain[name] = tuple(plain[name])
+            plain["protocol"] = Protocol(plain["protocol"])
+            plain["distribution"] = Distribution(plain["distribution"])
+            return cls(**plain)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParameterError(f"the contract cannot be understood: {error}") from None
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What binds every message to this contract."""
+        return hashlib.sha256(canonical_json(self.as_document())).digest()

@@ -1,0 +1,108 @@
+"""The anonymization of ciphertexts: the same search as in one house, over tokens instead of values."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.errors import NoSolutionError, ProtocolError
+from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.share import Part, Share
+from tarnkappe.lattice import Node, Problem
+from tarnkappe.privacy import needed_distributions, protect
+from tarnkappe.table import Column, Levels, Tuples
+from tarnkappe.table.encoding import Codes
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """The best levels, and what they do to the table."""
+
+    node: Node
+    suppressed: int
+    loss: float
+
+
+def opaque_column(name: str, part: Part) -> Column:
+    """A column of tokens as the searches take it: its values are mere numbers, its levels are the rules."""
+    occurring, codes = np.unique(part.codes, return_inverse=True)
+    values = pa.array([f"v{i}" for i in range(len(occurring))], pa.string())
+    column = Column(name, codes.astype(np.int32), values)
+    if part.rules is None:
+        return column
+    line = np.full(len(part.tokens), -1, np.int64)
+    line[part.rules[:, 0]] = np.arange(len(part.rules))
+    if len(occurring) and line[occurring].min() < 0:
+        raise ProtocolError(f"a value of '{name}' has no rule: the run ends")
+    return column.with_levels(opaque_levels(part.rules[line[occurring]]))
+
+
+def opaque_levels(lines: Codes) -> Levels:
+    """The generalization that rules describe, one line a value; what is no hierarchy is refused."""
+    maps, labels, leaves = [], [], []
+    for level in range(lines.shape[1]):
+        names, codes = np.unique(lines[:, level], return_inverse=True)
+        if level == 0:
+            names, codes = lines[:, 0], np.arange(len(lines))
+        maps.append(codes.astype(np.int32))
+        labels.append(tuple(f"{level}:{i}" for i in range(len(names))))
+        leaves.append(np.bincount(codes, minlength=len(names)).astype(np.int64))
+    for below, above in itertools.pairwise(maps):
+        if len({*zip(below.tolist(), above.tolist(), strict=True)}) > len({*below.tolist()}):
+            raise ProtocolError("the rules of the parties do not make a hierarchy: the run ends")
+    return Levels(tuple(maps), tuple(labels), tuple(leaves))
+
+
+def rows_of(share: Share, contract: Contract) -> Tuples:
+    """The columns of a table of tokens that decide about its release, row by row."""
+    looked_at = [*contract.quasi_identifiers]
+    for names in (*needed_distributions(contract.models), *contract.loss.distributions):
+        looked_at += names
+    columns = {name: opaque_column(name, share.parts[name]) for name in dict.fromkeys(looked_at)}
+    everyone = np.ones(share.num_rows, np.int64)
+    if share.members is None:
+        return Tuples(columns, everyone)
+    return Tuples(columns, share.members.astype(np.int64), everyone)
+
+
+def problem_of(rows: Tuples, contract: Contract) -> Problem:
+    """The problem that the rows of a table of tokens pose."""
+    return Problem(
+        rows.distinct(),
+        contract.quasi_identifiers,
+        contract.models,
+        contract.loss,
+        contract.suppression_limit,
+        contract.level_limits,
+    )
+
+
+def anonymize(share: Share, contract: Contract) -> tuple[Share, Finding]:
+    """The best release of a table of tokens, without rules and without suppressed rows."""
+    solution = contract.search.run(problem_of(rows_of(share, contract), contract))
+    if solution.best is None:
+        raise no_solution(contract)
+    best = solution.best
+    return release(share, contract, best.node), Finding(best.node, best.suppressed, best.loss)
+
+
+def no_solution(contract: Contract) -> NoSolutionError:
+    """What is said where no levels keep the promise."""
+    return NoSolutionError(
+        f"no levels meet {', '.join(map(str, contract.models))} with at most "
+        f"{contract.suppression_limit:.0%} of all rows suppressed: allow more suppression, or promise less"
+    )
+
+
+def release(share: Share, contract: Contract, node: Node) -> Share:
+    """The rows of a table of tokens that may be released at a node, generalized, without their rules."""
+    level = dict(zip(contract.quasi_identifiers, node, strict=True))
+    rows = rows_of(share, contract)
+    classes = rows.classes(contract.quasi_identifiers, node, needed_distributions(contract.models))
+    kept = protect(classes, contract.models).kept[classes.ids]
+    chosen = np.flatnonzero(kept & (rows.counts > 0))
+    released = Share(share.parts, share.num_rows).take(chosen)
+    return released.with_parts(lambda name, part: part.at(level.get(name, 0)))

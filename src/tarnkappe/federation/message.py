@@ -1,0 +1,158 @@
+"""Messages and who takes part: the state machines of the protocols are made of these."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.support import refuse_unsupported
+from tarnkappe.federation.wire import Tables, pack, unpack
+from tarnkappe.recoding.chance import Chance
+
+
+@dataclasses.dataclass(frozen=True)
+class Message:
+    """What one party sends to another.
+
+    Attributes:
+        contract: the digest of the contract, which names the run.
+        sender: from whom.
+        receiver: to whom.
+        kind: what it is in the protocol.
+        number: how many messages this sender has sent to this receiver before, in this run.
+        body: the tables it carries.
+    """
+
+    contract: bytes
+    sender: str
+    receiver: str
+    kind: str
+    number: int
+    body: bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A line of a transcript: a message without its content.
+
+    Attributes:
+        sender: from whom.
+        receiver: to whom.
+        kind: what it was in the protocol.
+        size: how many bytes it had.
+        shape: the rows of each table in it.
+        digest: the SHA-256 of its body.
+    """
+
+    sender: str
+    receiver: str
+    kind: str
+    size: int
+    shape: tuple[tuple[str, int], ...]
+    digest: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run ends with.
+
+    Attributes:
+        release: the anonymized table.
+        levels: the level of each quasi-identifier.
+        suppressed: how many rows were suppressed.
+        loss: the information lost.
+    """
+
+    release: pa.Table
+    levels: dict[str, int]
+    suppressed: int
+    loss: float
+
+
+class Participant:
+    """One party as a state machine: messages in, messages out, no clock, no network, no file.
+
+    Subclasses name a method for each kind of message in `handlers`. Whatever does not belong to the run,
+    comes twice, out of order, or from the wrong party ends the run with a `ProtocolError`.
+
+    Args:
+        name: its name in the contract.
+        contract: what all have agreed on.
+        chance: the source of random orders; the operating system's if not given.
+    """
+
+    def __init__(self, name: str, contract: Contract, chance: Chance | None = None) -> None:
+        refuse_unsupported(contract)
+        self.name = name
+        self.contract = contract
+        self.chance = chance or Chance()
+        self.outcome: Outcome | None = None
+        self.has_done_its_part = False
+        """Whether a helper, who gets no release, has nothing more to do."""
+        self.transcript: list[Entry] = []
+        self.work: dict[str, int] = {}
+        """How many cells were encrypted and decrypted."""
+        self.handlers: dict[str, Callable[[str, Tables], list[Message]]] = {}
+        self._sent: dict[str, int] = {}
+        self._received: dict[str, int] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more will come of this party."""
+        return self.outcome is not None or self.has_done_its_part
+
+    def start(self) -> list[Message]:
+        """The messages that this party sends of its own accord."""
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        """Take a message; returns what this party sends because of it."""
+        self._check(message)
+        tables = unpack(message.body, message.sender)
+        shape = tuple((name, table.num_rows) for name, table in tables.items())
+        digest = hashlib.sha256(message.body).hexdigest()
+        self.transcript.append(
+            Entry(message.sender, self.name, message.kind, len(message.body), shape, digest)
+        )
+        return self.handlers[message.kind](message.sender, tables)
+
+    def send(self, receiver: str, kind: str, tables: Tables) -> Message:
+        """A message with the next number."""
+        number = self._sent.get(receiver, 0)
+        self._sent[receiver] = number + 1
+        return Message(self.contract.digest, self.name, receiver, kind, number, pack(tables))
+
+    def forget(self) -> None:
+        """Give up all that is under way: keys, shares, what was received. Only the transcript stays."""
+        kept = ("name", "contract", "outcome", "has_done_its_part", "transcript", "work")
+        for attribute in [each for each in vars(self) if each not in kept]:
+            delattr(self, attribute)
+        self.handlers = {}
+        self._sent, self._received = {}, {}
+
+    def count(self, what: str, number: int) -> None:
+        """Note how much work was done."""
+        self.work[what] = self.work.get(what, 0) + number
+
+    def refuse(self, sender: str, why: str) -> ProtocolError:
+        """The error that ends the run."""
+        return ProtocolError(f"'{sender}' {why}: the run ends")
+
+    def _check(self, message: Message) -> None:
+        if message.contract != self.contract.digest:
+            raise self.refuse(message.sender, "sent a message of another run or contract")
+        if message.receiver != self.name or message.sender not in self.contract.everybody:
+            raise self.refuse(message.sender, f"sent '{self.name}' a message that is not for it")
+        expected = self._received.get(message.sender, 0)
+        if message.number != expected:
+            raise self.refuse(
+                message.sender, f"sent message {message.number} where message {expected} was due"
+            )
+        if message.kind not in self.handlers:
+            raise self.refuse(message.sender, f"sent a '{message.kind}', which '{self.name}' does not take")
+        self._received[message.sender] = expected + 1

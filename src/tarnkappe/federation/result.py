@@ -1,0 +1,35 @@
+"""How the result of a run travels and what becomes of it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.engine import Finding
+from tarnkappe.federation.local import as_table
+from tarnkappe.federation.message import Outcome
+from tarnkappe.federation.share import Share
+from tarnkappe.federation.wire import Tables, facts_of, facts_table
+
+
+def finding_facts(finding: Finding) -> pa.Table:
+    """What was found, as a table of one row."""
+    return facts_table(node=list(finding.node), suppressed=finding.suppressed, loss=float(finding.loss))
+
+
+def finding_of(tables: Tables, sender: str) -> Finding:
+    """What was found, from a message."""
+    facts = facts_of(tables, sender)
+    try:
+        return Finding(tuple(map(int, facts["node"])), int(facts["suppressed"]), float(facts["loss"]))
+    except (KeyError, TypeError, ValueError):
+        raise ProtocolError(
+            f"'{sender}' sent a result that does not say what was done: the run ends"
+        ) from None
+
+
+def outcome_of(share: Share, contract: Contract, finding: Finding) -> Outcome:
+    """The end of a run, from the release in plain."""
+    levels = dict(zip(contract.quasi_identifiers, finding.node, strict=True))
+    return Outcome(as_table(share, contract, levels), levels, finding.suppressed, finding.loss)

@@ -1,0 +1,247 @@
+"""Protocol A, the ring: everybody encrypts everything, so nobody can decrypt alone.
+
+1. Every share goes once around the ring to the right, and every party adds its layer of a commutative
+   cipher. At the end each party has the share of its right neighbour under the layers of all; equal values
+   of a column have become equal ciphertexts, whoever they came from.
+2. The shares are merged to the left, from the left neighbour of the master to the master.
+3. The master anonymizes the ciphertexts.
+4. The result goes around to the right, and every party takes its layer off.
+5. What is left are hashes. To the left every party puts back the values that it knows; the release then
+   goes to all.
+
+Where the master is to be checked, all parties get the merged table and anonymize it too. Decryption then
+starts at the last party with its own result, if all agree, and the master only takes off the last layer.
+
+At every step rows, dictionaries and rules are put in a random order. Only the rows of a merge of
+vertical shares keep theirs, which is that of the encrypted keys.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+
+from tarnkappe.errors import ColumnError
+from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.engine import Finding, anonymize
+from tarnkappe.federation.layers import Layers, as_hashes, as_values
+from tarnkappe.federation.local import Rule, local_share
+from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.result import finding_facts, finding_of, outcome_of
+from tarnkappe.federation.share import Share, concatenate, join
+from tarnkappe.federation.wire import Tables, facts_of, facts_table, read_share, share_tables
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.recoding.chance import Chance
+from tarnkappe.table import Table
+
+SUBSET, PARTIAL, INTEGRATED = "subset", "partial", "integrated"
+RESULT, DECODE, RELEASE = "result", "decode", "release"
+
+
+class RingParty(Participant):
+    """A party of the ring.
+
+    Args:
+        name: its name in the contract.
+        contract: what all have agreed on.
+        table: its data, or None if it has none.
+        hierarchies: how its columns generalize.
+        chance: the source of random orders.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        contract: Contract,
+        table: Table | None,
+        hierarchies: Mapping[str, Hierarchy | Rule],
+        chance: Chance | None = None,
+    ) -> None:
+        super().__init__(name, contract, chance)
+        if table is None and contract.distribution is Distribution.VERTICAL and contract.columns_of(name):
+            raise ColumnError(f"'{name}' has columns in the contract but no data")
+        self._share = local_share(table, name, contract, hierarchies)
+        self._layers = Layers(contract, self.count)
+        self._held: Share | None = None
+        self._partial: tuple[str, Tables] | None = None
+        self.handlers = {
+            SUBSET: self._on_subset,
+            PARTIAL: self._on_partial,
+            INTEGRATED: self._on_integrated,
+            RESULT: self._on_result,
+            DECODE: self._on_decode,
+            RELEASE: self._on_release,
+        }
+
+    # ------------------------------------------------------------------ 1 everybody encrypts
+
+    def start(self) -> list[Message]:
+        """Hash and encrypt the own share and pass it on."""
+        return [self._pass_on(self._layers.hashed(self._share), self.name, 1)]
+
+    def _pass_on(self, share: Share, owner: str, hop: int) -> Message:
+        tables = {"facts": facts_table(owner=owner, hop=hop), **share_tables(self._encrypted(share))}
+        return self.send(self.contract.right_of(self.name), SUBSET, tables)
+
+    def _encrypted(self, share: Share) -> Share:
+        return self._layers.put_on(share).mixed(self.chance)
+
+    def _on_subset(self, sender: str, tables: Tables) -> list[Message]:
+        facts, share = facts_of(tables, sender), self._read(tables, sender)
+        owner, hop = facts.get("owner"), facts.get("hop")
+        if sender != self._left or owner not in self.contract.parties or hop != self._distance(owner):
+            raise self.refuse(sender, "sent a subset out of turn")
+        if hop < len(self.contract.parties) - 1:
+            return [self._pass_on(share, owner, hop + 1)]
+        if self._held is not None:
+            raise self.refuse(sender, "sent a subset twice")
+        self._held = self._aligned(self._encrypted(share))
+        if self.contract.right_of(self.name) == self.contract.master:
+            return [self._merge_and_send([self._held])]
+        return self._go_on_merging()
+
+    def _read(self, tables: Tables, sender: str) -> Share:
+        return self._layers.require(read_share(tables, sender), sender)
+
+    @property
+    def _left(self) -> str:
+        return self.contract.left_of(self.name)
+
+    @property
+    def _next(self) -> str | None:
+        """Who decrypts after this party."""
+        order = self.contract.decryption_order
+        place = order.index(self.name) + 1
+        return order[place] if place < len(order) else None
+
+    @property
+    def _previous(self) -> str | None:
+        """Who decrypts before this party."""
+        order = self.contract.decryption_order
+        place = order.index(self.name)
+        return order[place - 1] if place else None
+
+    def _distance(self, owner: str) -> int:
+        """How many steps it takes from a party to this one."""
+        parties = self.contract.parties
+        return (parties.index(self.name) - parties.index(owner)) % len(parties)
+
+    # ------------------------------------------------------------------ 2 shares are merged
+
+    def _aligned(self, share: Share) -> Share:
+        """Rows in the order of their encrypted keys, which is the same for all parties."""
+        return share if share.keys is None else share.sorted_by_key()
+
+    def _on_partial(self, sender: str, tables: Tables) -> list[Message]:
+        if sender != self.contract.right_of(self.name) or self._partial is not None:
+            raise self.refuse(sender, "sent a partial table out of turn")
+        self._partial = (sender, tables)
+        return self._go_on_merging()
+
+    def _go_on_merging(self) -> list[Message]:
+        if self._held is None or self._partial is None:
+            return []
+        sender, tables = self._partial
+        before = self._read(tables, sender)
+        if self._held.keys is not None and facts_of(tables, sender).get("people") != self._people(self._held):
+            raise self.refuse(sender, "and its neighbours have different people under the key")
+        merged = [before, self._held]
+        if self.name != self.contract.master:
+            return [self._merge_and_send(merged)]
+        return self._anonymize(self._merge(merged))
+
+    def _merge(self, shares: list[Share]) -> Share:
+        if self.contract.distribution is Distribution.VERTICAL:
+            joined = join([dataclasses.replace(share, keys=None) for share in shares], lambda c: c[0])
+            return joined.with_parts(lambda _, part: part.shuffled(self.chance))
+        return concatenate(shares).mixed(self.chance)
+
+    def _merge_and_send(self, shares: list[Share]) -> Message:
+        assert self._held is not None
+        people = self._people(self._held) if self._held.keys is not None else b""
+        tables = {"facts": facts_table(people=people), **share_tables(self._merge(shares))}
+        return self.send(self._left, PARTIAL, tables)
+
+    @staticmethod
+    def _people(share: Share) -> bytes:
+        """One digest of all encrypted keys: equal if and only if two parties have the same people."""
+        return hashlib.sha256(b"".join(share.keys or [])).digest()
+
+    # ------------------------------------------------------------------ 3 the master anonymizes
+
+    def _anonymize(self, share: Share) -> list[Message]:
+        released, finding = anonymize(share, self.contract)
+        if not self.contract.check_master:
+            return [self._take_off(released, finding)]
+        return [self._pass_for_checking(share, _agreement(released, finding))]
+
+    def _pass_for_checking(self, share: Share, agreed: bytes) -> Message:
+        tables = {"facts": facts_table(agreed=agreed), **share_tables(share)}
+        return self.send(self.contract.right_of(self.name), INTEGRATED, tables)
+
+    def _on_integrated(self, sender: str, tables: Tables) -> list[Message]:
+        """Anonymize again what the master has anonymized; only the same result is decrypted."""
+        if sender != self._left or not self.contract.check_master:
+            raise self.refuse(sender, "sent an integrated table out of turn")
+        share = self._read(tables, sender)
+        released, finding = anonymize(share, self.contract)
+        agreed = _agreement(released, finding)
+        if facts_of(tables, sender).get("agreed") != agreed:
+            raise self.refuse(
+                sender, f"and '{self.name}' anonymize to different results, nothing is decrypted"
+            )
+        if self.contract.right_of(self.name) != self.contract.master:
+            return [self._pass_for_checking(share, agreed)]
+        return [self._take_off(released, finding)]
+
+    # ------------------------------------------------------------------ 4 everybody decrypts
+
+    def _take_off(self, share: Share, finding: Finding) -> Message:
+        bare = self._layers.take_off(share).mixed(self.chance)
+        if self._next is not None:
+            return self._result(self._next, RESULT, bare, finding)
+        return self._decode(as_hashes(bare), finding)
+
+    def _result(self, receiver: str, kind: str, share: Share, finding: Finding) -> Message:
+        return self.send(receiver, kind, {"facts": finding_facts(finding), **share_tables(share)})
+
+    def _on_result(self, sender: str, tables: Tables) -> list[Message]:
+        if sender != self._previous:
+            raise self.refuse(sender, "sent a result out of turn")
+        return [self._take_off(self._read(tables, sender), finding_of(tables, sender))]
+
+    # ------------------------------------------------------------------ 5 hashes become values again
+
+    def _decode(self, share: Share, finding: Finding) -> Message:
+        decoded = self._layers.readable(share).mixed(self.chance)
+        if self._previous is not None:
+            return self._result(self._previous, DECODE, decoded, finding)
+        plain = as_values(decoded, self.name)
+        self._finish(plain, finding)
+        assert self._next is not None
+        return self._result(self._next, RELEASE, plain, finding)
+
+    def _on_decode(self, sender: str, tables: Tables) -> list[Message]:
+        if sender != self._next:
+            raise self.refuse(sender, "sent a decoded table out of turn")
+        return [self._decode(read_share(tables, sender), finding_of(tables, sender))]
+
+    def _on_release(self, sender: str, tables: Tables) -> list[Message]:
+        share, finding = read_share(tables, sender), finding_of(tables, sender)
+        if sender != self._previous:
+            raise self.refuse(sender, "sent a release out of turn")
+        self._finish(share, finding)
+        return [] if self._next is None else [self._result(self._next, RELEASE, share, finding)]
+
+    def _finish(self, share: Share, finding: Finding) -> None:
+        self.outcome = outcome_of(share, self.contract, finding)
+        self._held = self._partial = None
+        self._layers.forget()
+
+
+def _agreement(released: Share, finding: Finding) -> bytes:
+    """A digest of an encrypted result, whatever the order of its rows and dictionaries."""
+    cells = [[part.tokens[code] for code in part.codes.tolist()] for part in released.parts.values()]
+    rows = sorted(b"".join(row) for row in zip(*cells, strict=True))
+    return hashlib.sha256(repr(finding.node).encode() + b"".join(rows)).digest()

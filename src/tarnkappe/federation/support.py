@@ -1,0 +1,131 @@
+"""Which models, losses and searches a protocol can do; what it cannot is refused before the start."""
+
+from __future__ import annotations
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.remote_search import asking_search
+from tarnkappe.loss import LeafLoss, Leaves, Loss
+from tarnkappe.privacy import Model
+
+BY_SIZE = {"k-anonymity", "average-risk", "sample-uniqueness"}
+BY_VALUES = {
+    "distinct-diversity",
+    "entropy-diversity",
+    "recursive-diversity",
+    "equal-closeness",
+    "hierarchical-closeness",
+    "variational-closeness",
+    "kullback-leibler-closeness",
+    "delta-disclosure",
+    "basic-beta-likeness",
+    "enhanced-beta-likeness",
+    "p-sensitive-k-anonymity",
+    "alpha-k-anonymity",
+}
+BY_LABELS = {
+    "subset-anonymity",
+    "subset-confidence",
+    "lkc-privacy",
+    "x-y-anonymity",
+    "x-y-linkability",
+    "x-y-privacy",
+    "positive-disclosure-recursive-diversity",
+    "prosecutor-no-attack",
+    "delta-presence",
+}
+COMPARED_WITH_TABLE = {
+    "equal-closeness",
+    "hierarchical-closeness",
+    "variational-closeness",
+    "kullback-leibler-closeness",
+    "delta-disclosure",
+    "basic-beta-likeness",
+    "enhanced-beta-likeness",
+}
+"""Models that compare a class with the whole table: the holder of the key must recognize values again."""
+
+LEVELS_ONLY = {"height", "precision-star"}
+BY_CLASS_SIZE = {
+    "precision",
+    "aecs",
+    "aecs-released",
+    "normalized-class-size",
+    "discernibility",
+    "discernibility-star",
+    "discernibility-star-released",
+}
+BY_VALUE_COUNTS = {"entropy", "entropy-uniform", "normalized-entropy"}
+BY_CLASS_LABELS = {"entropy-suppression-aware", "loss", "loss-geometric-mean", "classification"}
+
+WHY_NOT = {
+    "ordered-closeness": "it needs the order of sensitive values, and ciphertexts have none",
+    "value-closeness": "it computes with sensitive numbers, and ciphertexts are none",
+    "squared-error-diversity": "it computes with sensitive numbers, and ciphertexts are none",
+    "value-range": "it computes with sensitive numbers, and ciphertexts are none",
+    "k-e-anonymity": "it computes with sensitive numbers, and ciphertexts are none",
+    "epsilon-m-anonymity": "it computes with sensitive numbers, and ciphertexts are none",
+    "interval-loss": "it measures intervals of numbers, and ciphertexts are none",
+    "confidence-bounding": "it names sensitive values, which ciphertexts hide",
+    "personalized-anonymity": "it names sensitive values, which ciphertexts hide",
+    "negative-disclosure-recursive-diversity": "it names sensitive values, which ciphertexts hide",
+    "multi-relational-k-anonymity": "it counts people over several rows, whose keys are not integrated",
+    "ambiguity": "how many values lie under every label would tell which ciphertext is which label",
+    "kl-divergence": "how many values lie under every label would tell which ciphertext is which label",
+    "differential-privacy": "it draws a sample of people, and no party may know who is in it",
+}
+NAMED_VALUES = ("values", "harmless")
+
+
+def refuse_unsupported(contract: Contract) -> None:
+    """Refuse what a protocol cannot do, with the reason."""
+    masked = contract.protocol.is_masked
+    models = BY_SIZE | BY_VALUES | (set() if masked else BY_LABELS)
+    for model in contract.models:
+        if model.name not in models:
+            raise _refusal(contract, str(model), model.name)
+        _refuse_details(contract, model)
+    losses = LEVELS_ONLY | BY_CLASS_SIZE | BY_VALUE_COUNTS | (set() if masked else BY_CLASS_LABELS)
+    if contract.loss.name not in losses:
+        raise _refusal(contract, str(contract.loss), contract.loss.name)
+    if isinstance(contract.loss, LeafLoss) and contract.loss.leaves is not Leaves.DATA:
+        raise ParameterError(
+            f"{contract.loss.name}: how many values of the whole hierarchy lie under every label would tell "
+            "which ciphertext is which label: count those in the data (leaves = 'data')"
+        )
+    if masked:
+        asking_search(contract.search)
+        if contract.member is not None:
+            raise ParameterError(
+                "a masked run cannot tell members from a population: choose the protocol 'star' or 'ring'"
+            )
+
+
+def _refuse_details(contract: Contract, model: Model) -> None:
+    if any(getattr(model, parameter, ()) for parameter in NAMED_VALUES):
+        raise ParameterError(f"{model} names sensitive values, which ciphertexts hide: leave them out")
+    if model.looks_beyond_release and contract.member is None:
+        raise ParameterError(f"{model} needs to know who is to be released: name the column 'member'")
+    shared = {column.name for column in contract.columns}
+    for name in (name for names in model.distributions for name in names):
+        if name not in shared:
+            raise ParameterError(f"{model}: the contract has no column '{name}'")
+    if contract.protocol.is_masked and any(len(names) > 1 for names in model.distributions):
+        raise ParameterError(f"{model}: in a masked run no sensitive column can be given")
+
+
+def _refusal(contract: Contract, what: str, name: str) -> ParameterError:
+    if name in WHY_NOT:
+        reason = WHY_NOT[name]
+    elif name in BY_LABELS | BY_CLASS_LABELS:
+        reason = "it looks at the labels of classes, and who counts the true rows does not see them"
+    else:
+        reason = "it looks beyond the data of the parties"
+    return ParameterError(
+        f"{what} cannot be had in a federation by the protocol '{contract.protocol}': {reason}"
+    )
+
+
+def needs_value_counts(loss: Loss) -> bool:
+    """Whether a loss depends on how often the values of quasi-identifiers occur."""
+    return loss.name in BY_VALUE_COUNTS

@@ -1,0 +1,97 @@
+"""Private linkage: the run is over the people that all know, and nobody learns of anybody else."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.leakage import LeakageReport, roles_of
+from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.runner import run_in_memory
+from tarnkappe.federation.site import participant
+from tarnkappe.loss import Height
+from tarnkappe.privacy import KAnonymity
+from tarnkappe.table import Table
+from tests.federation.federations import Federation, Whole, example, federate, multiset, random_whole
+
+
+def linked(federation: Federation) -> list[Participant]:
+    contract = dataclasses.replace(federation.contract, link=True)
+    return [
+        participant(
+            n, contract, Table(federation.tables[n]) if n in federation.tables else None, federation.rules
+        )
+        for n in contract.everybody
+    ]
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+@given(seed=st.integers(0, 10**6), parties=st.integers(2, 4), data=st.data())
+@settings(max_examples=6)
+def test_checklist_57_the_release_is_that_of_the_common_people(
+    protocol: Protocol, seed: int, parties: int, data: st.DataObject
+) -> None:
+    parties = max(parties, 3) if protocol is Protocol.RING else parties
+    whole = random_whole(seed, least_rows=12)
+    federation = federate(
+        whole, protocol, Distribution.VERTICAL, (KAnonymity(2),), Height(), 0.2, parties=parties, seed=seed
+    )
+    everyone = whole.table.column("tid").to_pylist()
+    tables, common = {}, set(everyone)
+    for party, table in federation.tables.items():
+        away = set(data.draw(st.lists(st.sampled_from(everyone), max_size=2)))
+        tables[party] = table.filter(pa.array([key not in away for key in table.column("tid").to_pylist()]))
+        common -= away
+    rest = Whole(
+        whole.table.filter(pa.array([key in common for key in everyone])),
+        whole.rules,
+        whole.quasi_identifiers,
+    )
+    expected = rest.central((KAnonymity(2),), Height(), 0.2)
+    assert expected is not None
+    everybody = run_in_memory(linked(dataclasses.replace(federation, tables=tables)), seed=seed)
+    outcome = everybody["P1"].outcome
+    assert outcome is not None
+    assert (outcome.levels, multiset(outcome.release)) == expected
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_nobody_learns_of_people_that_are_not_common(protocol: Protocol) -> None:
+    federation = example(protocol, Distribution.VERTICAL)
+    secret = federation.tables["P2"].append_column("x", pa.array([1] * 8)).drop_columns(["x"])
+    tables = {
+        **federation.tables,
+        "P2": secret.set_column(0, "tid", pa.array([*"1234567", "only P2 knows me"])),
+    }
+    seen: list[Message] = []
+    participants = linked(dataclasses.replace(federation, tables=tables))
+    hashed = participants[1]._hashes[-1]
+    everybody = run_in_memory(participants, watch=seen.append)
+    assert everybody["P1"].outcome is not None
+    assert everybody["P1"].outcome.release.num_rows == 7
+    assert not [m for m in seen if b"only P2 knows me" in m.body or hashed in m.body]
+    contract = everybody["P1"].contract
+    for name, party in everybody.items():
+        assert {entry.kind for entry in party.transcript} == set(roles_of(contract)[name])
+    LeakageReport.of(contract, {name: party.transcript for name, party in everybody.items()})
+
+
+def test_parties_without_common_people_are_told() -> None:
+    federation = example(Protocol.STAR, Distribution.VERTICAL)
+    tables = {
+        **federation.tables,
+        "P2": federation.tables["P2"].set_column(0, "tid", pa.array([*"abcdefgh"])),
+    }
+    with pytest.raises(ColumnError, match="nobody is known to all"):
+        run_in_memory(linked(dataclasses.replace(federation, tables=tables)))
+
+
+def test_horizontal_data_cannot_be_linked() -> None:
+    with pytest.raises(ParameterError, match="vertical data only"):
+        dataclasses.replace(example(Protocol.STAR, Distribution.HORIZONTAL).contract, link=True)
