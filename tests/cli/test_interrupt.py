@@ -189,8 +189,9 @@ def test_ctrl_c_at_random_moments_leaves_all_or_nothing(job: Path) -> None:
         run.interrupt()
         code, printed = run.end()
         ends.add(code)
-        assert code in (0, 130), run.seen
-        assert "Traceback" not in run.seen
+        if code != -signal.SIGINT or "tarnkappe/cli/" in run.seen:  # else Python itself was still starting
+            assert code in (0, 130), run.seen
+            assert "Traceback" not in run.seen
         names = sorted(path.name for path in left(job.parent))
         assert names == (sorted(NAMES) if code == 0 else []), run.seen
         if code == 0:

@@ -1,0 +1,152 @@
+"""The attribute catalogue: what every column of an institution is to an attacker and to the law.
+
+The four classes are the four roles of a table: a primary identifier is an `identifier`, a secondary one a
+`quasi-identifier`. A column that the catalogue does not know is never released.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError, ParameterError
+from tarnkappe.exchange.request import Purpose
+from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
+from tarnkappe.hierarchy import Hierarchy, propose
+from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
+from tarnkappe.risk import Kind
+from tarnkappe.table import Column, Role
+
+
+@dataclasses.dataclass(frozen=True)
+class Attribute:
+    """One attribute.
+
+    Attributes:
+        name: the column.
+        role: its class, unless a steward says otherwise for one request.
+        title: what it is called in reports.
+        selects: whether requests may select people by it (diseases, medications, symptoms).
+        hierarchy: how it generalizes; without one, a proposal is made.
+        useful_level: the greatest level that still tells something; the one below the root if not given.
+        purposes: what it may be essential for; for anything else it is dropped.
+        special_category: the part of the legal list of sensitive data that it belongs to, if any.
+        identifier_kind: which of HIPAA's 18 identifiers it is, if any.
+        conspicuous: values that are deleted record by record wherever they occur.
+        damage: how much harm its disclosure does, in units of the institution's choice.
+    """
+
+    name: str
+    role: Role
+    title: str = ""
+    selects: bool = False
+    hierarchy: HierarchyPlan | None = dataclasses.field(default=None, hash=False)
+    useful_level: int | None = None
+    purposes: frozenset[Purpose] = frozenset(Purpose)
+    special_category: str = ""
+    identifier_kind: Kind | None = None
+    conspicuous: tuple[str, ...] = ()
+    damage: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.role is Role.IDENTIFIER and self.selects:
+            raise ParameterError(f"'{self.name}' identifies a person: nobody may be selected by it")
+        if self.damage < 0:
+            raise ParameterError(f"'{self.name}': a damage is a number from 0")
+        if self.useful_level is not None and self.useful_level < 0:
+            raise ParameterError(f"'{self.name}': useful_level is a level, a whole number from 0")
+
+    @property
+    def called(self) -> str:
+        """What reports call it."""
+        return self.title or self.name
+
+    def hierarchy_for(self, column: Column) -> Hierarchy:
+        """How a column of this attribute generalizes."""
+        return (
+            propose(column).hierarchy if self.hierarchy is None else planned_hierarchy(self.hierarchy, column)
+        )
+
+    def last_useful_level(self, height: int) -> int:
+        """The greatest level at which the attribute may be released: at the root it tells nothing."""
+        return min(height - 1 if self.useful_level is None else self.useful_level, height - 1)
+
+
+class Catalogue:
+    """All attributes of an institution.
+
+    >>> catalogue = Catalogue([Attribute("age", Role.QUASI_IDENTIFIER), Attribute("name", Role.IDENTIFIER)])
+    >>> catalogue["age"].role.value, "weight" in catalogue
+    ('quasi-identifier', False)
+    """
+
+    def __init__(self, attributes: list[Attribute] | tuple[Attribute, ...]) -> None:
+        self._attributes = {attribute.name: attribute for attribute in attributes}
+        if len(self._attributes) < len(attributes):
+            raise ParameterError("the catalogue has an attribute twice")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Catalogue:
+        """Read a catalogue: a TOML file with a section [attributes.NAME] for each column."""
+        return cls.from_dict(read_toml(path, "catalogue"), Path(path).parent, name=str(path))
+
+    @classmethod
+    def from_dict(
+        cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str = "the catalogue"
+    ) -> Catalogue:
+        """A catalogue from the content of its file; hierarchy files are looked for in the folder."""
+        refuse_unknown(content, ("attributes",), f"section of {name}")
+        sections = content.get("attributes", {})
+        return cls([_attribute(column, said, folder) for column, said in sections.items()])
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self._attributes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._attributes
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self._attributes.values())
+
+    def override(self, roles: Mapping[str, Role]) -> Catalogue:
+        """The catalogue for one request, in which a steward gives some attributes another class.
+
+        A primary identifier stays one: no context makes a name harmless.
+        """
+        for name, role in roles.items():
+            if name not in self:
+                raise ParameterError(f"the catalogue has no attribute '{name}' to reclassify")
+            if self[name].role is Role.IDENTIFIER and role is not Role.IDENTIFIER:
+                raise ParameterError(f"'{name}' identifies a person by itself: it cannot be anything else")
+        return Catalogue(
+            [
+                dataclasses.replace(each, role=roles[each.name]) if each.name in roles else each
+                for each in self
+            ]
+        )
+
+    def select(self, role: Role) -> tuple[str, ...]:
+        """The attributes of one class."""
+        return tuple(each.name for each in self if each.role is role)
+
+
+def _attribute(name: str, said: Any, folder: Path) -> Attribute:
+    where = f"[attributes.{name}]"
+    if not isinstance(said, Mapping) or "role" not in said:
+        raise JobError(f"{where} must be a section with a role")
+    values = dict(said)
+    values["role"] = Role.parse(values["role"])
+    if isinstance(values.get("hierarchy"), str):
+        values["hierarchy"] = str(folder / values["hierarchy"])
+    try:
+        if "purposes" in values:
+            values["purposes"] = frozenset(map(Purpose, values["purposes"]))
+        if "identifier_kind" in values:
+            values["identifier_kind"] = Kind(values["identifier_kind"])
+    except (ValueError, TypeError) as error:
+        raise JobError(f"{where}: {error}") from None
+    if "conspicuous" in values:
+        values["conspicuous"] = tuple(map(str, values["conspicuous"]))
+    return built(Attribute, {"name": name, **values}, where)

@@ -1,0 +1,157 @@
+"""One request on its way through the check: what every step finds and the next one needs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.exchange.catalogue import Attribute, Catalogue
+from tarnkappe.exchange.checking.actions import Actions
+from tarnkappe.exchange.checking.protect import Draft
+from tarnkappe.exchange.checking.rarity import Flagger, Known
+from tarnkappe.exchange.checking.verify import Verified
+from tarnkappe.exchange.facts import ExpertDetermination
+from tarnkappe.exchange.findings import Action, Treatment
+from tarnkappe.exchange.institution import Institution
+from tarnkappe.exchange.network import Network
+from tarnkappe.exchange.policy import Policy, Thresholds
+from tarnkappe.exchange.request import Request, Wanted
+from tarnkappe.exchange.rules import Ruling
+from tarnkappe.exchange.statistics import Profile, Statistics
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.job.release import plain
+from tarnkappe.table import Column, Role, Table
+from tarnkappe.table.classes import Mask
+from tarnkappe.table.encoding import encode_column
+
+
+class Patients(Protocol):
+    """Knows which patients may be in a package."""
+
+    def may_be_released(self, patients: pa.Array, request: Request) -> Mask:
+        """Who has not withdrawn, and where it needs consent, has given it."""
+
+
+class Earlier(Protocol):
+    """Knows what was released before."""
+
+    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds) -> str:
+        """Why a package must not follow the earlier ones; nothing if it may."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What the checking component of an institution works with.
+
+    Attributes:
+        institution: its own database.
+        catalogue: what its columns are.
+        policy: what it wants.
+        network: who it knows.
+        statistics: the global statistics, if they can be reached.
+        patients: who has withdrawn or consented; without it nobody has withdrawn, and nobody consented.
+        earlier: what was released before.
+    """
+
+    institution: Institution
+    catalogue: Catalogue
+    policy: Policy
+    network: Network
+    statistics: Statistics | None = None
+    patients: Patients | None = None
+    earlier: Earlier | None = None
+
+
+@dataclasses.dataclass(eq=False)
+class Case:
+    """A request and everything that is found out about it."""
+
+    request: Request
+    around: Surroundings
+    catalogue: Catalogue
+    expert: ExpertDetermination | None = None
+    seed: int | None = None
+    today: date = dataclasses.field(default_factory=date.today)
+    wanted: dict[str, Wanted] = dataclasses.field(default_factory=dict)
+    treatments: dict[str, Treatment] = dataclasses.field(default_factory=dict)
+    rulings: tuple[Ruling, ...] = ()
+    base: pa.Table | None = None
+    known: list[Known] = dataclasses.field(default_factory=list)
+    profile: Profile | None = None
+    flagger: Flagger | None = None
+    actions: Actions | None = None
+    draft: Draft | None = None
+    package: Verified | None = None
+    metrics: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        return self.around.policy
+
+    @property
+    def limits(self) -> Thresholds:
+        """What a package for this purpose must keep."""
+        return self.policy.thresholds_for(self.request.purpose)
+
+    @property
+    def least(self) -> int:
+        """How many people the selection must have."""
+        return self.policy.least_base(self.request.anchor, self.request.purpose)
+
+    @property
+    def patient(self) -> str:
+        """The column that tells who a row is about."""
+        return self.around.institution.patient
+
+    def role(self, name: str) -> Role:
+        """The class of an attribute in this request.
+
+        What everybody was selected by is the same for all: it tells nobody apart and hides nothing.
+        """
+        anchor = self.request.anchor
+        if name == anchor.attribute and len(anchor.values) == 1:
+            return Role.INSENSITIVE
+        return self.catalogue[name].role
+
+    def names(self, role: Role) -> list[str]:
+        """The attributes of one class that are still to be released."""
+        return [name for name in self.wanted if self.role(name) is role]
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive attributes that are still to be released, the most harmful first."""
+        return sorted(self.names(Role.SENSITIVE), key=lambda name: (-self.catalogue[name].damage, name))
+
+    def drop(self, name: str, reason: str, action: Action = Action.DROP) -> None:
+        """Leave an attribute out."""
+        del self.wanted[name]
+        self.treatments[name] = Treatment(name, action, 0, reason)
+
+    def patients_of(self, package: Verified) -> list[str]:
+        """Whose row each row of a package is."""
+        assert self.base is not None
+        rows = np.flatnonzero(self.live)[list(package.people)]
+        return [str(who) for who in self.base.column(self.patient).take(pa.array(rows)).to_pylist()]
+
+    @property
+    def live(self) -> Mask:
+        """The rows of the selection that are not deleted."""
+        assert self.base is not None
+        return np.ones(self.base.num_rows, dtype=bool) if self.actions is None else ~self.actions.deleted
+
+    def roles(self) -> Mapping[str, Role]:
+        """The attributes that are still to be released, with their classes."""
+        return {name: self.role(name) for name in self.wanted}
+
+
+def quasi_identifier(attribute: Attribute, base: pa.Table) -> tuple[Column, Hierarchy]:
+    """A quasi-identifier of a selection: its values with their generalization, and the whole hierarchy."""
+    column = encode_column(attribute.name, plain(base.column(attribute.name)))
+    hierarchy = attribute.hierarchy_for(column)
+    return hierarchy.attach(column), hierarchy

@@ -1,0 +1,311 @@
+"""The checking component: it walks the steps and recommends; the physician decides."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tarnkappe.exchange.checking.case import Case, Surroundings
+from tarnkappe.exchange.checking.protect import NotEnoughError, class_ids, is_diverse, protect, selection
+from tarnkappe.exchange.checking.steps import (
+    rulings,
+    s0_authenticate,
+    s1_decompose,
+    s2_gates,
+    s3_base_set,
+    s4_profile,
+    s5_flags,
+    s6_actions,
+)
+from tarnkappe.exchange.checking.verify import Inquiry, Verified, verify
+from tarnkappe.exchange.facts import ExpertDetermination, Protected
+from tarnkappe.exchange.findings import Action, Answer, Finding, Step, Treatment, Verdict, count
+from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.rules import Outcome, Ruling
+from tarnkappe.job.release import plain
+from tarnkappe.table import Role, Table
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Recommendation:
+    """What the checking component recommends, with its reasons.
+
+    Without a verified package nothing but a refusal can be recommended: such an object cannot be made.
+
+    Attributes:
+        request: the request.
+        verdict: what is recommended.
+        steps: the decision tree as it was walked.
+        treatments: what is done with each attribute, and why.
+        rulings: what each rule says.
+        base: how many people were selected.
+        metrics: precision, discernibility and normalized class size of the package.
+        package: the package, verified.
+        patients: who is in it, in the order of its rows. It stays in the house.
+    """
+
+    request: Request
+    verdict: Verdict
+    steps: tuple[Step, ...]
+    treatments: tuple[Treatment, ...]
+    rulings: tuple[Ruling, ...]
+    base: int | None = None
+    metrics: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    package: Verified | None = None
+    patients: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        refuses = self.verdict is Verdict.REFUSE
+        if refuses != (self.package is None):
+            raise TypeError("a release is recommended with a verified package, a refusal without one")
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything that was found, the greatest risk first."""
+        found = [finding for step in self.steps for finding in step.findings]
+        return tuple(sorted(found, key=lambda finding: -finding.risk))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the package and who is in it; no value of a patient is in it."""
+        return {
+            "request": self.request.id,
+            "digest": self.request.digest,
+            "verdict": str(self.verdict),
+            "base": self.base,
+            "k": None if self.package is None else self.package.k,
+            "l": None if self.package is None else self.package.l,
+            "rows": None if self.package is None else self.package.release.num_rows,
+            "columns": [] if self.package is None else list(self.package.release.column_names),
+            "metrics": dict(self.metrics),
+            "steps": [step.to_dict() for step in self.steps],
+            "attributes": [treatment.to_dict() for treatment in self.treatments],
+            "rules": [ruling.to_dict() for ruling in self.rulings],
+        }
+
+
+def s7_s8_protect(case: Case) -> Step:
+    """Can everybody be hidden among enough others, with enough sensitive values?"""
+    assert case.base is not None
+    question = "Can everybody be hidden among others?"
+    rows = np.flatnonzero(case.live)
+    base = case.base.take(pa.array(rows))
+    case.known = [
+        dataclasses.replace(each, column=each.column.take(rows))
+        for each in case.known
+        if each.name in case.wanted
+    ]
+    levels = {} if case.actions is None else case.actions.levels
+    uniform = [name for name in case.sensitive if not is_diverse(base, name, case.limits.l)]
+    for name in uniform:
+        case.drop(
+            name, "It has too few different values among these people to hide anybody's.", Action.WITHHOLD
+        )
+    if not case.wanted:
+        return Step("S8", question, "Not enough diversity: nothing is left to release.", Answer.REFUSE)
+    table = selection(base, case.patient, case.roles())
+    try:
+        case.draft = protect(table, case.known, levels, case.sensitive, case.limits, seed=case.seed)
+    except NotEnoughError as error:
+        return Step("S8", question, f"Not enough diversity: {error}.", Answer.REFUSE)
+    for name in case.draft.withheld:
+        case.drop(name, "Releasing it would single somebody out or give a value away.", Action.WITHHOLD)
+    changed = bool(case.draft.withheld or uniform)
+    for each in case.known:
+        level = case.draft.levels.get(each.name)
+        if each.name in case.wanted and level is not None and level > levels[each.name]:
+            changed = True
+            reason = "Fewer people would look alike otherwise."
+            case.treatments[each.name] = Treatment(each.name, Action.GENERALIZE, level, reason)
+    answer = Answer.CHANGE if changed else Answer.GO_ON
+    return Step("S8", question, " ".join(case.draft.told), answer)
+
+
+def s9_verify(case: Case) -> Step:
+    """Does the package keep what it must, by independent code?"""
+    assert case.draft is not None
+    assert case.base is not None
+    question = "Does the package keep its promises?"
+    live = case.base.take(pa.array(np.flatnonzero(case.live)))
+    inquiry = Inquiry(
+        case.draft,
+        live,
+        case.known,
+        case.sensitive,
+        tuple(case.wanted),
+        (case.patient, *case.catalogue.select(Role.IDENTIFIER)),
+        case.limits,
+        case.least,
+        {name: wanted.detail for name, wanted in case.wanted.items()},
+    )
+    case.package, failures = verify(inquiry)
+    if case.package is None:
+        return Step("S9", question, "It does not.", Answer.REFUSE, failures)
+    case.metrics = _metrics(case, case.package)
+    told = f"Everybody looks like at least {case.package.k - 1} others"
+    diverse = "" if case.package.l is None else f", {case.package.l} sensitive values remain possible"
+    return Step("S9", question, f"{told}{diverse}, and no simulated attack succeeds.")
+
+
+def s9_earlier(case: Case) -> Step:
+    """Does it keep them together with everything that was released before?"""
+    question = "Does it keep them together with earlier packages?"
+    if case.around.earlier is None:
+        found = Finding("history unknown", "Nobody has looked at what was released before.")
+        return Step("S9a", question, "No history of releases is kept.", findings=(found,))
+    assert case.package is not None
+    patients = case.patients_of(case.package)
+    objection = case.around.earlier.objection(case.package.release, patients, case.limits)
+    if objection:
+        case.package = None
+        return Step("S9a", question, objection, Answer.REFUSE)
+    return Step("S9a", question, "It does.")
+
+
+def s10_rules(case: Case) -> Step:
+    """Do the rules allow the package as it is?"""
+    question = "Do the rules allow the package as it is?"
+    package = case.package
+    case.rulings = rulings(
+        case,
+        Protected(
+            indirectly_personal=package is not None and not case.request.reidentification,
+            sensitive=package is not None,
+            identity_removed=package is not None,
+            mildest=package is not None,
+            safe_harbor=package is not None and package.safe_harbor,
+        ),
+    )
+    failed = [ruling for ruling in case.rulings if ruling.outcome is Outcome.FAIL]
+    open_ = [ruling for ruling in case.rulings if ruling.outcome is Outcome.NEEDS_HUMAN]
+    findings = tuple(
+        Finding("rule", f"{r.rule.id} ({r.rule.title}, {r.rule.paragraph}): {'; '.join(r.evidence)}.")
+        for r in (*failed, *open_)
+    )
+    if failed:
+        case.package = None
+        reply = f"Not allowed by {', '.join(ruling.rule.id for ruling in failed)}."
+        return Step("S10", question, reply, Answer.REFUSE, findings)
+    judge = f" {count(len(open_), 'rule', 'rules')} only a human can judge." if open_ else ""
+    return Step("S10", question, f"No rule forbids it.{judge}", findings=findings)
+
+
+STEPS: tuple[Callable[[Case], Step], ...] = (
+    s0_authenticate,
+    s1_decompose,
+    s2_gates,
+    s3_base_set,
+    s4_profile,
+    s5_flags,
+    s6_actions,
+    s7_s8_protect,
+    s9_verify,
+    s9_earlier,
+    s10_rules,
+)
+"""The whole check, in its order."""
+MUST_BE_WALKED = frozenset({"S0", "S1", "S2", "S3", "S4", "S5", "S6", "S8", "S9", "S9a", "S10"})
+"""Without every one of these steps nothing is released."""
+
+
+def check(
+    request: Request,
+    around: Surroundings,
+    *,
+    roles: Mapping[str, Role] | None = None,
+    expert: ExpertDetermination | None = None,
+    today: date | None = None,
+    seed: int | None = None,
+    steps: Sequence[Callable[[Case], Step]] = STEPS,
+) -> Recommendation:
+    """Check a request and recommend what to do.
+
+    A step that refuses, or fails in any way, ends the check with a refusal.
+
+    Args:
+        request: the request.
+        around: what the component works with.
+        roles: classes that a steward gives some attributes for this request only.
+        expert: the finding of an expert, as HIPAA's second way asks for.
+        today: the day, for tests.
+        seed: for tests: makes the order of the rows reproducible.
+        steps: the steps, for tests.
+    """
+    catalogue = around.catalogue.override(roles or {})
+    case = Case(request, around, catalogue, expert=expert, seed=seed, today=today or date.today())
+    walked: list[Step] = []
+    for step in steps:
+        try:
+            walked.append(step(case))
+        except Exception as error:  # a check that breaks must not let anything out
+            reply = (
+                f"The check could not be finished ({type(error).__name__}): look into it before asking again."
+            )
+            walked.append(Step("S10", "Did every step come to an end?", reply, Answer.REFUSE))
+        if walked[-1].answer is Answer.REFUSE:
+            break
+    return _recommend(case, walked)
+
+
+def _recommend(case: Case, walked: Sequence[Step]) -> Recommendation:
+    package = case.package
+    refused = any(step.answer is Answer.REFUSE for step in walked)
+    refused |= not {step.name for step in walked} >= MUST_BE_WALKED
+    released = Treatment("", Action.RELEASE, 0, "It is released as it is.")
+    for name in case.wanted:
+        case.treatments.setdefault(name, dataclasses.replace(released, attribute=name))
+    common: dict[str, Any] = {
+        "request": case.request,
+        "steps": tuple(walked),
+        "treatments": tuple(case.treatments.values()),
+        "rulings": case.rulings,
+        "base": None if case.base is None else case.base.num_rows,
+    }
+    if refused or package is None or case.base is None:
+        return Recommendation(verdict=Verdict.REFUSE, **common)
+    rows = np.flatnonzero(case.live)[list(package.people)]
+    unchanged = _is_untouched(case.base, package.release, rows, case.request)
+    return Recommendation(
+        verdict=Verdict.RELEASE if unchanged else Verdict.RELEASE_WITH_CHANGES,
+        metrics=case.metrics,
+        package=package,
+        patients=tuple(case.patients_of(package)),
+        **common,
+    )
+
+
+def _is_untouched(base: pa.Table, release: Table, rows: np.ndarray[Any, Any], request: Request) -> bool:
+    """Whether everything that was asked for is in the package, of everybody, exactly as it is."""
+    if len(rows) < base.num_rows or set(release.column_names) != set(request.names):
+        return False
+    original = base.take(pa.array(rows))
+    return all(
+        plain(original.column(name)).equals(plain(release.data.column(name))) for name in release.column_names
+    )
+
+
+def _metrics(case: Case, package: Verified) -> dict[str, float]:
+    """Precision over the quasi-identifiers asked for, discernibility and normalized class size.
+
+    Every record of the selection that is not in the package costs as much as a suppressed one.
+    """
+    assert case.base is not None
+    sizes = np.bincount(class_ids(package.release))
+    rows, released = case.base.num_rows, package.release.num_rows
+    found = {
+        "discernibility": float((sizes**2).sum() + (rows - released) * rows),
+        "normalized_class_size": rows / len(sizes) / case.limits.k,
+    }
+    asked = [
+        n for n, t in case.treatments.items() if n in case.catalogue and case.role(n) is Role.QUASI_IDENTIFIER
+    ]
+    levels = case.draft.levels if case.draft is not None else {}
+    if asked and (levels or not package.release.quasi_identifiers):
+        heights = {each.name: each.levels.height for each in case.known}
+        lost = sum(levels[n] / heights[n] if n in levels else 1.0 for n in asked) / len(asked)
+        found["precision"] = (1 - lost) * released / rows
+    return found

@@ -1,0 +1,285 @@
+"""S7 and S8: the package is made k-anonymous with the least loss, then l-diverse.
+
+No row is ever invented, whatever that would save: it would falsify the research that the package is for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tarnkappe.errors import NoSolutionError, ParameterError
+from tarnkappe.exchange.checking.rarity import Known
+from tarnkappe.exchange.policy import Thresholds
+from tarnkappe.job import Result, anonymize
+from tarnkappe.job.release import plain, random_order, release_table
+from tarnkappe.job.search_plan import create_algorithm
+from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
+from tarnkappe.privacy.several_sensitive import protect_several
+from tarnkappe.table import SUPPRESSED, Role, Table, encode
+from tarnkappe.table.encoding import Progress, encode_column
+from tarnkappe.table.grouping import group_codes
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Draft:
+    """A package that nobody has verified yet.
+
+    Attributes:
+        release: the rows, in a random order, with the roles of their columns.
+        source_rows: the row of the selection that each was made from. It never leaves the house.
+        withheld: the columns that had to be withheld to protect the others.
+        levels: the level of each quasi-identifier; empty where intervals were made.
+        told: what was done, in sentences.
+    """
+
+    release: Table
+    source_rows: Rows
+    withheld: tuple[str, ...]
+    levels: Mapping[str, int]
+    told: tuple[str, ...]
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that an attacker may know."""
+        return self.release.quasi_identifiers
+
+
+class NotEnoughError(NoSolutionError):
+    """The selection is too uniform or too small to be protected."""
+
+
+def protect(
+    table: Table,
+    known: Sequence[Known],
+    levels: Mapping[str, int],
+    sensitive: Sequence[str],
+    limits: Thresholds,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Draft:
+    """Make a selection k-anonymous, then l-diverse.
+
+    Args:
+        table: the selection; the patient is its identifier, columns that are withheld are not in it.
+        known: its quasi-identifiers.
+        levels: the level that each of them has at least.
+        sensitive: its sensitive columns, the most harmful first.
+        limits: what must be kept.
+        seed: for tests: makes the order of the rows reproducible.
+        progress: told about the progress of long work.
+
+    Raises:
+        NotEnoughError: if even with all quasi-identifiers withheld too few people or values are left.
+    """
+    k_model, diversity = KAnonymity(limits.k), [DistinctDiversity(name, limits.l) for name in sensitive[:1]]
+    _require_values(table, sensitive[:1], limits)
+    if not known:
+        return _several(_without_known(table, seed), sensitive, limits, seed)
+    maker = _Maker(table, known, levels, limits, seed, progress)
+    told: list[str] = []
+    drafted = maker.at_once([k_model])
+    if drafted is not None:
+        told.append(f"Everybody already looks like at least {limits.k - 1} others.")
+    elif limits.method == "k-optimize":
+        drafted = maker.by_intervals(k_model)
+        told.append(f"Intervals were chosen so that everybody looks like at least {limits.k - 1} others.")
+    else:
+        drafted = maker.by_levels([k_model])
+        told.append(f"Values were generalized until everybody looks like at least {limits.k - 1} others.")
+    if diversity and least_diversity(drafted.release, sensitive[0]) < limits.l:
+        drafted = maker.by_levels([k_model, *diversity])
+        told.append(
+            f"A group gave the sensitive value away, so values were generalized until {limits.l} remain "
+            "possible for everybody."
+        )
+    elif diversity:
+        told.append(f"At least {limits.l} sensitive values remain possible for everybody.")
+    return _several(
+        dataclasses.replace(_without_constant(drafted, known), told=tuple(told)), sensitive, limits, seed
+    )
+
+
+def least_diversity(release: Table, column: str) -> int:
+    """The least number of values of a sensitive column in any group; suppressed cells are no values."""
+    return int(values_by_group(release.data.column(column), class_ids(release)).min(initial=release.num_rows))
+
+
+def values_by_group(column: pa.ChunkedArray, groups: Rows) -> Rows:
+    """How many different values each group has that occurs; suppressed cells are no values."""
+    own = encode_column("values", plain(column))
+    visible = np.array([label != SUPPRESSED for label in own.labels], dtype=bool)[own.codes]
+    ids = groups.astype(np.int32)
+    number = int(ids.max(initial=-1)) + 1
+    pairs = group_codes([ids[visible], own.codes[visible]], [number, own.cardinality])
+    values = np.bincount(ids[visible][pairs.representatives], minlength=number)
+    return values[np.bincount(ids, minlength=number) > 0]
+
+
+def class_ids(release: Table) -> Rows:
+    """The group of every row of a package, by its quasi-identifiers."""
+    if not release.quasi_identifiers:
+        return np.zeros(release.num_rows, np.int64)
+    own = encode(release, release.quasi_identifiers).values()
+    return group_codes([c.codes for c in own], [c.cardinality for c in own]).ids.astype(np.int64)
+
+
+def _require_values(table: Table, sensitive: Sequence[str], limits: Thresholds) -> None:
+    if table.num_rows < max(limits.k, limits.l):
+        raise NotEnoughError("too few people are left to hide among each other")
+    for name in sensitive:
+        if not is_diverse(table.data, name, limits.l):
+            raise NotEnoughError(f"'{name}' has too few different values to hide anybody's")
+
+
+def is_diverse(data: pa.Table, column: str, l: int) -> bool:  # noqa: E741
+    """Whether all people together have enough different values; suppressed cells are no values."""
+    return len(set(data.column(column).unique().to_pylist()) - {SUPPRESSED}) >= l
+
+
+def _without_known(table: Table, seed: int | None) -> Draft:
+    """All rows are one group: nothing that an attacker may know is in them."""
+    rows = random_order(table.num_rows, seed)
+    release = release_table(table, {}, rows)
+    return Draft(release, rows, (), {}, ("Nothing that identifies anybody is left in the package.",))
+
+
+class _Maker:
+    """Makes drafts of one selection."""
+
+    def __init__(
+        self,
+        table: Table,
+        known: Sequence[Known],
+        levels: Mapping[str, int],
+        limits: Thresholds,
+        seed: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self._table, self._known, self._levels, self._limits = table, known, levels, limits
+        self._seed, self._progress = seed, progress
+
+    def at_once(self, models: Sequence[Model]) -> Draft | None:
+        """The selection at the levels that it must have at least, if that is enough."""
+        columns = [each.column for each in self._known]
+        codes = [each.labels_of_rows(self._levels[each.name]) for each in self._known]
+        groups = group_codes(codes, [each.levels.distinct(self._levels[each.name]) for each in self._known])
+        if np.bincount(groups.ids, minlength=groups.num_groups).min() < self._limits.k:
+            return None
+        fixed = {column.name: (self._levels[column.name],) * 2 for column in columns}
+        return self._run(models, fixed, "auto", "precision")
+
+    def by_levels(self, models: Sequence[Model]) -> Draft:
+        """The levels with the least loss; an attribute at the root is withheld."""
+        weights = {each.name: each.price for each in self._known if each.price != math.inf}
+        return self._run(models, self._ranges(), "auto", {"name": "precision", "weights": weights})
+
+    def by_intervals(self, model: Model) -> Draft:
+        """The intervals with the least discernibility that time allows."""
+        method = create_algorithm("k-optimize", {"seconds": self._limits.seconds})
+        return _sharpened(
+            self._run([model], self._ranges(), method, "discernibility"), self._known, self._levels
+        )
+
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        return {
+            each.name: (
+                self._levels[each.name],
+                self._levels[each.name] if each.price == math.inf else each.levels.height,
+            )
+            for each in self._known
+        }
+
+    def _run(
+        self, models: Sequence[Model], levels: Mapping[str, tuple[int, int]], algorithm: Any, loss: Any
+    ) -> Draft:
+        try:
+            result: Result = anonymize(
+                self._table,
+                privacy=models,
+                hierarchies={each.name: each.hierarchy for each in self._known},
+                levels=levels,
+                loss=loss,
+                suppression_limit=self._limits.suppression,
+                algorithm=algorithm,
+                seed=self._seed,
+                progress=self._progress,
+            )
+        except (NoSolutionError, ParameterError):
+            raise NotEnoughError("no generalization protects everybody") from None
+        return Draft(result.release, result.source_rows, (), result.levels, ())
+
+
+def _sharpened(draft: Draft, known: Sequence[Known], levels: Mapping[str, int]) -> Draft:
+    """The same groups, each column in its finest words that split none of them.
+
+    A method that minimizes the sizes of groups does not care whether a column is coarser than they need.
+    """
+    ids, data = class_ids(draft.release), draft.release.data
+    for each in known:
+        for level in range(levels[each.name], each.levels.height):
+            codes = each.labels_of_rows(level)[draft.source_rows]
+            pairs = np.unique(np.stack([ids, codes], axis=1), axis=0)
+            if len(pairs) == len(np.unique(ids)):
+                words = pa.array(each.levels.labels[level], pa.string()).take(pa.array(codes))
+                fine = pa.chunked_array([each.column.values.take(pa.array(codes)) if level == 0 else words])
+                written = data.column(each.name)
+                if len(fine.unique()) >= len(written.unique()):
+                    data = data.set_column(data.column_names.index(each.name), each.name, fine)
+                break
+    return dataclasses.replace(draft, release=Table(data, draft.release.roles))
+
+
+def _without_constant(draft: Draft, known: Sequence[Known]) -> Draft:
+    """The draft without the columns that were generalized to the root: they tell nothing."""
+    roots = {each.name: each.levels.labels[each.levels.height][0] for each in known}
+    gone = [
+        name
+        for name in draft.quasi_identifiers
+        if draft.release.data.column(name).unique().to_pylist() == [roots[name]]
+    ]
+    if not gone:
+        return draft
+    data = draft.release.data.drop_columns(gone)
+    roles = {name: role for name, role in draft.release.roles.items() if name not in gone}
+    levels = {name: level for name, level in draft.levels.items() if name not in gone}
+    return dataclasses.replace(
+        draft, release=Table(data, roles), withheld=(*draft.withheld, *gone), levels=levels
+    )
+
+
+def _several(draft: Draft, sensitive: Sequence[str], limits: Thresholds, seed: int | None) -> Draft:
+    """Further sensitive columns lose cells, so that none tells another, or are withheld if they still do."""
+    main, others = sensitive[:1], list(sensitive[1:])
+    if not others:
+        return draft
+    protected = protect_several(
+        draft.release.data, pa.array(class_ids(draft.release)), main[0], others, limits.l, seed=seed
+    )
+    if protected.safe:
+        told = f"Cells of {', '.join(others)} were suppressed, so that no sensitive value tells another."
+        release = Table(protected.data, draft.release.roles)
+        return dataclasses.replace(draft, release=release, told=(*draft.told, told))
+    roles = {name: role for name, role in draft.release.roles.items() if name not in others}
+    told = f"{', '.join(others)} would tell another sensitive value, so nothing of it is released."
+    return dataclasses.replace(
+        draft,
+        release=Table(draft.release.data.drop_columns(others), roles),
+        withheld=(*draft.withheld, *others),
+        told=(*draft.told, told),
+    )
+
+
+def selection(base: pa.Table, patient: str, roles: Mapping[str, Role]) -> Table:
+    """The rows of a selection with the columns that may be released, and who each row is about."""
+    names = [patient, *(name for name in roles if name != patient)]
+    return Table(base.select(names), {**roles, patient: Role.IDENTIFIER})

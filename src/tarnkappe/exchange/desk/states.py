@@ -1,0 +1,74 @@
+"""The states of a request and what leads from one to another: all that is not listed is refused."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from tarnkappe.errors import AccessError
+
+
+class State(StrEnum):
+    """Where a request stands."""
+
+    RECEIVED = "received"
+    CHECKED = "checked"
+    HALF_AGREED = "half agreed"
+    """One physician agreed; a second has to."""
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    DELIVERED = "delivered"
+    """The requester confirmed that he has the answer; it is not sent again."""
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+
+
+class Event(StrEnum):
+    """What can happen to a request."""
+
+    CHECK = "check"
+    AGREE_FIRST = "first agreement"
+    AGREE_LAST = "last agreement"
+    REJECT = "rejection"
+    WITHDRAW = "withdrawal"
+    EXPIRE = "expiry"
+    CHECK_AGAIN = "return to the check"
+    CONFIRM = "confirmation"
+
+
+S, E = State, Event
+TRANSITIONS: dict[tuple[State, Event], State] = {
+    (S.RECEIVED, E.CHECK): S.CHECKED,
+    (S.CHECKED, E.CHECK): S.CHECKED,
+    (S.CHECKED, E.AGREE_FIRST): S.HALF_AGREED,
+    (S.CHECKED, E.AGREE_LAST): S.ACCEPTED,
+    (S.HALF_AGREED, E.AGREE_LAST): S.ACCEPTED,
+    (S.RECEIVED, E.REJECT): S.REJECTED,
+    (S.CHECKED, E.REJECT): S.REJECTED,
+    (S.HALF_AGREED, E.REJECT): S.REJECTED,
+    (S.RECEIVED, E.WITHDRAW): S.WITHDRAWN,
+    (S.CHECKED, E.WITHDRAW): S.WITHDRAWN,
+    (S.HALF_AGREED, E.WITHDRAW): S.WITHDRAWN,
+    (S.RECEIVED, E.EXPIRE): S.EXPIRED,
+    (S.CHECKED, E.EXPIRE): S.EXPIRED,
+    (S.HALF_AGREED, E.EXPIRE): S.EXPIRED,
+    (S.CHECKED, E.CHECK_AGAIN): S.RECEIVED,
+    (S.HALF_AGREED, E.CHECK_AGAIN): S.RECEIVED,
+    (S.ACCEPTED, E.CHECK_AGAIN): S.RECEIVED,
+    (S.ACCEPTED, E.CONFIRM): S.DELIVERED,
+    (S.REJECTED, E.CONFIRM): S.DELIVERED,
+}
+"""Everything that may happen."""
+
+OPEN = frozenset({State.RECEIVED, State.CHECKED, State.HALF_AGREED})
+"""The states in which nothing is decided yet."""
+
+
+def after(state: State, event: Event) -> State:
+    """The state that an event leads to.
+
+    >>> after(State.RECEIVED, Event.CHECK).value
+    'checked'
+    """
+    if (state, event) not in TRANSITIONS:
+        raise AccessError(f"a request that is {state} allows no {event}")
+    return TRANSITIONS[state, event]

@@ -1,0 +1,221 @@
+"""What is known of a request and of the package for it, by the names that rules use."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import date
+
+from tarnkappe.exchange.catalogue import Catalogue
+from tarnkappe.exchange.network import Network
+from tarnkappe.exchange.policy import Policy
+from tarnkappe.exchange.request import Purpose, Request
+from tarnkappe.exchange.rules import Fact
+from tarnkappe.table import Role
+
+STATED = {
+    "lawfully_collected": "that its data were collected lawfully",
+    "own_competence": "that the data belong to its own tasks",
+    "correctable": "that wrong data are corrected and unlawful ones deleted",
+    "public_data": "that the data are public",
+    "operation_covered": "that its agreements cover the use that is asked for",
+}
+"""What only the institution itself can state, in its policy."""
+
+HUMAN = {
+    "consent_impracticable": "whether asking everybody would be impossible or disproportionate",
+    "public_interest": "whether there is a public interest in the study",
+    "important_public_interest": "whether the public interest is an important one",
+}
+"""What only a human can judge."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ExpertDetermination:
+    """The finding of an expert that the risk of a package is very small, as HIPAA's second way asks for.
+
+    Attributes:
+        expert: who found it.
+        qualification: why she can judge it.
+        method: how she found it.
+        request: the digest of the request that it is about.
+        decided: when.
+        valid_until: until when it holds.
+    """
+
+    expert: str
+    qualification: str
+    method: str
+    request: str
+    decided: date
+    valid_until: date
+
+    def covers(self, request: Request, today: date) -> bool:
+        """Whether it is about this request and holds today."""
+        said = all(text.strip() for text in (self.expert, self.qualification, self.method))
+        return said and self.request == request.digest and self.decided <= today < self.valid_until
+
+
+@dataclasses.dataclass(frozen=True)
+class Protected:
+    """What verification found of a package; everything is unknown before it.
+
+    Attributes:
+        indirectly_personal: whether nobody can be singled out.
+        sensitive: whether sensitive values are in protected groups.
+        identity_removed: whether no primary identifier is left.
+        mildest: whether no more detail is left than was asked for.
+        safe_harbor: whether none of HIPAA's 18 identifiers is left.
+    """
+
+    indirectly_personal: bool | None = None
+    sensitive: bool | None = None
+    identity_removed: bool | None = None
+    mildest: bool | None = None
+    safe_harbor: bool | None = None
+
+
+def gather(
+    request: Request,
+    catalogue: Catalogue,
+    policy: Policy,
+    network: Network,
+    *,
+    consent: bool | None = None,
+    expert: ExpertDetermination | None = None,
+    package: Protected | None = None,
+    today: date | None = None,
+) -> dict[str, Fact]:
+    """Everything that rules may ask for."""
+    return {
+        **_of_request(request, catalogue),
+        **_of_recipient(request, network),
+        **_of_policy(request, policy),
+        **_of_package(package or Protected()),
+        "consent": _consent(request, consent),
+        "expert_determination": _expert(request, expert, today or date.today()),
+        "release_log": Fact(True, "every release is logged for every patient in it"),
+        **{name: Fact(None, f"a human has to judge {what}") for name, what in HUMAN.items()},
+    }
+
+
+def _of_request(request: Request, catalogue: Catalogue) -> dict[str, Fact]:
+    known = [catalogue[name] for name in request.names if name in catalogue]
+    sensitive = any(each.role is Role.SENSITIVE or each.special_category for each in known)
+    claimed = "approval" in request.legal_basis
+    stated = bool(request.question.strip())
+    return {
+        "purpose_stated": Fact(stated, "a purpose is given" if stated else "no purpose is given"),
+        "only_essential": Fact(True, "attributes that the purpose does not need are dropped"),
+        "research": Fact(request.purpose is Purpose.RESEARCH, f"the purpose is {request.purpose}"),
+        "anonymized": Fact(
+            not request.reidentification,
+            "somebody may have to be identified again"
+            if request.reidentification
+            else "nobody has to be identified again",
+        ),
+        "sensitive_requested": Fact(
+            sensitive, "sensitive data are asked for" if sensitive else "no sensitive data are asked for"
+        ),
+        "approval_claimed": Fact(
+            claimed, f"{'an' if claimed else 'no'} approval by the authority is claimed"
+        ),
+    }
+
+
+def _of_recipient(request: Request, network: Network) -> dict[str, Fact]:
+    member = network.find(request.institution)
+    competent = member is not None and request.purpose in member.purposes
+    shown = "has" if competent else "has not"
+    return {
+        "recipient_in_network": Fact(
+            member is not None,
+            "the institution belongs to the network" if member else "the institution is not in the network",
+        ),
+        "recipient_competent": Fact(competent, f"the institution {shown} shown competence for the purpose"),
+        "purpose_lawful": Fact(competent, f"the institution {shown} been admitted for the purpose"),
+        "bound_to_secrecy": Fact(
+            None if member is None else member.bound_to_secrecy, "what the network says of secrecy there"
+        ),
+    }
+
+
+def _of_policy(request: Request, policy: Policy) -> dict[str, Fact]:
+    facts = {
+        name: Fact(
+            policy.statements.get(name),
+            f"the institution {_states(policy.statements.get(name))} {what}",
+        )
+        for name, what in STATED.items()
+    }
+    approval = request.legal_basis.get("approval")
+    looked_up = approval is not None and approval in policy.approvals
+    facts["approval"] = Fact(
+        True if looked_up else False if approval is None else None,
+        "the approval was looked up"
+        if looked_up
+        else "no approval is claimed"
+        if approval is None
+        else "a human has to look up the approval",
+    )
+    law = "special_law" in request.legal_basis
+    facts["special_law"] = Fact(
+        None if law else False, f"{'a human has to look up the' if law else 'no'} special law that is claimed"
+    )
+    return facts
+
+
+def _states(said: bool | None) -> str:
+    return "has not stated" if said is None else "states" if said else "denies"
+
+
+def _of_package(package: Protected) -> dict[str, Fact]:
+    told: Mapping[str, tuple[bool | None, str, str]] = {
+        "indirectly_personal": (
+            package.indirectly_personal,
+            "nobody can be singled out in the package",
+            "somebody can be singled out",
+        ),
+        "sensitive_protected": (
+            package.sensitive,
+            "sensitive values are in protected groups",
+            "a group gives a sensitive value away",
+        ),
+        "identity_removed": (
+            package.identity_removed,
+            "no primary identifier is in the package",
+            "a primary identifier is left",
+        ),
+        "mildest_means": (
+            package.mildest,
+            "no more detail is left than was asked for",
+            "more detail is left than was asked for",
+        ),
+        "safe_harbor": (
+            package.safe_harbor,
+            "none of the 18 identifiers was found in the package",
+            "some of the 18 identifiers were found",
+        ),
+    }
+    return {
+        name: Fact(value, "that shows when the package is made" if value is None else yes if value else no)
+        for name, (value, yes, no) in told.items()
+    }
+
+
+def _consent(request: Request, covered: bool | None) -> Fact:
+    if not request.reidentification:
+        return Fact(False, "consent is not what this request rests on")
+    words = {
+        None: "nobody has looked yet whose consent covers the use",
+        True: "only people whose consent covers the use are in the package",
+        False: "consent does not cover the use",
+    }
+    return Fact(covered, words[covered])
+
+
+def _expert(request: Request, expert: ExpertDetermination | None, today: date) -> Fact:
+    if expert is None:
+        return Fact(False, "no expert has judged the package")
+    holds = expert.covers(request, today)
+    return Fact(holds, f"the finding of an expert {'covers' if holds else 'does not cover'} this request")

@@ -1,0 +1,6 @@
+"""Peer to peer: institutions ask each other over mutual TLS, whoever is offline later."""
+
+from tarnkappe.exchange.peer.outbox import Outbox, Sent
+from tarnkappe.exchange.peer.service import ExchangeService
+
+__all__ = ["ExchangeService", "Outbox", "Sent"]

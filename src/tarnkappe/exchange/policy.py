@@ -1,0 +1,177 @@
+"""The policy of an institution: thresholds by purpose, rule sets, and what it states about itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError, ParameterError
+from tarnkappe.exchange.request import Anchor, Purpose
+from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
+
+METHODS = ("levels", "k-optimize")
+"""How a package is made k-anonymous: the best levels for whole columns, or the best intervals."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Thresholds:
+    """What a package must keep.
+
+    Attributes:
+        k: how many people must look alike.
+        l: how many sensitive values must remain possible for everybody.
+        base: how many people a selection must have at least.
+        rare_local: a value that fewer people of the selection have is rare; k if not given.
+        rare_global: a value with a smaller share of the population is rare.
+        peak: how many times more, or less, frequent a value may be here than elsewhere.
+        imbalance: how far the share of a value in a package may be from that in the population.
+        suppression: the share of records that protecting a package may leave out.
+        method: how the package is made k-anonymous.
+        seconds: how long a method may look for something better.
+    """
+
+    k: int = 5
+    l: int = 2  # noqa: E741
+    base: int = 20
+    rare_local: int | None = None
+    rare_global: float = 0.0001
+    peak: float = 10.0
+    imbalance: float = 0.5
+    suppression: float = 0.0
+    method: str = "levels"
+    seconds: float = 3.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 2), ("l", 2), ("base", 1)):
+            _require_whole(name, getattr(self, name), least)
+        if self.rare_local is not None:
+            _require_whole("rare_local", self.rare_local, 1)
+        if self.base < max(self.k, self.l):
+            raise ParameterError(
+                f"a base of {self.base} people can never be {self.k}-anonymous, {self.l}-diverse: raise base"
+            )
+        for name, low, high in (
+            ("rare_global", 0, 1),
+            ("imbalance", 0, 1),
+            ("suppression", 0, 1),
+            ("peak", 1, 1e9),
+            ("seconds", 0, 3600),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise ParameterError(f"the policy's {name} is a number from {low:g} to {high:g}")
+        if self.method not in METHODS:
+            raise ParameterError(f"the policy's method is one of {', '.join(METHODS)}, not '{self.method}'")
+
+    @property
+    def rare(self) -> int:
+        """A value that fewer people of the selection have is rare."""
+        return self.k if self.rare_local is None else self.rare_local
+
+
+@dataclasses.dataclass(frozen=True)
+class BaseSet:
+    """How many people selections by some values need, because of what these are used for.
+
+    Attributes:
+        attribute: the attribute of the selection.
+        values: the values, such as all medications of one field of application.
+        at_least: how many people there must be.
+        field: what these values have in common, for reports.
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+    at_least: int
+    field: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(map(str, self.values)))
+        _require_whole("at_least", self.at_least, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """The policy of an institution.
+
+    Attributes:
+        thresholds: what packages must keep, whatever they are for.
+        purposes: for some purposes, which thresholds are others.
+        base_sets: selections that need more people.
+        rules: the rule sets that every request must pass, by name or as files.
+        four_eyes: the purposes for which a second physician must agree.
+        strict: whether a request for a primary identifier is refused as a whole.
+        reidentification: the purposes for which somebody may have to be identified again.
+        statements: what the institution states about itself, by the names of the facts that rules ask for.
+        approvals: references of approvals by an authority that were looked up and are valid.
+    """
+
+    thresholds: Thresholds = dataclasses.field(default_factory=Thresholds)
+    purposes: Mapping[Purpose, Mapping[str, Any]] = dataclasses.field(default_factory=dict, hash=False)
+    base_sets: tuple[BaseSet, ...] = ()
+    rules: tuple[str, ...] = ("dsg-2000",)
+    four_eyes: frozenset[Purpose] = frozenset(Purpose)
+    strict: bool = False
+    reidentification: frozenset[Purpose] = frozenset({Purpose.CLINICAL, Purpose.TEACHING})
+    statements: Mapping[str, bool] = dataclasses.field(default_factory=dict, hash=False)
+    approvals: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for purpose in self.purposes:
+            self.thresholds_for(purpose)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy file."""
+        return cls.from_dict(read_toml(path, "policy"), Path(path).parent)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], folder: Path = Path()) -> Policy:
+        """A policy from the content of its file; rule files are looked for in the folder."""
+        values = dict(content)
+        try:
+            if "thresholds" in values:
+                values["thresholds"] = built(Thresholds, values["thresholds"], "[thresholds]")
+            values["purposes"] = {Purpose(name): said for name, said in values.get("purposes", {}).items()}
+            for name, said in values["purposes"].items():
+                fields = tuple(field.name for field in dataclasses.fields(Thresholds))
+                refuse_unknown(said, fields, f"key of [purposes.{name}]")
+            values["base_sets"] = tuple(
+                built(BaseSet, said, "[[base_sets]]") for said in values.get("base_sets", ())
+            )
+            for name in ("four_eyes", "reidentification"):
+                if name in values:
+                    values[name] = frozenset(map(Purpose, values[name]))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise JobError(f"the policy: {error}") from None
+        if "rules" in values:
+            values["rules"] = tuple(str(folder / r) if r.endswith(".toml") else r for r in values["rules"])
+        if "approvals" in values:
+            values["approvals"] = frozenset(values["approvals"])
+        return built(cls, values, "the policy")
+
+    def thresholds_for(self, purpose: Purpose) -> Thresholds:
+        """What packages for a purpose must keep."""
+        return dataclasses.replace(self.thresholds, **self.purposes.get(purpose, {}))
+
+    def least_base(self, anchor: Anchor, purpose: Purpose) -> int:
+        """How many people a selection must have: as many as the most demanding of its values asks for.
+
+        >>> rare = BaseSet("medication", ("X",), at_least=50, field="psychiatry")
+        >>> policy = Policy(base_sets=(rare,))
+        >>> policy.least_base(Anchor("medication", ("X", "Y")), Purpose.RESEARCH)
+        50
+        """
+        asked = [
+            each.at_least
+            for each in self.base_sets
+            if each.attribute == anchor.attribute and set(each.values) & set(anchor.values)
+        ]
+        return max([self.thresholds_for(purpose).base, *asked])
+
+
+def _require_whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ParameterError(f"the policy's {name} is a whole number of at least {least}, not {value!r}")

@@ -1,0 +1,195 @@
+"""What one institution asks of another: which columns, of whom, and what for."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+
+MOST_ATTRIBUTES = 64
+MOST_TEXT = 4000
+"""Longer texts are refused: nobody reads them, and a request is kept for years."""
+
+
+class Purpose(StrEnum):
+    """What a package is for; each has thresholds of its own in the policy."""
+
+    RESEARCH = "research"
+    TEACHING = "teaching"
+    CLINICAL = "clinical"
+
+
+class Operation(StrEnum):
+    """What the requester does with a package: the law has other conditions for each."""
+
+    PROCESS = "process"
+    HAND_OVER = "hand-over"
+    TRANSMIT = "transmit"
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """One attribute that is asked for.
+
+    Attributes:
+        name: the attribute.
+        change_weight: how readily it may be changed, from 0 (never) to 1 (first of all).
+        detail: the least level of generalization that the purpose needs; more detail is removed anyway.
+    """
+
+    name: str
+    change_weight: float = 1.0
+    detail: int = 0
+
+    def __post_init__(self) -> None:
+        _require_text("the name of an attribute", self.name)
+        weight = self.change_weight
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
+            raise ParameterError(f"'{self.name}': a change weight is a number from 0 (never) to 1 (first)")
+        if isinstance(self.detail, bool) or not isinstance(self.detail, int) or self.detail < 0:
+            raise ParameterError(f"'{self.name}': detail is a level, a whole number from 0")
+
+
+@dataclasses.dataclass(frozen=True)
+class Anchor:
+    """Who is asked about: everybody with one of some values of one attribute (a disease, a medication).
+
+    One attribute only, so that nobody can describe his neighbour in a selection.
+    """
+
+    attribute: str
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _require_text("the attribute of the selection", self.attribute)
+        object.__setattr__(self, "values", tuple(self.values))
+        if not self.values:
+            raise ParameterError("the selection names no value: say whose data are asked for")
+        for value in self.values:
+            _require_text("a value of the selection", value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """A request for a package.
+
+    Two requests with the same content have the same `digest`; a decision is about a digest, so nothing of a
+    request can be changed after it.
+
+    Attributes:
+        id: the number that the requester gave it.
+        requester: the person who asks.
+        institution: where she works.
+        purpose: what kind of use it is.
+        question: what exactly the data are needed for, in words.
+        anchor: whose data are asked for.
+        wanted: which attributes.
+        reidentification: whether somebody may have to be identified again; that needs consent.
+        operation: what the requester will do with the data.
+        legal_basis: what the requester claims beside consent, by name: `special_law` or `approval`, with the
+            reference by which a human can look it up.
+        received: when the request came in.
+    """
+
+    id: str
+    requester: str
+    institution: str
+    purpose: Purpose
+    question: str
+    anchor: Anchor
+    wanted: tuple[Wanted, ...]
+    reidentification: bool = False
+    operation: Operation = Operation.PROCESS
+    legal_basis: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+    received: datetime = dataclasses.field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        for what in ("id", "requester", "institution"):
+            _require_text(f"the {what} of a request", getattr(self, what))
+        if not isinstance(self.question, str) or len(self.question) > MOST_TEXT:
+            raise ParameterError(f"the question of a request is a text of at most {MOST_TEXT} characters")
+        object.__setattr__(self, "wanted", tuple(self.wanted))
+        names = [each.name for each in self.wanted]
+        if not names or len(names) > MOST_ATTRIBUTES:
+            raise ParameterError(f"a request asks for 1 to {MOST_ATTRIBUTES} attributes, not {len(names)}")
+        if len(set(names)) < len(names):
+            raise ParameterError("a request names an attribute twice")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that are asked for."""
+        return tuple(each.name for each in self.wanted)
+
+    @property
+    def digest(self) -> str:
+        """Stands for the whole content, except for when it came in."""
+        content = {key: value for key, value in self.to_dict().items() if key != "received"}
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "id": self.id,
+            "requester": self.requester,
+            "institution": self.institution,
+            "purpose": str(self.purpose),
+            "question": self.question,
+            "anchor": {"attribute": self.anchor.attribute, "values": list(self.anchor.values)},
+            "wanted": [dataclasses.asdict(each) for each in self.wanted],
+            "reidentification": self.reidentification,
+            "operation": str(self.operation),
+            "legal_basis": dict(self.legal_basis),
+            "received": self.received.isoformat(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Request:
+        """From plain data, as another institution sends it; anything amiss is refused."""
+        try:
+            anchor, wanted = data["anchor"], data["wanted"]
+            return cls(
+                id=data["id"],
+                requester=data["requester"],
+                institution=data["institution"],
+                purpose=Purpose(data["purpose"]),
+                question=data["question"],
+                anchor=Anchor(anchor["attribute"], tuple(anchor["values"])),
+                wanted=tuple(Wanted(**each) for each in wanted),
+                reidentification=_truth(data.get("reidentification", False)),
+                operation=Operation(data.get("operation", "process")),
+                legal_basis={str(key): str(value) for key, value in data.get("legal_basis", {}).items()},
+                received=datetime.fromisoformat(data["received"])
+                if "received" in data
+                else datetime.now(UTC),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else "a part has the wrong form"
+            raise ParameterError(f"this is no request: {reason}") from None
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("true or false")
+    return value
+
+
+def _require_text(what: str, text: object) -> None:
+    if not isinstance(text, str) or not text.strip() or len(text) > MOST_TEXT or not text.isprintable():
+        raise ParameterError(f"{what} is a line of text, and not empty")
+
+
+def price_of_change(weight: float) -> float:
+    """What changing an attribute costs, by its change weight; what must never be changed has no price.
+
+    >>> price_of_change(1.0), price_of_change(0.5), price_of_change(0.0)
+    (1.0, 2.0, inf)
+    """
+    return math.inf if weight == 0 else 1 / weight

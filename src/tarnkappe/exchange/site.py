@@ -1,0 +1,142 @@
+"""The file of an institution: everything that its part of the exchange needs, in one place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError
+from tarnkappe.exchange.catalogue import Catalogue
+from tarnkappe.exchange.checking import Surroundings
+from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.institution import Institution
+from tarnkappe.exchange.network import Network
+from tarnkappe.exchange.peer import ExchangeService, Outbox
+from tarnkappe.exchange.policy import Policy
+from tarnkappe.exchange.sections import read_toml, refuse_unknown
+from tarnkappe.exchange.staff import Staff
+from tarnkappe.exchange.statistics import Statistics
+from tarnkappe.federation.certificates import Credentials
+from tarnkappe.federation.transport import Caller
+from tarnkappe.state import Key, Store
+from tarnkappe.table.formats.address import is_address
+
+KEYS = (
+    "name",
+    "store",
+    "key",
+    "patients",
+    "catalogue",
+    "policy",
+    "network",
+    "staff",
+    "statistics",
+    "certificates",
+    "listen",
+    "peers",
+    "patience",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Site:
+    """An institution as its file describes it.
+
+    Attributes:
+        name: its name in the network and in its certificate.
+        folder: where the file is; other files are looked for from there.
+        content: what the file says.
+    """
+
+    name: str
+    folder: Path
+    content: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Site:
+        """Read the file of an institution."""
+        content = read_toml(path, "site file")
+        refuse_unknown(content, KEYS, f"key of {path}")
+        for key in ("name", "store", "key", "network"):
+            if not isinstance(content.get(key), str):
+                raise JobError(f"{path}: '{key}' is missing")
+        return cls(content["name"], Path(path).parent, content)
+
+    def desk(self) -> Desk:
+        """Its desk, where requests of others come in."""
+        patients = dict(self._section("patients"))
+        refuse_unknown(patients, ("database", "table", "query", "patient"), "key of [patients]")
+        source = str(patients.pop("database", ""))
+        if is_address(source) and source.startswith(("sqlite:///", "duckdb:///")):
+            scheme, _, path = source.partition(":///")
+            source = f"{scheme}:///{self.folder / path}"
+        try:
+            institution = Institution(self.name, source, patients.pop("patient"), **patients)
+        except KeyError:
+            raise JobError("[patients] names no column 'patient' that tells who a row is about") from None
+        statistics = self.content.get("statistics")
+        around = Surroundings(
+            institution,
+            Catalogue.load(self._file("catalogue")),
+            Policy.load(self._file("policy")),
+            self.network(),
+            None if statistics is None else Statistics(Store.open(self._place(statistics))),
+        )
+        return Desk(self.store(), self.key(), around, Staff.load(self._file("staff")))
+
+    def outbox(self) -> Outbox:
+        """Where its own requests to others are kept."""
+        peers = {name: _address(said) for name, said in self._section("peers").items()}
+        caller = Caller(self.credentials(), peers, float(self.content.get("patience", 30.0)))
+        return Outbox(self.store(), self.network(), caller)
+
+    def service(self) -> ExchangeService:
+        """Its desk, for others to reach."""
+        return ExchangeService(
+            self.desk(), self.credentials(), _address(self.content.get("listen", "127.0.0.1:0"))
+        )
+
+    def store(self) -> Store:
+        """Where everything is kept."""
+        return Store.open(self._place(str(self.content["store"])))
+
+    def key(self) -> Key:
+        """The institution's key; a new one if there is none."""
+        return Key.load(self._file("key"), create=True)
+
+    def network(self) -> Network:
+        """Who it knows."""
+        return Network.load(self._file("network"))
+
+    def credentials(self) -> Credentials:
+        """By what others know it."""
+        said = self._section("certificates")
+        refuse_unknown(said, ("certificate", "key", "authority"), "key of [certificates]")
+        try:
+            parts = [self.folder / said[name] for name in ("certificate", "key", "authority")]
+        except KeyError as error:
+            raise JobError(f"[certificates] lacks {error}") from None
+        return Credentials(*parts)
+
+    def _section(self, name: str) -> Mapping[str, Any]:
+        section = self.content.get(name)
+        if not isinstance(section, Mapping):
+            raise JobError(f"the site file has no section [{name}]")
+        return section
+
+    def _file(self, name: str) -> Path:
+        if not isinstance(self.content.get(name), str):
+            raise JobError(f"the site file does not name the file '{name}'")
+        return self.folder / str(self.content[name])
+
+    def _place(self, place: str) -> str | Path:
+        return place if is_address(place) else self.folder / place
+
+
+def _address(said: object) -> tuple[str, int]:
+    host, _, port = str(said).rpartition(":")
+    if not host or not port.isdigit():
+        raise JobError("an address is written host:port")
+    return host, int(port)

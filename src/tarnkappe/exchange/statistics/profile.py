@@ -1,0 +1,144 @@
+"""What the statistics say of the values of a selection: how frequent each is, as far as that is known.
+
+Statistics come in their own words (`40-49`), packages in others (`45`, `40-59`). A share is therefore known
+between two bounds: everything that surely belongs to a label, and everything that may belong to it. A flag is
+raised only where the bounds prove it, and what they do not decide counts as unknown, never as harmless.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from tarnkappe.exchange.statistics.store import Distribution
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.risk.cells import Range, read_cell
+from tarnkappe.table import MISSING, SUPPRESSED
+from tarnkappe.table.encoding import Codes
+
+Shares = npt.NDArray[np.float64]
+
+
+class Fits(Enum):
+    """How a value of the statistics relates to a label of a package."""
+
+    INSIDE = "all people with the value have the label"
+    OUTSIDE = "none of them has"
+    PARTLY = "some of them may have"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Bounds:
+    """The share of each label in the population, between two bounds."""
+
+    low: Shares
+    high: Shares
+
+
+def bounds(distribution: Distribution, labels: Sequence[str], hierarchy: Hierarchy) -> Bounds:
+    """How frequent each label of an attribute is, by the distribution of this attribute alone."""
+    values = [value for (value,) in distribution.shares]
+    shares = np.array(list(distribution.shares.values()))
+    words = Words(hierarchy, values)
+    low, high = np.zeros(len(labels)), np.zeros(len(labels))
+    for place, label in enumerate(labels):
+        fits = words.fits(label)
+        low[place] = shares[[each is Fits.INSIDE for each in fits]].sum()
+        high[place] = low[place] + shares[[each is Fits.PARTLY for each in fits]].sum()
+        high[place] += 0.0 if label in words else distribution.unknown
+    return Bounds(low, np.minimum(high, 1.0))
+
+
+def joint_bound(
+    distribution: Distribution,
+    labels: Mapping[str, Sequence[str]],
+    hierarchies: Mapping[str, Hierarchy],
+    codes: Mapping[str, Codes],
+) -> Shares:
+    """At most how frequent each combination of labels is, by a joint distribution of their attributes.
+
+    Args:
+        distribution: the joint distribution.
+        labels: the labels of each of its attributes.
+        hierarchies: how each generalizes.
+        codes: for each attribute, the label of every combination, by its place among the labels.
+    """
+    keys, shares = list(distribution.shares), np.array(list(distribution.shares.values()))
+    may_have = np.ones((len(keys), len(next(iter(codes.values())))), dtype=bool)
+    for place, name in enumerate(distribution.attributes):
+        values = list(dict.fromkeys(key[place] for key in keys))
+        words = Words(hierarchies[name], values)
+        fits = np.array([[f is not Fits.OUTSIDE for f in words.fits(label)] for label in labels[name]])
+        rows = np.array([values.index(key[place]) for key in keys])
+        may_have &= fits[:, rows].T[:, codes[name]]
+    return np.minimum(shares @ may_have + distribution.unknown, 1.0)
+
+
+def ratios(given: Distribution, everybody: Distribution) -> dict[str, float]:
+    """How many times more frequent each value is under a condition than among everybody."""
+    return {
+        value: share / everybody.shares[(value,)]
+        for (value,), share in given.shares.items()
+        if everybody.shares.get((value,), 0) > 0
+    }
+
+
+class Words:
+    """Understands the words of the statistics by the hierarchy of a column, or as numbers and ranges."""
+
+    def __init__(self, hierarchy: Hierarchy, values: Sequence[str]) -> None:
+        self._values = tuple(values)
+        self._under: dict[str, set[int]] = {}
+        for place, row in enumerate(hierarchy.rows()):
+            for label in row[:-1]:
+                self._under.setdefault(MISSING if label is None else label, set()).add(place)
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._values
+
+    def fits(self, label: str) -> list[Fits]:
+        """How each value of the statistics relates to a label."""
+        if label in self._values:  # the values of one distribution exclude each other
+            return [Fits.INSIDE if value == label else Fits.OUTSIDE for value in self._values]
+        return [self._fits(value, label) for value in self._values]
+
+    def _fits(self, value: str, label: str) -> Fits:
+        if label == SUPPRESSED:
+            return Fits.INSIDE
+        by_size = _compared(value, label)
+        if by_size is not None:
+            return by_size
+        inner, outer = self._under.get(value), self._under.get(label)
+        if inner is None or outer is None:
+            return Fits.PARTLY
+        if inner <= outer:
+            return Fits.INSIDE
+        return Fits.PARTLY if inner & outer else Fits.OUTSIDE
+
+
+def _range(text: str) -> Range | None:
+    cell = read_cell(text)
+    if cell.range is not None:
+        return cell.range
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return Range(number, number)
+
+
+@lru_cache(maxsize=1 << 16)
+def _compared(value: str, label: str) -> Fits | None:
+    """How a value relates to a label, if both are numbers or ranges."""
+    inner, outer = _range(value), _range(label)
+    if inner is None or outer is None:
+        return None
+    common = inner.meet(outer)
+    if common is None:
+        return Fits.OUTSIDE
+    return Fits.INSIDE if common == inner else Fits.PARTLY

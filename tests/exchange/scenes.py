@@ -1,0 +1,59 @@
+"""The worked requests as a test can vary them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.exchange import (
+    Anchor,
+    Catalogue,
+    Institution,
+    Member,
+    Network,
+    Policy,
+    Purpose,
+    Request,
+    Surroundings,
+    Wanted,
+)
+from tests.conftest import FIXTURES
+
+FIXTURE = json.loads((FIXTURES / "exchange" / "f-req-1.json").read_text(encoding="utf-8"))
+ASKED = ("age", "sex", "weight", "origin", "occupation", "diagnosis")
+
+
+def patients(rows: list[list[Any]] | None = None, **changes: dict[str, Any]) -> pa.Table:
+    """The patients of F-REQ-1; `P02={"diagnosis": "D1"}` changes one of them."""
+    table = [dict(zip(FIXTURE["columns"], row, strict=True)) for row in rows or FIXTURE["rows"]]
+    for row in table:
+        row.update({"name": f"Name {row['id']}", "medication": "X", **changes.get(row["id"], {})})
+    return pa.Table.from_pylist(table)
+
+
+def surroundings(
+    table: pa.Table | None = None, policy: dict[str, Any] | None = None, **other: Any
+) -> Surroundings:
+    said = {**FIXTURE["policy"], **(policy or {})}
+    around = {
+        "institution": Institution("B", patients() if table is None else table, "id"),
+        "catalogue": Catalogue.from_dict(FIXTURE["catalogue"]),
+        "policy": Policy.from_dict(said),
+        "network": Network([Member("A", frozenset(Purpose), bound_to_secrecy=True)]),
+    }
+    return Surroundings(**{**around, **other})
+
+
+def request(*names: str, **changes: Any) -> Request:
+    values: dict[str, Any] = {
+        "id": "r1",
+        "requester": "Dr. Ask",
+        "institution": "A",
+        "purpose": Purpose.RESEARCH,
+        "question": "Do working conditions explain the symptoms?",
+        "anchor": Anchor("medication", ("X",)),
+        "wanted": tuple(Wanted(name) for name in names or ASKED),
+    }
+    return Request(**{**values, **changes})

@@ -1,0 +1,403 @@
+"""The desk: decisions, four eyes, the log, patients' rights (checklist 31, 38, 39, 40)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlalchemy as sa
+
+from tarnkappe.errors import AccessError, VerificationError
+from tarnkappe.exchange import Anchor, Purpose, Verdict, Wanted
+from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk.packages import PSEUDONYM, digest_of, opened
+from tarnkappe.exchange.desk.tables import REQUESTS
+from tarnkappe.exchange.signing import Signer, require_signature
+from tarnkappe.exchange.staff import Duty, Person, Staff
+from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym.reversible import Reversible
+from tarnkappe.state import Key, Store
+from tests.exchange.scenes import FIXTURE, patients, request, surroundings
+
+KEYS = {
+    name: Key(bytes([number]) * 32) for number, name in enumerate(["Ann", "Bea", "Cleo", "Stew", "Aud"], 1)
+}
+DUTIES = {
+    "Ann": {Duty.PHYSICIAN},
+    "Bea": {Duty.PHYSICIAN, Duty.SECOND_REVIEWER},
+    "Cleo": {Duty.SECOND_REVIEWER},
+    "Stew": {Duty.STEWARD},
+    "Aud": {Duty.AUDITOR},
+}
+STAFF = Staff([Person(name, frozenset(DUTIES[name]), Signer(key).public) for name, key in KEYS.items()])
+OWN = Key(bytes(32))
+
+
+def desk(store: Store | None = None, table: pa.Table | None = None, **policy) -> Desk:
+    return Desk(store or Store.in_memory(), OWN, surroundings(table, policy), STAFF)
+
+
+def decide(at: Desk, digest: str, person: str, accepts: bool = True, **changes) -> State:
+    content = {**at.to_decide(digest, person, accepts=accepts, reason="It serves the patients."), **changes}
+    return at.decide(content, Signer(KEYS[person]).sign("decision", content))
+
+
+def accepted(at: Desk, sent=None) -> str:
+    sent = sent or request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    decide(at, sent.digest, "Ann")
+    decide(at, sent.digest, "Cleo")
+    return sent.digest
+
+
+def test_a_package_leaves_after_two_decisions_signed_and_logged() -> None:
+    at, sent = desk(), request()
+    assert at.receive(sent) is State.RECEIVED
+    assert at.check(sent.digest, "Stew").verdict is Verdict.RELEASE_WITH_CHANGES
+    assert decide(at, sent.digest, "Ann") is State.HALF_AGREED
+    with pytest.raises(AccessError, match="no answer yet"):
+        at.answer(sent.digest, "A")
+    assert decide(at, sent.digest, "Cleo") is State.ACCEPTED
+    answer = at.answer(sent.digest, "A")
+    require_signature(at.signer.public, "answer", answer.content, answer.signature)
+    assert answer.content["package"] == digest_of(answer.package)
+    assert answer.content["request"] == sent.digest
+    assert opened(answer.package).num_rows == 12
+    assert at.confirm(sent.digest, "A") is at.confirm(sent.digest, "A") is State.DELIVERED
+    with pytest.raises(AccessError, match="not sent again"):
+        at.answer(sent.digest, "A")
+    events = [entry.event for entry in at.log.entries()]
+    assert events == [
+        "request received",
+        "request checked",
+        "decided",
+        "decided",
+        "answer sent",
+        "answer delivered",
+        "refused",
+    ]
+    who = [entry.details["by"] for entry in at.log.entries() if entry.event == "decided"]
+    assert who == ["Ann", "Cleo"]
+    assert at.log.verify() == 7
+
+
+def test_the_log_and_the_answer_hold_no_patient_and_no_reason() -> None:
+    at = desk()
+    digest = accepted(at)
+    at.withdraw_patient("P13")
+    answer = at.answer(digest, "A")
+    told = json.dumps([dict(entry.details) for entry in at.log.entries()]) + json.dumps(dict(answer.content))
+    for word in ("P01", "P13", "Schweisser", "JP", "D1", "Name", "origin", "withheld"):
+        assert word not in told
+    assert set(answer.content) == {"request", "id", "from", "verdict", "package", "time"}
+
+
+def test_a_refusal_says_nothing_but_that_it_is_one() -> None:
+    few, at = desk(table=patients(FIXTURE["rows"][:4])), desk()
+    said = []
+    for each, sent in ((few, request()), (at, request())):
+        each.receive(sent)
+        each.check(sent.digest, "Stew")
+        decide(each, sent.digest, "Ann", accepts=False)
+        answer = each.answer(sent.digest, "A")
+        assert answer.package is None
+        said.append({k: v for k, v in answer.content.items() if k != "time"})
+    assert said[0] == said[1]
+    assert said[0]["verdict"] == "refused"
+
+
+def test_what_was_refused_by_the_check_cannot_be_accepted() -> None:
+    at, sent = desk(table=patients(FIXTURE["rows"][:4])), request()
+    at.receive(sent)
+    assert at.check(sent.digest, "Stew").verdict is Verdict.REFUSE
+    with pytest.raises(AccessError, match="no verified package"):
+        decide(at, sent.digest, "Ann")
+    assert decide(at, sent.digest, "Ann", accepts=False) is State.REJECTED
+
+
+def test_without_four_eyes_one_physician_is_enough() -> None:
+    at, sent = desk(four_eyes=["teaching"]), request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    assert decide(at, sent.digest, "Ann") is State.ACCEPTED
+
+
+@pytest.mark.parametrize("person", ["Stew", "Aud", "Nobody"])
+def test_only_physicians_and_reviewers_decide(person: str) -> None:
+    at, sent = desk(), request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    content = at.to_decide(sent.digest, person, accepts=True, reason="x")
+    with pytest.raises(AccessError):
+        at.decide(content, Signer(KEYS.get(person, OWN)).sign("decision", content))
+    assert at.state(sent.digest) is State.CHECKED
+    with pytest.raises(AccessError, match="steward"):
+        at.check(sent.digest, "Ann")
+
+
+def test_four_eyes_are_those_of_two_people_and_a_physician_is_first() -> None:
+    at, sent = desk(), request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    with pytest.raises(AccessError, match="physician has to decide first"):
+        decide(at, sent.digest, "Cleo")
+    decide(at, sent.digest, "Bea")
+    with pytest.raises(AccessError, match="two people"):
+        decide(at, sent.digest, "Bea")
+    assert at.state(sent.digest) is State.HALF_AGREED
+
+
+def test_nobody_decides_about_his_own_request() -> None:
+    at, sent = desk(), request(requester="Ann")
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    with pytest.raises(AccessError, match="own request"):
+        decide(at, sent.digest, "Ann")
+
+
+def test_forged_changed_and_replayed_decisions_are_refused_and_logged() -> None:
+    at, sent = desk(), request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    content = at.to_decide(sent.digest, "Ann", accepts=True, reason="x")
+    signature = Signer(KEYS["Ann"]).sign("decision", content)
+    attempts = [
+        (content, Signer(KEYS["Bea"]).sign("decision", content)),  # another's key
+        ({**content, "reason": "y"}, signature),  # changed
+        (content, Signer(KEYS["Ann"]).sign("answer", content)),  # another kind of statement
+        (content, "00" * 64),
+        (content, "no signature"),
+    ]
+    for said, signed in attempts:
+        with pytest.raises(AccessError, match="forged, or was changed"):
+            at.decide(said, signed)
+    at.check(sent.digest, "Stew")
+    with pytest.raises(AccessError, match="another check"):
+        at.decide(content, signature)  # replayed after a new check
+    assert at.state(sent.digest) is State.CHECKED
+    assert [entry.event for entry in at.log.entries()].count("refused") == len(attempts) + 1
+
+
+def test_a_decision_needs_a_reason() -> None:
+    at, sent = desk(), request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    with pytest.raises(AccessError, match="reason"):
+        decide(at, sent.digest, "Ann", reason="  ")
+
+
+def test_a_request_cannot_be_changed_after_it_was_sent() -> None:
+    at, sent = desk(), request()
+    at.receive(sent)
+    assert at.receive(sent) is State.RECEIVED  # sent again, taken once
+    with pytest.raises(AccessError, match="changed after"):
+        at.receive(dataclasses.replace(sent, wanted=(Wanted("name"),)))
+    assert len(at.requests()) == 1
+    at.receive(dataclasses.replace(sent, institution="C"))  # another institution's number is its own
+
+
+def test_an_answer_is_for_who_asked_only() -> None:
+    at = desk()
+    digest = accepted(at)
+    for ask in (at.answer, at.confirm, at.withdraw_request):
+        with pytest.raises(AccessError, match="another institution"):
+            ask(digest, "C")
+
+
+def test_requests_expire_and_can_be_withdrawn() -> None:
+    at, late, gone = desk(), request(), request(id="r2")
+    at.receive(late)
+    at.receive(gone)
+    at.withdraw_request(gone.digest, "A")
+    assert at.expire(datetime.now(UTC) + timedelta(days=29)) == 0
+    assert at.expire(datetime.now(UTC) + timedelta(days=31)) == 1
+    assert (at.state(late.digest), at.state(gone.digest)) == (State.EXPIRED, State.WITHDRAWN)
+    with pytest.raises(AccessError, match="allows no check"):
+        at.check(late.digest, "Stew")
+
+
+def test_every_patient_can_learn_who_got_what() -> None:
+    at = desk()
+    accepted(at)
+    [seen] = at.register.disclosures("P01")
+    assert (seen.recipient, seen.purpose) == ("A", "research")
+    assert seen.columns == ("age", "sex", "weight", "occupation", "diagnosis")
+    assert at.register.disclosures("P13") == []  # deleted from the package
+    with at.store.reading() as connection:
+        kept = [
+            str(row)
+            for name in sa.inspect(connection).get_table_names()
+            for row in connection.execute(sa.text(f'SELECT * FROM "{name}"'))
+            if name != "exchange_answers" and name != "exchange_recommendations"
+        ]
+    assert not any("P01" in row for row in kept)
+
+
+def test_who_withdraws_is_in_no_further_package() -> None:
+    at = desk(thresholds={**FIXTURE["policy"]["thresholds"], "base": 9})
+    at.withdraw_patient("P01")
+    sent = request()
+    at.receive(sent)
+    found = at.check(sent.digest, "Stew")
+    assert "P01" not in found.patients
+    assert found.base == 12
+    assert any(finding.code == "consent" for finding in found.findings)
+
+
+@pytest.mark.parametrize("agreed", [0, 1, 2])
+def test_a_withdrawal_holds_back_a_package_that_has_not_left(agreed: int) -> None:
+    at, sent = desk(), request()
+    at.receive(sent)
+    at.check(sent.digest, "Stew")
+    for person in ("Ann", "Cleo")[:agreed]:
+        decide(at, sent.digest, person)
+    assert at.withdraw_patient("P01") == [sent.digest]
+    assert at.state(sent.digest) is State.RECEIVED
+    assert at.register.disclosures("P02") == []
+    with pytest.raises(AccessError, match="no answer"):
+        at.answer(sent.digest, "A")
+    assert at.withdraw_patient("P13") == []  # was not in it
+
+
+def test_after_a_delivery_a_withdrawal_comes_too_late_for_it() -> None:
+    at = desk()
+    digest = accepted(at)
+    at.confirm(digest, "A")
+    assert at.withdraw_patient("P01") == []
+    assert at.state(digest) is State.DELIVERED
+    assert len(at.register.disclosures("P01")) == 1
+
+
+def test_being_identified_again_needs_consent_and_gives_a_pseudonym_only_here_undone() -> None:
+    at = desk(rules=["dsg-2000"], thresholds={**FIXTURE["policy"]["thresholds"], "base": 6})
+    sent = request(purpose=Purpose.CLINICAL, reidentification=True)
+    at.receive(sent)
+    assert at.check(sent.digest, "Stew").steps[-1].name == "S3"  # nobody consented
+    until = datetime.now(UTC) + timedelta(days=9)
+    for number in range(1, 13):
+        at.register.consent(f"P{number:02}", Consent(Scope.THIS_STUDY, until))
+    at.register.consent("P12", Consent(Scope.THIS_STUDY, until).withdrawn(datetime.now(UTC)))
+    found = at.check(sent.digest, "Stew")
+    assert found.package is not None
+    assert "P12" not in found.patients
+    assert "P13" not in found.patients
+    decide(at, sent.digest, "Ann")
+    decide(at, sent.digest, "Bea")
+    package = opened(at.answer(sent.digest, "A").package)
+    names = package.column(PSEUDONYM).to_pylist()
+    undone = {Reversible(OWN, f"exchange {sent.digest}").identity(name)[0] for name in names}
+    assert undone == set(found.patients)
+    assert not undone & set(names)
+
+
+def test_research_identifies_nobody_again() -> None:
+    at, sent = desk(), request(reidentification=True)
+    at.receive(sent)
+    assert at.check(sent.digest, "Stew").steps[-1].name == "S2"
+
+
+def test_teaching_has_its_own_thresholds() -> None:
+    policy = {"purposes": {"teaching": {"k": 6}}}
+    teaching, research = desk(**policy), desk(**policy)
+    found = []
+    for at, purpose in ((teaching, Purpose.TEACHING), (research, Purpose.RESEARCH)):
+        sent = request(purpose=purpose)
+        at.receive(sent)
+        found.append(at.check(sent.digest, "Stew"))
+    assert found[0].package.k == 6
+    assert found[1].package.k == 3
+
+
+def test_one_who_splits_his_question_and_several_who_compare_get_no_more_than_one_may() -> None:
+    rows = [
+        [f"P{i:03}", 40 + 10 * (i % 2), "MW"[i // 2 % 2], 60 + 20 * (i // 4 % 2), "AT", "Buero", f"D{i % 3}"]
+        for i in range(24)
+    ]
+    policy = {"thresholds": {"k": 5, "l": 2, "base": 10}}
+    whole = desk(table=patients(rows), **policy)
+    sent = request("age", "sex", "weight", "diagnosis")
+    whole.receive(sent)
+    assert whole.check(sent.digest, "Stew").package.k >= 5
+    split = desk(table=patients(rows), **policy)
+    accepted(split, request("age", "sex", "diagnosis"))
+    other = request("weight", "sex", "diagnosis", id="r2", requester="Dr. Other")
+    split.receive(other)
+    found = split.check(other.digest, "Stew")
+    assert found.verdict is Verdict.REFUSE
+    assert found.steps[-1].name == "S9a"
+    again = request("age", "sex", "diagnosis", id="r3")
+    split.receive(again)
+    assert split.check(again.digest, "Stew").package is not None  # what is known already may be asked again
+
+
+def test_a_newcomer_between_two_packages_is_not_exposed() -> None:
+    rows = [[f"P{i:03}", 40, "MW"[i % 2], 80, "AT", "Buero", f"D{i % 3}"] for i in range(24)]
+    store = Store.in_memory()
+    accepted(desk(store, patients(rows), thresholds={"k": 5, "l": 2, "base": 10}))
+    rows.append(["P099", 40, "M", 80, "AT", "Buero", "D9"])
+    later = desk(store, patients(rows), thresholds={"k": 5, "l": 2, "base": 10})
+    sent = request(id="r2")
+    later.receive(sent)
+    assert later.check(sent.digest, "Stew").steps[-1].name == "S9a"
+
+
+def test_two_packages_that_expose_together_cannot_both_be_accepted() -> None:
+    rows = [
+        [f"P{i:03}", 40 + 10 * (i % 2), "MW"[i // 2 % 2], 60 + 20 * (i // 4 % 2), "AT", "Buero", f"D{i % 3}"]
+        for i in range(24)
+    ]
+    at = desk(table=patients(rows), thresholds={"k": 5, "l": 2, "base": 10})
+    one, other = request("age", "sex", "diagnosis"), request("weight", "sex", "diagnosis", id="r2")
+    for sent in (one, other):
+        at.receive(sent)
+        assert at.check(sent.digest, "Stew").package is not None
+        decide(at, sent.digest, "Ann")
+    assert decide(at, one.digest, "Cleo") is State.ACCEPTED
+    with pytest.raises(AccessError, match="check it again"):
+        decide(at, other.digest, "Cleo")
+    assert at.state(other.digest) is State.HALF_AGREED
+
+
+def test_the_neighbour_cannot_be_described_in_a_selection() -> None:
+    at = desk()
+    for attribute in ("age", "occupation", "name", "id", "shoes"):
+        sent = request(id=attribute, anchor=Anchor(attribute, ("41",)))
+        at.receive(sent)
+        assert at.check(sent.digest, "Stew").steps[-1].name == "S1"
+
+
+def test_tampering_with_the_log_is_found(tmp_path: Path) -> None:
+    at = desk(Store.open(tmp_path / "desk.db"))
+    accepted(at)
+    head = at.log.head
+    for statement in ("UPDATE audit_log SET event = 'x'", "DELETE FROM audit_log"):
+        with pytest.raises(sa.exc.IntegrityError), at.store.writing() as connection:
+            connection.exec_driver_sql(statement)
+    with at.store.writing() as connection:
+        connection.exec_driver_sql("DROP TRIGGER audit_log_no_update")
+        connection.exec_driver_sql("DROP TRIGGER audit_log_no_delete")
+        connection.exec_driver_sql("UPDATE audit_log SET details = '{}' WHERE number = 3")
+    with pytest.raises(VerificationError, match="entry 3"):
+        at.log.verify()
+    with at.store.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM audit_log WHERE number > 2")
+    with pytest.raises(VerificationError, match="cut off"):
+        at.log.verify(head)
+
+
+def test_everything_survives_a_restart(tmp_path: Path) -> None:
+    place = tmp_path / "desk.db"
+    sent = request()
+    desk(Store.open(place)).receive(sent)
+    desk(Store.open(place)).check(sent.digest, "Stew")
+    decide(desk(Store.open(place)), sent.digest, "Ann")
+    decide(desk(Store.open(place)), sent.digest, "Cleo")
+    answer = desk(Store.open(place)).answer(sent.digest, "A")
+    assert answer == desk(Store.open(place)).answer(sent.digest, "A")
+    with Store.open(place).reading() as connection:
+        assert connection.execute(sa.select(REQUESTS.c.state)).scalar() == "accepted"
