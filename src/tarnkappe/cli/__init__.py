@@ -13,7 +13,7 @@ def main(arguments: list[str] | None = None) -> None:
             from tarnkappe.cli.start import load_libraries
 
             load_libraries()
-        from tarnkappe.cli.main import run
+        from tarnkappe.cli.program import run
         from tarnkappe.cli.signals import take_over
 
         if arguments is None:
