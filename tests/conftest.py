@@ -42,10 +42,11 @@ def adult() -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def _interruptible() -> None:
-    """A shell that runs the tests in the background makes them deaf to interruptions; some test those."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Some tests interrupt, but a shell in the background makes deaf, and Spark listens in its own way."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

@@ -73,6 +73,7 @@ def test_what_is_asked_for_must_hold_together_with_earlier_releases(ward: Path) 
     assert alone.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_store_records_what_is_safe_and_refuses_what_is_not(ward: Path) -> None:
     store = ("--against", "people.csv", "--history", "history.db", "--key", "key", "--of", "ward", "--k", "2")
     first = tarn("check", "earlier/1-first.csv", *store, "--record", "first", "--json", cwd=ward)
@@ -90,6 +91,7 @@ def test_a_store_records_what_is_safe_and_refuses_what_is_not(ward: Path) -> Non
     refused(tarn("check", "wider.csv", *store, "--record", "first", cwd=ward), "'first' already")
 
 
+@pytest.mark.slow
 def test_a_repair_is_proposed_and_applied_and_holds(ward: Path) -> None:
     order = ("attack", "row-order", "release.csv", *COLUMNS, "--history", "earlier")
     run = tarn(*order, "--repair", "--out", "repaired.csv", "--json", cwd=ward)

@@ -30,6 +30,7 @@ def start(
     return run, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@pytest.mark.slow
 def test_the_first_run_says_why_it_takes_longer_and_the_second_does_not(tmp_path: Path) -> None:
     first, seconds = start(tmp_path, cache=tmp_path / "cache")
     assert first.returncode == 0, first.stderr
