@@ -2,11 +2,13 @@
 
 A process that is killed cannot clean up. So whoever makes a file holds a lock in the hidden folder where he
 makes it; the system lets go of the lock when he dies, and the next one who writes beside it removes what he
-left behind.
+left behind. Ctrl-C may come between any two steps of Python, also before a folder is in anybody's care; so
+a process looks once more at its end, wherever it has written.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -14,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tarnkappe.errors import OutputError
@@ -24,11 +26,14 @@ LOCK = f"{PREFIX}lock"
 PAUSES = (0.01, 0.05, 0.1)
 """How long to wait, in seconds, for somebody who only looks whether the owner of a folder has died."""
 
+_places: set[Path] = set()
+"""Where this process has written."""
+
 
 @contextmanager
 def hidden_folder(target: Path) -> Iterator[Path]:
     """An empty folder beside a file to be, which nobody else uses; it is gone at the end."""
-    remove_abandoned(target.parent)
+    _look_after(target.parent)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent))
         with _held(folder) as is_ours:
@@ -44,7 +49,7 @@ def claimed_folder(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: if somebody else has it.
     """
-    remove_abandoned(target.parent)
+    _look_after(target.parent)
     name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     folder = target.with_name(PREFIX + name)
     for pause in PAUSES:
@@ -69,24 +74,42 @@ def remove_abandoned(parent: Path) -> None:
             _remove_if_empty(folder)
 
 
+@atexit.register
+def remove_forgotten() -> None:
+    """Remove the hidden folders that nobody in this process uses any more, wherever it has written."""
+    for place in list(_places):
+        with suppress(OSError):
+            remove_abandoned(place)
+
+
+def _look_after(place: Path) -> None:
+    remove_abandoned(place)
+    _places.add(place.absolute())
+
+
 @contextmanager
 def _held(folder: Path) -> Iterator[bool]:
     """Hold a folder and remove it at the end; False if somebody else holds it or has taken it away."""
     try:
-        lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        # A file object closes itself, and so lets go of the lock, even if Ctrl-C comes right here.
+        lock = open(folder / LOCK, "ab", opener=_for_the_owner)  # noqa: SIM115
     except FileNotFoundError:
         yield False
         return
     is_ours = False
     try:
-        is_ours = _try_lock(lock) and _has_its_name(lock, folder / LOCK)
+        is_ours = _try_lock(lock.fileno()) and _has_its_name(lock.fileno(), folder / LOCK)
         yield is_ours
     finally:
         try:
             if is_ours:
                 _remove(folder)
         finally:
-            os.close(lock)
+            lock.close()
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _has_its_name(descriptor: int, path: Path) -> bool:
