@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from hypothesis import assume, given, settings
@@ -31,7 +32,7 @@ from tarnkappe.algebra.space import Space
 from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics, Statistics
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
-from tests.algebra.random_plans import plans
+from tests.algebra.random_plans import Catalogue, plans
 
 SMALL = {"r": ("A", "B"), "s": ("A", "B"), "t": ("B", "C")}
 OPERATORS = [
@@ -45,9 +46,15 @@ MOST_CHOICES = 16
 
 
 @st.composite
-def small_plans(draw: st.DrawFn, depth: int = 4) -> Plan:
+def small_plans(
+    draw: st.DrawFn,
+    depth: int = 4,
+    relations: Catalogue = SMALL,
+    literals: st.SearchStrategy[Literal] = LITERALS,
+    operators: Sequence[str] = OPERATORS,
+) -> Plan:
     """Plans whose parameters fit small relations, and whose operators rarely do nothing."""
-    plan = draw(plans(SMALL, depth, LITERALS, OPERATORS))
+    plan = draw(plans(relations, depth, literals, operators))
     for path, _ in list(places(plan)):
         plan = replaced(plan, path, _with_effect(draw, at(plan, path)))
     return plan
