@@ -104,7 +104,8 @@ def left(folder: Path) -> list[Path]:
 
 def is_ours(code: int, run: Run) -> bool:
     """Whether the interruption came when Python had come as far as the command line."""
-    return code != -signal.SIGINT or "tarnkappe/cli/" in run.seen
+    while_python_starts = code in (-signal.SIGINT, 1) and "KeyboardInterrupt" in run.seen
+    return not while_python_starts or "tarnkappe/cli/" in run.seen
 
 
 def is_stopped(code: int, printed: str, run: Run, folder: Path) -> None:

@@ -27,33 +27,35 @@ def too_late() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+_stopping: set[int] = set()
+"""The signals that have come; the same one again has no effect while what is not finished is removed."""
+
+
 def _interrupt(*_: object) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raise KeyboardInterrupt
+    if signal.SIGINT not in _stopping:
+        _stopping.add(signal.SIGINT)
+        raise KeyboardInterrupt
 
 
 def _terminate(*_: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    sys.exit(128 + signal.SIGTERM)
+    if signal.SIGTERM not in _stopping:
+        _stopping.add(signal.SIGTERM)
+        sys.exit(128 + signal.SIGTERM)
 
 
 def _not_lost(found: sys.UnraisableHookArgs) -> None:
     """Stop again if the signal came where Python drops every error: in a callback of a C library, say."""
-    match found.exc_value:
-        case KeyboardInterrupt():
-            number, handler = signal.SIGINT, _interrupt
-        case SystemExit():
-            number, handler = signal.SIGTERM, _terminate
-        case _:
-            sys.__unraisablehook__(found)
-            return
-    signal.signal(number, handler)
-    again = threading.Timer(AGAIN, _send, [number])
-    again.daemon = True
-    again.start()
+    if isinstance(found.exc_value, KeyboardInterrupt | SystemExit):
+        number = signal.SIGINT if isinstance(found.exc_value, KeyboardInterrupt) else signal.SIGTERM
+        again = threading.Timer(AGAIN, _send, [number])
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(found)
 
 
 def _send(number: int) -> None:
+    _stopping.discard(number)
     if sys.platform == "win32":
         signal.raise_signal(number)
     else:  # to the thread that handles signals, so that it also wakes up
