@@ -10,13 +10,18 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         # Loading takes a moment, in which the user may change his mind.
         if arguments is None:
-            from tarnkappe.cli.signals import take_over
+            from tarnkappe.cli.signals import leave_at_once
 
-            take_over()
+            leave_at_once()
             from tarnkappe.cli.start import load_libraries
 
             load_libraries()
         from tarnkappe.cli.program import run
+
+        if arguments is None:
+            from tarnkappe.cli.signals import take_over
+
+            take_over()
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")
         sys.exit(130)

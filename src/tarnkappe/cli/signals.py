@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -12,6 +13,12 @@ AGAIN = 0.02
 
 class StoppedError(Exception):
     """The user has stopped a command; the message says what that means."""
+
+
+def leave_at_once() -> None:
+    """While libraries load there is nothing to remove, and an exception in their midst may become another."""
+    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGTERM, _leave)
 
 
 def take_over() -> None:
@@ -31,22 +38,34 @@ _stopping: set[int] = set()
 """The signals that have come; the same one again has no effect while what is not finished is removed."""
 
 
+def _leave(number: int, _frame: object) -> None:
+    os.write(sys.stderr.fileno(), b"stopped\n")
+    os._exit(128 + number)
+
+
 def _interrupt(*_: object) -> None:
-    if signal.SIGINT not in _stopping:
-        _stopping.add(signal.SIGINT)
+    if _is_first(signal.SIGINT):
         raise KeyboardInterrupt
 
 
 def _terminate(*_: object) -> None:
-    if signal.SIGTERM not in _stopping:
-        _stopping.add(signal.SIGTERM)
+    if _is_first(signal.SIGTERM):
         sys.exit(128 + signal.SIGTERM)
+
+
+def _is_first(number: int) -> bool:
+    if number in _stopping:
+        return False
+    _stopping.add(number)
+    signal.signal(number, signal.SIG_IGN)  # also when Python, at its end, takes our handlers away
+    return True
 
 
 def _not_lost(found: sys.UnraisableHookArgs) -> None:
     """Stop again if the signal came where Python drops every error: in a callback of a C library, say."""
     if isinstance(found.exc_value, KeyboardInterrupt | SystemExit):
         number = signal.SIGINT if isinstance(found.exc_value, KeyboardInterrupt) else signal.SIGTERM
+        signal.signal(number, _interrupt if number == signal.SIGINT else _terminate)
         again = threading.Timer(AGAIN, _send, [number])
         again.daemon = True
         again.start()
