@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import Any
 
 import pyarrow as pa
@@ -57,3 +58,9 @@ def request(*names: str, **changes: Any) -> Request:
         "wanted": tuple(Wanted(name) for name in names or ASKED),
     }
     return Request(**{**values, **changes})
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -93,6 +93,11 @@ def test_a_confirmation_and_a_withdrawal_are_whole(half_agreed: Path, tmp_path: 
     at = desk(Store.open(half_agreed))
     decide(at, digest, "Cleo")
     at.store.close()
+    fetched = tmp_path / "fetched.db"
+    shutil.copy(half_agreed, fetched)
+    at = desk(Store.open(fetched))
+    at.answer(digest, "A")
+    at.store.close()
 
     def confirmed(after: Desk) -> None:
         assert after.state(digest) is State.DELIVERED
@@ -103,5 +108,12 @@ def test_a_confirmation_and_a_withdrawal_are_whole(half_agreed: Path, tmp_path: 
         assert after.register.disclosures("P02") == []
         assert [entry.event for entry in after.log.entries()].count("a patient withdrew") == 1
 
-    assert every_crash(half_agreed, tmp_path, lambda at: at.confirm(digest, "A"), confirmed) > 3
+    def sent(after: Desk) -> None:
+        assert after.state(digest) is State.SENT
+        told = [entry.details["again"] for entry in after.log.entries() if entry.event == "answer sent"]
+        assert told[0] is False
+        assert after.withdraw_patient("P01") == []
+
+    assert every_crash(half_agreed, tmp_path, lambda at: at.answer(digest, "A"), sent) > 5
+    assert every_crash(fetched, tmp_path, lambda at: at.confirm(digest, "A"), confirmed) > 3
     assert every_crash(half_agreed, tmp_path, lambda at: at.withdraw_patient("P01"), withdrawn) > 5

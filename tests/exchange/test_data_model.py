@@ -181,7 +181,7 @@ def test_a_policy_has_thresholds_by_purpose(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY)
     policy = Policy.load(tmp_path / "policy.toml")
     teaching, research = (policy.thresholds_for(p) for p in (Purpose.TEACHING, Purpose.RESEARCH))
-    assert (teaching.k, teaching.l, teaching.base) == (10, 3, 30)
+    assert (teaching.k, teaching.l, teaching.base) == (10, 3, 60)  # twice the base, as nothing else is said
     assert research.k == 3
     assert policy.least_base(Anchor("medication", ("X",)), Purpose.RESEARCH) == 80
     assert policy.least_base(Anchor("medication", ("Y",)), Purpose.RESEARCH) == 30
@@ -199,6 +199,10 @@ def test_a_policy_has_thresholds_by_purpose(tmp_path: Path) -> None:
         {"thresholds": {"method": "magic"}},
         {"thresholds": {"rare_global": 2}},
         {"thresholds": {"kk": 2}},
+        {"thresholds": {"joint_k": 1}},
+        {"thresholds": {"together": "nobody"}},
+        {"days": -1},
+        {"statistics_budget": "much"},
         {"purposes": {"fun": {}}},
         {"purposes": {"teaching": {"q": 2}}},
         {"purposes": {"teaching": {"k": 1}}},

@@ -169,6 +169,26 @@ def test_a_package_out_of_balance_is_found() -> None:
     )
 
 
+def test_ranges_of_regions_that_overlap_are_not_out_of_balance() -> None:
+    """Half of all write 20-29 and half 20-39: at least half are in their twenties, and that is all."""
+    from tarnkappe.exchange.statistics import Distribution
+
+    data, draft, limits = good()
+    towns = data.column("town").take(pa.array(draft.source_rows)).to_pylist()
+    cells = pa.array(["20-29" if town == "A1" else "20-39" for town in towns])
+    draft = spoiled(draft, age=cells)
+    strict = dataclasses.replace(limits, imbalance=0.2)
+
+    def found(twenties: float):
+        share = Distribution(("age",), {("20-29",): twenties, ("30-39",): 1 - twenties})
+        known_now = [dataclasses.replace(k, selected=share) if k.name == "age" else k for k in known(data)]
+        return " ".join(each.text for each in verify(inquiry(data, draft, strict, known=known_now))[1])
+
+    assert "balance" not in found(0.6)
+    assert "balance" not in found(1.0)
+    assert "balance" in found(0.1)
+
+
 def test_a_check_that_breaks_lets_nothing_out() -> None:
     data, draft, limits = good()
 

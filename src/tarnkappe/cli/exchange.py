@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 from uuid import uuid4
 
 import typer
 
 from tarnkappe.cli.console import errors, output, print_json
-from tarnkappe.errors import ParameterError
+from tarnkappe.cli.exchange_house import COMMANDS, JsonOption, PersonOption, SiteOption, names, tell, whole
+from tarnkappe.errors import ParameterError, TarnkappeError
 from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
 from tarnkappe.exchange.desk.packages import opened
-from tarnkappe.exchange.reports import patient_report, physician_report, requester_report
+from tarnkappe.exchange.peer import Wishes
+from tarnkappe.exchange.reports import physician_report, requester_report
 from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.site import Site
-from tarnkappe.exchange.statistics import import_file
 from tarnkappe.state import AuditLog, Key
 from tarnkappe.table import Table, write
 
-SiteOption = Annotated[Path, typer.Option("--site", help="The file of your institution (TOML).")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-DigestArgument = Annotated[str, typer.Argument(help="The request: its digest, or how it begins.")]
-PersonOption = Annotated[str, typer.Option("--as", help="Who you are.")]
+DigestArgument = Annotated[str, typer.Argument(help="The request: its id, or how its digest begins.")]
 
 app = typer.Typer(
     name="exchange",
@@ -33,12 +32,33 @@ app = typer.Typer(
 
 
 @app.command()
-def serve(site: SiteOption) -> None:
-    """Take requests of other institutions and give them their answers; Ctrl-C ends it."""
-    service = Site.load(site).service()
+def serve(
+    site: SiteOption,
+    every: Annotated[
+        float, typer.Option(min=0.1, help="After how many seconds to try again what waits.")
+    ] = 60.0,
+) -> None:
+    """Take requests of others, give them their answers, and send what waits; Ctrl-C ends it."""
+    own = Site.load(site)
+    service = own.service()
     host, port = service.address
     errors.print(f"listening at {host}:{port}", highlight=False, soft_wrap=True)
+    if "peers" in own.content:
+        Thread(target=_send_what_waits, args=(own, every), daemon=True).start()
     service.serve_forever()
+
+
+def _send_what_waits(own: Site, every: float) -> None:
+    outbox = own.outbox()
+    wishes = Wishes(outbox, own.caller())
+    while True:
+        try:
+            while outbox.work():
+                pass
+            wishes.work()
+        except TarnkappeError as error:  # it is in the log; what waits may go better next time
+            errors.print(str(error), highlight=False, soft_wrap=True, markup=False)
+        time.sleep(every)
 
 
 @app.command()
@@ -51,6 +71,9 @@ def request(
     person: PersonOption,
     purpose: Annotated[Purpose, typer.Option(help="What kind of use it is.")] = Purpose.RESEARCH,
     reidentification: Annotated[bool, typer.Option(help="Somebody may have to be identified again.")] = False,
+    name: Annotated[
+        str | None, typer.Option("--id", help="What you call it; a new number if not said.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Ask another institution for a package; if it cannot be reached, it gets the request later."""
@@ -59,7 +82,7 @@ def request(
     if not equals:
         raise ParameterError("--select says whose data are wanted as ATTRIBUTE=VALUE")
     made = Request(
-        id=uuid4().hex,
+        id=name or uuid4().hex,
         requester=person,
         institution=own.name,
         purpose=purpose,
@@ -73,7 +96,7 @@ def request(
     outbox.work()
     [sent] = [each for each in outbox.all() if each.request.digest == digest]
     told = {"request": digest, "to": to, "state": sent.state}
-    _tell(as_json, told, f"request {digest[:12]} to {to}: {sent.state}")
+    tell(as_json, told, f"request {digest[:12]} to {to}: {sent.state}")
 
 
 @app.command()
@@ -105,6 +128,15 @@ def fetch(
 
 
 @app.command()
+def withdraw(site: SiteOption, digest: DigestArgument, as_json: JsonOption = False) -> None:
+    """Withdraw a request that you made, while it is not answered."""
+    outbox = Site.load(site).outbox()
+    digest = whole(digest, names(each.request for each in outbox.all()))
+    outbox.withdraw(digest)
+    tell(as_json, {"request": digest, "state": "withdrawn"}, f"request {digest[:12]} is withdrawn")
+
+
+@app.command()
 def review(
     site: SiteOption,
     digest: Annotated[str | None, typer.Argument(help="The request; without it, all are listed.")] = None,
@@ -125,12 +157,12 @@ def review(
         if as_json:
             print_json({"requests": listed})
         return
-    whole = _whole(digest, [made.digest for made, _ in desk.requests()])
+    digest = whole(digest, names(made for made, _ in desk.requests()))
     if steward is not None:
-        desk.check(whole, steward)
-    found = desk.recommendation(whole)
-    text = physician_report(found, desk.request(whole).to_dict())
-    _tell(as_json, {**found, "state": str(desk.state(whole))}, text.rstrip())
+        desk.check(digest, steward)
+    found = desk.recommendation(digest)
+    text = physician_report(found, desk.request(digest).to_dict())
+    tell(as_json, {**found, "state": str(desk.state(digest))}, text.rstrip())
 
 
 @app.command()
@@ -145,10 +177,10 @@ def decide(
 ) -> None:
     """Decide about a request; a package leaves when all have agreed whom the policy asks."""
     desk = Site.load(site).desk()
-    whole = _whole(digest, [made.digest for made, _ in desk.requests()])
-    content = desk.to_decide(whole, person, accepts=accept, reason=reason)
+    digest = whole(digest, names(made for made, _ in desk.requests()))
+    content = desk.to_decide(digest, person, accepts=accept, reason=reason)
     state = desk.decide(content, Signer(Key.load(key)).sign("decision", content))
-    _tell(as_json, {"request": whole, "state": str(state)}, f"request {whole[:12]} is {state}")
+    tell(as_json, {"request": digest, "state": str(state)}, f"request {digest[:12]} is {state}")
 
 
 @app.command()
@@ -166,42 +198,15 @@ def audit(
     for entry in [] if as_json else entries:
         rest = {key: value for key, value in entry.items() if key not in ("time", "event")}
         output.print(f"{entry['time'][:19]} {entry['event']} {rest}", highlight=False, soft_wrap=True)
-    _tell(
+    tell(
         as_json,
         {"entries": entries, "number": number, "head": log.head},
         f"{number} entries, head {log.head}",
     )
 
 
-@app.command()
-def patient(
-    site: SiteOption,
-    who: Annotated[str, typer.Argument(help="The patient, as your database calls her.")],
-    withdraw: Annotated[bool, typer.Option(help="She withdraws: no data about her leave any more.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Tell a patient who got data about her, or note that she withdraws."""
-    desk = Site.load(site).desk()
-    held = desk.withdraw_patient(who) if withdraw else []
-    seen = desk.register.disclosures(who)
-    told = {"disclosures": [vars(each) | {"columns": list(each.columns)} for each in seen], "held_back": held}
-    _tell(as_json, told, patient_report(seen).rstrip())
-
-
-@app.command()
-def statistics(
-    site: SiteOption,
-    files: Annotated[list[Path], typer.Argument(help="Published statistics (.csv, .json).")],
-    as_json: JsonOption = False,
-) -> None:
-    """Import statistics of the population, each file whole or not at all."""
-    kept = Site.load(site).desk().around.statistics
-    if kept is None:
-        raise ParameterError("the site file names no 'statistics', the store for them")
-    for path in files:
-        import_file(kept, path)
-    told = kept.imports()[-len(files) :]
-    _tell(as_json, {"imports": told}, "\n".join(f"{one['origin']}: {one['facts']} figures" for one in told))
+for command in COMMANDS:
+    app.command()(command)
 
 
 def _wanted(text: str) -> Wanted:
@@ -210,17 +215,3 @@ def _wanted(text: str) -> Wanted:
         return Wanted(name, float(weight)) if colon else Wanted(name)
     except ValueError:
         raise ParameterError(f"'{text}' is no attribute: write NAME or NAME:WEIGHT") from None
-
-
-def _whole(begin: str, digests: list[str]) -> str:
-    found = [digest for digest in digests if digest.startswith(begin)]
-    if len(found) != 1:
-        raise ParameterError(f"{'no' if not found else 'more than one'} request begins with '{begin}'")
-    return found[0]
-
-
-def _tell(as_json: bool, told: Mapping[str, object], text: str) -> None:
-    if as_json:
-        print_json(told)
-    else:
-        output.print(text, highlight=False, soft_wrap=True, markup=False)

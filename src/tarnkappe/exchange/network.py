@@ -37,11 +37,19 @@ class Network:
 
     def __init__(self, members: Iterable[Member]) -> None:
         self._members = {member.name: member for member in members}
+        self._file: Path | None = None
+        self._read = 0
 
     @classmethod
     def load(cls, path: str | Path) -> Network:
-        """Read a file with a section [members.NAME] for every institution."""
-        return cls.from_dict(read_toml(path, "network file"))
+        """Read a file with a section [members.NAME] for every institution.
+
+        It is read again when it has changed, so a member can be revoked while the exchange is running.
+        """
+        network = cls([])
+        network._file = Path(path)
+        network._read_again()
+        return network
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Network:
@@ -57,7 +65,19 @@ class Network:
             members.append(built(Member, {"name": name, **values}, f"[members.{name}]"))
         return cls(members)
 
+    def _read_again(self) -> None:
+        assert self._file is not None
+        try:
+            changed = self._file.stat().st_mtime_ns
+        except OSError as error:
+            raise JobError(f"cannot read the network file {self._file}: {error.strerror}") from None
+        if changed != self._read:
+            self._members = self.from_dict(read_toml(self._file, "network file"))._members
+            self._read = changed
+
     def find(self, name: str) -> Member | None:
         """The member with this name, unless it takes part no more."""
+        if self._file is not None:
+            self._read_again()
         member = self._members.get(name)
         return None if member is None or member.revoked else member

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,18 @@ from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.exchange.request import Anchor, Purpose
 from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 
-METHODS = ("levels", "k-optimize")
-"""How a package is made k-anonymous: the best levels for whole columns, or the best intervals."""
+METHODS = ("levels", "k-optimize", "mondrian")
+"""How a package is made k-anonymous: the best levels for whole columns, the best intervals, or regions that
+may write equal values differently."""
+
+
+class Together(StrEnum):
+    """Whose packages must keep their promises all together."""
+
+    EVERYBODY = "everybody"
+    """Those of all institutions: they may compare them."""
+    RECIPIENT = "recipient"
+    """Those of each institution: they are trusted not to compare them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +41,8 @@ class Thresholds:
         suppression: the share of records that protecting a package may leave out.
         method: how the package is made k-anonymous.
         seconds: how long a method may look for something better.
+        together: whose packages must keep their promises all together.
+        joint_k: how many people must look alike over all these packages; k if not given.
     """
 
     k: int = 5
@@ -42,12 +55,15 @@ class Thresholds:
     suppression: float = 0.0
     method: str = "levels"
     seconds: float = 3.0
+    together: str = Together.EVERYBODY
+    joint_k: int | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("k", 2), ("l", 2), ("base", 1)):
             _require_whole(name, getattr(self, name), least)
-        if self.rare_local is not None:
-            _require_whole("rare_local", self.rare_local, 1)
+        for name, least in (("rare_local", 1), ("joint_k", 2)):
+            if getattr(self, name) is not None:
+                _require_whole(name, getattr(self, name), least)
         if self.base < max(self.k, self.l):
             raise ParameterError(
                 f"a base of {self.base} people can never be {self.k}-anonymous, {self.l}-diverse: raise base"
@@ -62,13 +78,23 @@ class Thresholds:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
                 raise ParameterError(f"the policy's {name} is a number from {low:g} to {high:g}")
-        if self.method not in METHODS:
-            raise ParameterError(f"the policy's method is one of {', '.join(METHODS)}, not '{self.method}'")
+        for name, known in (("method", METHODS), ("together", tuple(Together))):
+            if getattr(self, name) not in known:
+                raise ParameterError(f"the policy's {name} is one of {', '.join(known)}")
 
     @property
     def rare(self) -> int:
         """A value that fewer people of the selection have is rare."""
         return self.k if self.rare_local is None else self.rare_local
+
+    @property
+    def joint(self) -> int:
+        """How many people must look alike over all packages."""
+        return self.k if self.joint_k is None else self.joint_k
+
+    def stricter(self) -> dict[str, int]:
+        """What holds for teaching if the policy does not say otherwise: many will see such a package."""
+        return {"k": 2 * self.k, "l": self.l + 1, "base": 2 * self.base}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +124,7 @@ class Policy:
 
     Attributes:
         thresholds: what packages must keep, whatever they are for.
-        purposes: for some purposes, which thresholds are others.
+        purposes: for some purposes, which thresholds are others; teaching has stricter ones by itself.
         base_sets: selections that need more people.
         rules: the rule sets that every request must pass, by name or as files.
         four_eyes: the purposes for which a second physician must agree.
@@ -106,6 +132,8 @@ class Policy:
         reidentification: the purposes for which somebody may have to be identified again.
         statements: what the institution states about itself, by the names of the facts that rules ask for.
         approvals: references of approvals by an authority that were looked up and are valid.
+        days: how long a request may wait for a decision.
+        statistics_budget: the epsilon that may be spent in all on figures for other institutions.
     """
 
     thresholds: Thresholds = dataclasses.field(default_factory=Thresholds)
@@ -117,10 +145,16 @@ class Policy:
     reidentification: frozenset[Purpose] = frozenset({Purpose.CLINICAL, Purpose.TEACHING})
     statements: Mapping[str, bool] = dataclasses.field(default_factory=dict, hash=False)
     approvals: frozenset[str] = frozenset()
+    days: float = 30.0
+    statistics_budget: float = 0.0
 
     def __post_init__(self) -> None:
-        for purpose in self.purposes:
+        for purpose in Purpose:
             self.thresholds_for(purpose)
+        for name, most in (("days", 3650), ("statistics_budget", 100)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+                raise ParameterError(f"the policy's {name} is a number from 0 to {most}")
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -153,8 +187,14 @@ class Policy:
         return built(cls, values, "the policy")
 
     def thresholds_for(self, purpose: Purpose) -> Thresholds:
-        """What packages for a purpose must keep."""
-        return dataclasses.replace(self.thresholds, **self.purposes.get(purpose, {}))
+        """What packages for a purpose must keep.
+
+        >>> teaching = Policy(Thresholds(k=5, l=2, base=20)).thresholds_for(Purpose.TEACHING)
+        >>> teaching.k, teaching.l, teaching.base
+        (10, 3, 40)
+        """
+        usual = self.thresholds.stricter() if purpose is Purpose.TEACHING else {}
+        return dataclasses.replace(self.thresholds, **{**usual, **self.purposes.get(purpose, {})})
 
     def least_base(self, anchor: Anchor, purpose: Purpose) -> int:
         """How many people a selection must have: as many as the most demanding of its values asks for.

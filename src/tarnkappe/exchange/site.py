@@ -11,6 +11,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.exchange.catalogue import Catalogue
 from tarnkappe.exchange.checking import Surroundings
 from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.institution import Institution
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer import ExchangeService, Outbox
@@ -18,8 +19,10 @@ from tarnkappe.exchange.policy import Policy
 from tarnkappe.exchange.sections import read_toml, refuse_unknown
 from tarnkappe.exchange.staff import Staff
 from tarnkappe.exchange.statistics import Statistics
+from tarnkappe.exchange.statistics.sharing import Plan
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import Caller
+from tarnkappe.pseudonym import Registrar, Vault
 from tarnkappe.state import Key, Store
 from tarnkappe.table.formats.address import is_address
 
@@ -33,11 +36,16 @@ KEYS = (
     "network",
     "staff",
     "statistics",
+    "counted",
+    "vault",
     "certificates",
     "listen",
     "peers",
     "patience",
 )
+
+
+VAULT_KEYS = ("store", "project", "registrar", "key")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,19 +92,43 @@ class Site:
             self.network(),
             None if statistics is None else Statistics(Store.open(self._place(statistics))),
         )
-        return Desk(self.store(), self.key(), around, Staff.load(self._file("staff")))
+        return Desk(self.store(), self.key(), around, Staff.load(self._file("staff")), self._registrar())
+
+    def figures(self, desk: Desk) -> Figures | None:
+        """What it shares of its statistics, if it has a plan for that."""
+        return Figures(desk, Plan.load(self._file("counted"))) if "counted" in self.content else None
+
+    def vault(self) -> Vault:
+        """The vault that knows who is behind the pseudonyms in its packages."""
+        said = self._section("vault")
+        refuse_unknown(said, VAULT_KEYS, "key of [vault]")
+        for key in VAULT_KEYS:
+            if not isinstance(said.get(key), str):
+                raise JobError(f"[vault] lacks '{key}'")
+        return Vault.open(self._place(said["store"]), said["project"])
+
+    def _registrar(self) -> Registrar | None:
+        if "vault" not in self.content:
+            return None
+        vault, said = self.vault(), self._section("vault")
+        return Registrar(vault, said["registrar"], Key.load(self.folder / said["key"]))
 
     def outbox(self) -> Outbox:
         """Where its own requests to others are kept."""
-        peers = {name: _address(said) for name, said in self._section("peers").items()}
-        caller = Caller(self.credentials(), peers, float(self.content.get("patience", 30.0)))
-        return Outbox(self.store(), self.network(), caller)
+        return Outbox(self.store(), self.network(), self.caller())
+
+    def caller(self) -> Caller:
+        """By what it reaches others."""
+        return Caller(self.credentials(), self.peers(), float(self.content.get("patience", 30.0)))
+
+    def peers(self) -> dict[str, tuple[str, int]]:
+        """Where others are."""
+        return {name: _address(said) for name, said in self._section("peers").items()}
 
     def service(self) -> ExchangeService:
         """Its desk, for others to reach."""
-        return ExchangeService(
-            self.desk(), self.credentials(), _address(self.content.get("listen", "127.0.0.1:0"))
-        )
+        desk, address = self.desk(), _address(self.content.get("listen", "127.0.0.1:0"))
+        return ExchangeService(desk, self.credentials(), address, self.figures(desk))
 
     def store(self) -> Store:
         """Where everything is kept."""
@@ -113,12 +145,15 @@ class Site:
     def credentials(self) -> Credentials:
         """By what others know it."""
         said = self._section("certificates")
-        refuse_unknown(said, ("certificate", "key", "authority"), "key of [certificates]")
+        refuse_unknown(said, ("certificate", "key", "authority", "revoked"), "key of [certificates]")
         try:
-            parts = [self.folder / said[name] for name in ("certificate", "key", "authority")]
+            certificate, key, authority = (
+                self.folder / said[name] for name in ("certificate", "key", "authority")
+            )
         except KeyError as error:
             raise JobError(f"[certificates] lacks {error}") from None
-        return Credentials(*parts)
+        revoked = self.folder / said["revoked"] if "revoked" in said else None
+        return Credentials(certificate, key, authority, revoked)
 
     def _section(self, name: str) -> Mapping[str, Any]:
         section = self.content.get(name)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tarnkappe.exchange.catalogue import Attribute, Catalogue
 from tarnkappe.exchange.checking.actions import Actions
+from tarnkappe.exchange.checking.history import History
 from tarnkappe.exchange.checking.protect import Draft
 from tarnkappe.exchange.checking.rarity import Flagger, Known
 from tarnkappe.exchange.checking.verify import Verified
@@ -40,8 +41,15 @@ class Patients(Protocol):
 class Earlier(Protocol):
     """Knows what was released before."""
 
-    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds) -> str:
+    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str) -> str:
         """Why a package must not follow the earlier ones; nothing if it may."""
+
+
+class Requests(Protocol):
+    """Knows what was asked before."""
+
+    def history(self, request: Request) -> History:
+        """Earlier requests that have to do with one."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -56,6 +64,7 @@ class Surroundings:
         statistics: the global statistics, if they can be reached.
         patients: who has withdrawn or consented; without it nobody has withdrawn, and nobody consented.
         earlier: what was released before.
+        suspicions: what was asked before.
     """
 
     institution: Institution
@@ -65,6 +74,7 @@ class Surroundings:
     statistics: Statistics | None = None
     patients: Patients | None = None
     earlier: Earlier | None = None
+    suspicions: Requests | None = None
 
 
 @dataclasses.dataclass(eq=False)
@@ -80,6 +90,7 @@ class Case:
     wanted: dict[str, Wanted] = dataclasses.field(default_factory=dict)
     treatments: dict[str, Treatment] = dataclasses.field(default_factory=dict)
     rulings: tuple[Ruling, ...] = ()
+    history: History = dataclasses.field(default_factory=History)
     base: pa.Table | None = None
     known: list[Known] = dataclasses.field(default_factory=list)
     profile: Profile | None = None
@@ -127,6 +138,11 @@ class Case:
     def sensitive(self) -> list[str]:
         """The sensitive attributes that are still to be released, the most harmful first."""
         return sorted(self.names(Role.SENSITIVE), key=lambda name: (-self.catalogue[name].damage, name))
+
+    @property
+    def damage(self) -> float:
+        """How much harm the most harmful attribute that is still to be released can do."""
+        return max((self.catalogue[name].damage for name in self.wanted), default=0.0)
 
     def drop(self, name: str, reason: str, action: Action = Action.DROP) -> None:
         """Leave an attribute out."""

@@ -159,11 +159,15 @@ def s9_earlier(case: Case) -> Step:
         return Step("S9a", question, "No history of releases is kept.", findings=(found,))
     assert case.package is not None
     patients = case.patients_of(case.package)
-    objection = case.around.earlier.objection(case.package.release, patients, case.limits)
+    objection = case.around.earlier.objection(
+        case.package.release, patients, case.limits, case.request.institution
+    )
     if objection:
         case.package = None
         return Step("S9a", question, objection, Answer.REFUSE)
-    return Step("S9a", question, "It does.")
+    around = case.around
+    joined = case.history.joined(case.request, around.institution, case.catalogue, case.limits, case.damage)
+    return Step("S9a", question, "It does.", findings=tuple(joined))
 
 
 def s10_rules(case: Case) -> Step:

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.exchange.checking.rarity import Known
 from tarnkappe.exchange.policy import Thresholds
+from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import Result, anonymize
 from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.search_plan import create_algorithm
@@ -27,6 +29,8 @@ from tarnkappe.table.encoding import Progress, encode_column
 from tarnkappe.table.grouping import group_codes
 
 Rows = npt.NDArray[np.int64]
+LARGER = (2, 4)
+"""How many times larger groups are tried where those of k are not diverse."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -93,11 +97,14 @@ def protect(
     elif limits.method == "k-optimize":
         drafted = maker.by_intervals(k_model)
         told.append(f"Intervals were chosen so that everybody looks like at least {limits.k - 1} others.")
+    elif limits.method == "mondrian" and (regions := maker.by_regions([k_model, *diversity])) is not None:
+        drafted = regions
+        told.append(f"Regions were cut so that everybody looks like at least {limits.k - 1} others.")
     else:
         drafted = maker.by_levels([k_model])
         told.append(f"Values were generalized until everybody looks like at least {limits.k - 1} others.")
     if diversity and least_diversity(drafted.release, sensitive[0]) < limits.l:
-        drafted = maker.by_levels([k_model, *diversity])
+        drafted = maker.diverse([k_model, *diversity], sensitive[0])
         told.append(
             f"A group gave the sensitive value away, so values were generalized until {limits.l} remain "
             "possible for everybody."
@@ -184,11 +191,58 @@ class _Maker:
         return self._run(models, self._ranges(), "auto", {"name": "precision", "weights": weights})
 
     def by_intervals(self, model: Model) -> Draft:
-        """The intervals with the least discernibility that time allows."""
-        method = create_algorithm("k-optimize", {"seconds": self._limits.seconds})
+        """The intervals with the least discernibility that its share of the time allows."""
+        method = create_algorithm("k-optimize", {"seconds": self._limits.seconds / (1 + len(LARGER))})
         return _sharpened(
             self._run([model], self._ranges(), method, "discernibility"), self._known, self._levels
         )
+
+    def diverse(self, models: Sequence[Model], main: str) -> Draft:
+        """What keeps models that look at sensitive values, too.
+
+        Intervals are chosen by sizes alone, so they are looked for with larger groups, which are more
+        diverse; levels are taken where they lose less.
+        """
+        if self._limits.method == "mondrian":
+            regions = self.by_regions(models)
+            if regions is not None:
+                return regions
+        found = [self.by_levels(models)]
+        if self._limits.method == "k-optimize" and self._table.num_rows >= LARGER[0] * self._limits.k:
+            for factor in LARGER:
+                try:
+                    intervals = self.by_intervals(KAnonymity(factor * self._limits.k))
+                except NotEnoughError:
+                    break
+                if least_diversity(intervals.release, main) >= self._limits.l:
+                    found.append(intervals)
+                    break
+        return min(found, key=_discernibility)
+
+    def by_regions(self, models: Sequence[Model]) -> Draft | None:
+        """Regions, as many as the models allow, of values that are generalized as far as they must be.
+
+        None where a column must not be changed, or where a region has a range of its own that is rare.
+        """
+        if any(each.price == math.inf for each in self._known):
+            return None
+        data, hierarchies = self._table.data, {}
+        for each in self._known:
+            level, labels = self._levels[each.name], each.levels.labels
+            if level:
+                words = pa.array(labels[level], pa.string()).take(pa.array(each.labels_of_rows(level)))
+                data = data.set_column(
+                    data.column_names.index(each.name), each.name, pa.chunked_array([words])
+                )
+            rows = {row[level]: row[level:] for row in each.hierarchy.rows()}
+            hierarchies[each.name] = Hierarchy.from_rows([list(row) for row in rows.values()])
+        method = create_algorithm("mondrian", {"seconds": self._limits.seconds})
+        draft = self._run(models, None, method, "discernibility", Table(data, self._table.roles), hierarchies)
+        rarest = min(
+            pc.min(draft.release.data.column(each.name).value_counts().field("counts")).as_py()
+            for each in self._known
+        )
+        return draft if rarest >= self._limits.rare else None
 
     def _ranges(self) -> dict[str, tuple[int, int]]:
         return {
@@ -200,13 +254,19 @@ class _Maker:
         }
 
     def _run(
-        self, models: Sequence[Model], levels: Mapping[str, tuple[int, int]], algorithm: Any, loss: Any
+        self,
+        models: Sequence[Model],
+        levels: Mapping[str, tuple[int, int]] | None,
+        algorithm: Any,
+        loss: Any,
+        table: Table | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
     ) -> Draft:
         try:
             result: Result = anonymize(
-                self._table,
+                table or self._table,
                 privacy=models,
-                hierarchies={each.name: each.hierarchy for each in self._known},
+                hierarchies=hierarchies or {each.name: each.hierarchy for each in self._known},
                 levels=levels,
                 loss=loss,
                 suppression_limit=self._limits.suppression,
@@ -217,6 +277,10 @@ class _Maker:
         except (NoSolutionError, ParameterError):
             raise NotEnoughError("no generalization protects everybody") from None
         return Draft(result.release, result.source_rows, (), result.levels, ())
+
+
+def _discernibility(draft: Draft) -> int:
+    return int((np.bincount(class_ids(draft.release)) ** 2).sum())
 
 
 def _sharpened(draft: Draft, known: Sequence[Known], levels: Mapping[str, int]) -> Draft:

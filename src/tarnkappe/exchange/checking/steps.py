@@ -29,7 +29,10 @@ def s0_authenticate(case: Case) -> Step:
     question = "Does the request come from a member of the network?"
     if case.around.network.find(case.request.institution) is None:
         return Step("S0", question, "The institution is not a member, or no longer.", Answer.REFUSE)
-    return Step("S0", question, f"{case.request.institution} is a member.")
+    if case.around.suspicions is not None:
+        case.history = case.around.suspicions.history(case.request)
+    findings = tuple(case.history.findings(case.request))
+    return Step("S0", question, f"{case.request.institution} is a member.", findings=findings)
 
 
 def s1_decompose(case: Case) -> Step:
@@ -220,7 +223,7 @@ def s5_flags(case: Case) -> Step:
                 f"{count(combinations.rare, 'combination', 'combinations')} of values are expected of fewer "
                 f"than {case.limits.k} people of the reference area.",
                 people=combinations.people,
-                extent=_damage(case),
+                extent=case.damage,
                 probability=1 / case.limits.k,
             )
         )
@@ -265,10 +268,6 @@ def _flag_finding(each: Known, flag: Flag, people: int) -> Finding:
         each.attribute.damage,
         PROBABILITY[flag],
     )
-
-
-def _damage(case: Case) -> float:
-    return max((case.catalogue[name].damage for name in case.wanted), default=0.0)
 
 
 def s6_actions(case: Case) -> Step:

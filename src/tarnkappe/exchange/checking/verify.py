@@ -12,13 +12,14 @@ from functools import cache, cached_property
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.exchange.checking.protect import Draft
 from tarnkappe.exchange.checking.rarity import Known
 from tarnkappe.exchange.findings import Finding, count
 from tarnkappe.exchange.policy import Thresholds
-from tarnkappe.exchange.statistics.profile import bounds
+from tarnkappe.exchange.statistics.profile import as_range, bounds
 from tarnkappe.job.release import plain
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
 from tarnkappe.privacy.verify import Verification
@@ -235,7 +236,10 @@ def attacks_fail(inquiry: Inquiry) -> str:
 
 
 def balanced(inquiry: Inquiry) -> str:
-    """No share of a value is further from that in the population than the policy allows, if known."""
+    """No share of a value is further from that in the population than the policy allows, if known.
+
+    Regions write ranges that overlap: how many people are in one of them is then known between two bounds.
+    """
     for each in inquiry.known:
         distribution = each.selected or each.everybody
         if each.name not in inquiry.draft.quasi_identifiers or not distribution:
@@ -243,11 +247,31 @@ def balanced(inquiry: Inquiry) -> str:
         found = _counts(inquiry.release.data.column(each.name))
         labels = list(found)
         shares = np.array([found[label] for label in labels]) / inquiry.release.num_rows
+        least, most = _bounds_of_overlapping(each, labels, shares)
         known = bounds(distribution, labels, each.hierarchy)
-        off = np.maximum(shares - known.high, known.low - shares).max(initial=0.0)
+        off = np.maximum(least - known.high, known.low - most).max(initial=0.0)
         if off > inquiry.limits.imbalance:
             return f"the values of '{each.name}' are out of balance"
     return ""
+
+
+def _bounds_of_overlapping(
+    each: Known, labels: Sequence[str], shares: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """At least and at most how many are in what each label means: those of labels inside it, or beside it."""
+    under: dict[str, list[int]] = {}
+    for place, words in enumerate(each.hierarchy.rows()):
+        for word in words:
+            under.setdefault(MISSING if word is None else word, []).append(place)
+    numbers = each.hierarchy.numbers
+    means = np.ones((len(labels), len(each.hierarchy.values)), dtype=np.int64)
+    for row, label in zip(means, labels, strict=True):
+        if label in under:
+            row[:] = np.isin(np.arange(len(row)), under[label])
+        elif numbers is not None and (found := as_range(label)) is not None:
+            row[:] = found.holds(numbers)
+    inside, beside = means @ (1 - means).T == 0, means @ means.T > 0
+    return shares @ inside, shares @ beside
 
 
 CHECKS: tuple[Check, ...] = (

@@ -15,30 +15,23 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, TarnkappeError
+from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange.checking import Recommendation, Surroundings, check
+from tarnkappe.exchange.desk.delivery import Answer, Delivery
 from tarnkappe.exchange.desk.earlier import EarlierReleases
-from tarnkappe.exchange.desk.packages import packed, unpacked
+from tarnkappe.exchange.desk.packages import digest_of, packed, unpacked
 from tarnkappe.exchange.desk.people import PatientRegister
-from tarnkappe.exchange.desk.states import OPEN, Event, State, after
-from tarnkappe.exchange.desk.tables import ANSWERS, DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.desk.records import Records, read_request
+from tarnkappe.exchange.desk.reidentification import Reidentifications
+from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
+from tarnkappe.exchange.desk.suspicions import Suspicions
+from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
 from tarnkappe.exchange.request import Request
 from tarnkappe.exchange.signing import Signer, require_signature
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
-from tarnkappe.state import AuditLog, Key, Store
+from tarnkappe.pseudonym import Registrar
+from tarnkappe.state import Key, Store
 from tarnkappe.table import Role
-
-DAYS = 30
-"""How long a request may wait for a decision, if nothing else is said."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """What the requester gets: verdict and package, and no reasons, which would tell about patients."""
-
-    content: Mapping[str, Any]
-    signature: str
-    package: bytes | None
 
 
 class Desk:
@@ -49,17 +42,23 @@ class Desk:
         key: the institution's key: it signs, and marks patients.
         around: what the checking component works with.
         staff: who may do what.
-        days: how long a request may wait for a decision.
+        registrar: of the vault that knows who is behind the pseudonyms in packages; without one nobody can be
+            identified again.
     """
 
     def __init__(
-        self, store: Store, key: Key, around: Surroundings, staff: Staff, *, days: float = DAYS
+        self, store: Store, key: Key, around: Surroundings, staff: Staff, registrar: Registrar | None = None
     ) -> None:
-        self.store, self._key, self._staff, self._days = store, key, staff, days
+        self.store, self._key, self._staff, self._registrar = store, key, staff, registrar
+        self.records = Records(store)
+        self.log, self.signer = self.records.log, Signer(key)
         self.register = PatientRegister(store, key)
-        self.earlier = EarlierReleases(store, self.register, around.institution.name)
-        self.around = dataclasses.replace(around, patients=self.register, earlier=self.earlier)
-        self.signer, self.log = Signer(key), AuditLog(store)
+        self.earlier = EarlierReleases(store, key, self.register, around.institution.name)
+        self.around = dataclasses.replace(
+            around, patients=self.register, earlier=self.earlier, suspicions=Suspicions(store)
+        )
+        self.delivery = Delivery(self.records, self.earlier, self.signer, around.institution.name)
+        self.reidentifications = Reidentifications(self.records, key, staff)
 
     def receive(self, request: Request) -> State:
         """Take a request in; one that is there already is not taken again.
@@ -71,7 +70,7 @@ class Desk:
             mine = sa.and_(REQUESTS.c.institution == request.institution, REQUESTS.c.id == request.id)
             known = connection.execute(sa.select(REQUESTS).where(mine)).first()
             if known is None:
-                deadline = datetime.now(UTC) + timedelta(days=self._days)
+                deadline = datetime.now(UTC) + timedelta(days=self.around.policy.days)
                 connection.execute(
                     sa.insert(REQUESTS).values(
                         digest=request.digest,
@@ -87,22 +86,23 @@ class Desk:
                 self.log.append("request received", told | {"purpose": str(request.purpose)}, connection)
                 return State.RECEIVED
         if known.digest != request.digest:
-            raise self._refused("a request was changed after it was sent", request.digest)
+            raise self.records.refused("a request was changed after it was sent", known.digest)
         return State(known.state)
 
     def check(
         self, digest: str, steward: str, roles: Mapping[str, Role] | None = None, **options: Any
     ) -> Recommendation:
         """Check a request and keep the recommendation; decisions about an earlier check are void."""
-        self._staff.require(steward, frozenset({Duty.STEWARD}))
+        self.require_steward(steward)
+        self.expire()
         request = self.request(digest)
         after(self.state(digest), Event.CHECK)
         found = check(request, self.around, roles=roles, **options)
+        package = packed(found, request, self._key, self._registrar)
         with self.store.writing() as connection:
-            row = self._move(connection, digest, Event.CHECK)
+            row = self.records.move(connection, digest, Event.CHECK)
             number = row.checks + 1
             connection.execute(sa.update(REQUESTS).where(REQUESTS.c.digest == digest).values(checks=number))
-            package = packed(found, request, self._key)
             connection.execute(
                 sa.insert(RECOMMENDATIONS).values(
                     digest=digest,
@@ -126,10 +126,14 @@ class Desk:
             self.log.append("request checked", told, connection)
         return found
 
+    def require_steward(self, person: str) -> None:
+        """Refuse who is no steward."""
+        self._staff.require(person, frozenset({Duty.STEWARD}))
+
     def to_decide(self, digest: str, person: str, *, accepts: bool, reason: str) -> dict[str, Any]:
         """What somebody has to sign to decide: about the last check and its package."""
         with self.store.reading() as connection:
-            row = self._last_check(connection, digest)
+            row = self.records.last_check(connection, digest)
         return {
             "request": digest,
             "check": row.number,
@@ -147,6 +151,7 @@ class Desk:
                 is logged.
         """
         digest = str(content.get("request"))
+        self.expire()
         try:
             person = self._staff.require(str(content.get("person")), DECIDING)
             require_signature(person.public_key, "decision", content, signature)
@@ -156,49 +161,60 @@ class Desk:
                 return self._accept(digest, content, signature, person.duties)
             return self._reject(digest, content, signature)
         except AccessError as error:
-            raise self._refused(str(error), digest) from None
+            raise self.records.refused(str(error), digest) from None
 
     def _reject(self, digest: str, content: Mapping[str, Any], signature: str) -> State:
         with self.store.writing() as connection:
             self._note_decision(connection, digest, content, signature)
-            row = self._move(connection, digest, Event.REJECT)
-            self._write_answer(connection, row, None)
+            row = self.records.move(connection, digest, Event.REJECT)
+            self.records.forget_packages(connection, digest)
+            self.delivery.write(connection, row, None)
         return State.REJECTED
 
     def _accept(
         self, digest: str, content: Mapping[str, Any], signature: str, duties: frozenset[Duty]
     ) -> State:
-        request = self.request(digest)
-        with self.store.reading() as connection:
-            last = self._last_check(connection, digest)
-            agreed = self._agreed(connection, digest, last.number)
-        if last.package is None:
-            raise AccessError("there is no verified package: this request can only be rejected")
-        if content["person"] == request.requester:
-            raise AccessError("nobody decides about his own request")
-        if not agreed and Duty.PHYSICIAN not in duties:
-            raise AccessError("a physician has to decide first")
-        is_last = bool(agreed) or request.purpose not in self.around.policy.four_eyes
-        package = unpacked(last.package, json.loads(last.content)["roles"])
+        self._require_whole_log()
         with self.store.writing() as connection:
+            row = self.records.row(connection, digest)
+            after(State(row.state), Event.AGREE_LAST)
+            request = read_request(row)
+            last = self.records.last_check(connection, digest)
+            agreed = self.records.agreed(connection, digest, last.number)
+            if last.package is None:
+                raise AccessError("there is no verified package: this request can only be rejected")
+            if digest_of(last.package) != last.package_digest:
+                raise AccessError("the package is not the one that was checked: check the request again")
+            if content["person"] == request.requester:
+                raise AccessError("nobody decides about his own request")
+            if not agreed and Duty.PHYSICIAN not in duties:
+                raise AccessError("a physician has to decide first")
             self._note_decision(connection, digest, content, signature)
-            row = self._move(connection, digest, Event.AGREE_LAST if is_last else Event.AGREE_FIRST)
-            if is_last:
-                marks = self._marks(connection, digest, last.number)
-                limits = self.around.policy.thresholds_for(request.purpose)
-                unsafe = self.earlier.objection_within(connection, package.table, marks, limits)
-                if unsafe:
-                    raise AccessError(f"since the check the package became unsafe: check it again. {unsafe}")
-                self.earlier.remember(connection, package.table, marks)
-                self.register.note_release(connection, request, package.table.column_names, marks)
-                self._write_answer(connection, row, last)
-        return State.ACCEPTED if is_last else State.HALF_AGREED
+            is_last = bool(agreed) or request.purpose not in self.around.policy.four_eyes
+            self.records.move(connection, digest, Event.AGREE_LAST if is_last else Event.AGREE_FIRST)
+            if not is_last:
+                return State.HALF_AGREED
+            table = unpacked(last.package, json.loads(last.content)["roles"]).table
+            marks = self.records.marks(connection, digest, last.number)
+            limits = self.around.policy.thresholds_for(request.purpose)
+            recipient = request.institution
+            unsafe = self.earlier.objection_within(connection, table, marks, limits, recipient)
+            if unsafe:
+                raise AccessError(f"since the check the package became unsafe: check it again. {unsafe}")
+            self.earlier.accept(connection, digest, table, marks, recipient)
+            self.register.note_release(connection, request, table.column_names, marks)
+            self.delivery.write(connection, row, last)
+        return State.ACCEPTED
 
     def withdraw_request(self, digest: str, institution: str) -> None:
-        """The requester does not want it any more."""
-        self._require_own(digest, institution)
+        """The requester does not want it any more; withdrawing again changes nothing."""
+        self.records.require_own(digest, institution)
+        self.expire()
         with self.store.writing() as connection:
-            self._move(connection, digest, Event.WITHDRAW)
+            if self.records.row(connection, digest).state == State.WITHDRAWN:
+                return
+            self.records.move(connection, digest, Event.WITHDRAW)
+            self.records.forget_packages(connection, digest)
             self.log.append("request withdrawn", {"request": digest}, connection)
 
     def withdraw_patient(self, patient: str) -> list[str]:
@@ -214,85 +230,63 @@ class Desk:
                 )
                 .where(PEOPLE.c.mark == mark)
             ).all()
-            held = [row.digest for row in involved if State(row.state) in (*OPEN, State.ACCEPTED)]
+            held = [row.digest for row in involved if State(row.state) in HELD_BACK]
             for digest in held:
-                self._move(connection, digest, Event.CHECK_AGAIN)
-                connection.execute(sa.delete(ANSWERS).where(ANSWERS.c.digest == digest))
+                self.records.move(connection, digest, Event.CHECK_AGAIN)
+                self.delivery.take_back(connection, digest)
                 self.register.forget_release(connection, digest)
                 self.log.append("package held back", {"request": digest}, connection)
         return held
 
     def expire(self, now: datetime | None = None) -> int:
         """Close requests that waited too long; how many there were."""
+        late = sa.and_(
+            REQUESTS.c.state.in_([state.value for state in OPEN]),
+            REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat(),
+        )
         with self.store.writing() as connection:
-            late = connection.execute(
-                sa.select(REQUESTS.c.digest).where(
-                    REQUESTS.c.state.in_([state.value for state in OPEN]),
-                    REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat(),
-                )
-            ).scalars()
-            digests = list(late)
+            digests = list(connection.execute(sa.select(REQUESTS.c.digest).where(late)).scalars())
             for digest in digests:
-                self._move(connection, digest, Event.EXPIRE)
+                self.records.move(connection, digest, Event.EXPIRE)
+                self.records.forget_packages(connection, digest)
                 self.log.append("request expired", {"request": digest}, connection)
         return len(digests)
 
     def answer(self, digest: str, institution: str) -> Answer:
         """The signed answer, for who asked only; the same one until it is confirmed."""
-        self._require_own(digest, institution)
-        with self.store.writing() as connection:
-            found = connection.execute(sa.select(ANSWERS).where(ANSWERS.c.digest == digest)).first()
-            state = self._row(connection, digest).state
-            if found is not None and state != State.DELIVERED:
-                self.log.append("answer sent", {"request": digest, "to": institution}, connection)
-        if found is None:
-            raise AccessError("there is no answer yet")
-        if state == State.DELIVERED:
-            raise self._refused("the answer was delivered and is not sent again", digest)
-        return Answer(json.loads(found.content), found.signature, found.package)
+        return self.delivery.answer(digest, institution)
 
     def confirm(self, digest: str, institution: str) -> State:
         """The requester has the answer; the package is deleted here. Confirming again changes nothing."""
-        self._require_own(digest, institution)
-        with self.store.writing() as connection:
-            if self._row(connection, digest).state != State.DELIVERED:
-                self._move(connection, digest, Event.CONFIRM)
-                connection.execute(sa.update(ANSWERS).where(ANSWERS.c.digest == digest).values(package=None))
-                self.log.append("answer delivered", {"request": digest, "to": institution}, connection)
-        return State.DELIVERED
+        return self.delivery.confirm(digest, institution)
 
     def request(self, digest: str) -> Request:
         """A request by its digest."""
-        with self.store.reading() as connection:
-            row = self._row(connection, digest)
-        return Request.from_dict(json.loads(row.content))
+        return self.records.request(digest)
 
     def state(self, digest: str) -> State:
         """Where a request stands."""
-        with self.store.reading() as connection:
-            return State(self._row(connection, digest).state)
+        return self.records.state(digest)
 
     def recommendation(self, digest: str) -> dict[str, Any]:
         """The last recommendation, as plain data."""
         with self.store.reading() as connection:
-            content: dict[str, Any] = json.loads(self._last_check(connection, digest).content)
+            content: dict[str, Any] = json.loads(self.records.last_check(connection, digest).content)
         return content
 
     def requests(self) -> list[tuple[Request, State]]:
         """All requests with where they stand."""
-        with self.store.reading() as connection:
-            rows = connection.execute(sa.select(REQUESTS).order_by(REQUESTS.c.deadline)).all()
-        return [(Request.from_dict(json.loads(row.content)), State(row.state)) for row in rows]
+        return self.records.all()
 
     def _note_decision(
         self, connection: sa.Connection, digest: str, content: Mapping[str, Any], signature: str
     ) -> None:
-        last = self._last_check(connection, digest)
+        last = self.records.last_check(connection, digest)
         said = content.get("check"), content.get("package")
         if said != (last.number, last.package_digest):
             raise AccessError("the decision is about another check or another package: look at the last one")
         person = str(content["person"])
-        if person in self._agreed(connection, digest, last.number):
+        if person in self.records.agreed(connection, digest, last.number):
             raise AccessError("this person has decided already: four eyes are those of two people")
         connection.execute(
             sa.insert(DECISIONS).values(
@@ -307,62 +301,10 @@ class Desk:
         told = {"request": digest, "check": last.number, "by": person, "accepts": content["accepts"] is True}
         self.log.append("decided", told | {"reason": content["reason"], "signature": signature}, connection)
 
-    def _write_answer(self, connection: sa.Connection, row: sa.Row[Any], last: sa.Row[Any] | None) -> None:
-        package = None if last is None else last.package
-        content = {
-            "request": row.digest,
-            "id": row.id,
-            "from": self.around.institution.name,
-            "verdict": "refused" if last is None else "released",
-            "package": None if last is None else last.package_digest,
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        connection.execute(
-            sa.insert(ANSWERS).values(
-                digest=row.digest,
-                content=json.dumps(content),
-                signature=self.signer.sign("answer", content),
-                package=package,
-            )
-        )
-
-    def _agreed(self, connection: sa.Connection, digest: str, number: int) -> list[str]:
-        mine = sa.and_(DECISIONS.c.digest == digest, DECISIONS.c.number == number)
-        return list(
-            connection.execute(sa.select(DECISIONS.c.person).where(mine, DECISIONS.c.accepts)).scalars()
-        )
-
-    def _marks(self, connection: sa.Connection, digest: str, number: int) -> list[bytes]:
-        mine = sa.and_(PEOPLE.c.digest == digest, PEOPLE.c.number == number)
-        return list(connection.execute(sa.select(PEOPLE.c.mark).where(mine).order_by(PEOPLE.c.row)).scalars())
-
-    def _last_check(self, connection: sa.Connection, digest: str) -> sa.Row[Any]:
-        number = self._row(connection, digest).checks
-        found = connection.execute(
-            sa.select(RECOMMENDATIONS).where(
-                RECOMMENDATIONS.c.digest == digest, RECOMMENDATIONS.c.number == number
-            )
-        ).first()
-        if found is None:
-            raise AccessError("the request has not been checked yet")
-        return found
-
-    def _row(self, connection: sa.Connection, digest: str) -> sa.Row[Any]:
-        found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.digest == digest)).first()
-        if found is None:
-            raise AccessError("there is no such request")
-        return found
-
-    def _move(self, connection: sa.Connection, digest: str, event: Event) -> sa.Row[Any]:
-        row = self._row(connection, digest)
-        state = after(State(row.state), event)
-        connection.execute(sa.update(REQUESTS).where(REQUESTS.c.digest == digest).values(state=state.value))
-        return row
-
-    def _require_own(self, digest: str, institution: str) -> None:
-        if self.request(digest).institution != institution:
-            raise self._refused("this request is another institution's", digest)
-
-    def _refused(self, why: str, digest: str) -> TarnkappeError:
-        self.log.append("refused", {"request": digest, "why": why})
-        return AccessError(why)
+    def _require_whole_log(self) -> None:
+        """Nothing is let out while nobody could prove who let what out."""
+        try:
+            self.log.verify()
+        except VerificationError as error:
+            self.log.append("tampering found", {"why": str(error)})
+            raise

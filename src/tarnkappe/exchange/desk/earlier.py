@@ -3,134 +3,118 @@
 The attacker is the strongest there can be: he has all packages, knows in which of them somebody is, and
 recognizes her row from one to the next. To him all packages together are one, in which people are told apart
 by the group that they are in, in each package, or by not being in it. So this one package must be k-anonymous
-and l-diverse. Then neither one requester who splits a question into many, nor several who compare their
-packages, nor one who asks again when a patient has come or gone, gets more than one package may tell.
+and l-diverse in everything that any of them tells. Then neither one requester who splits a question into
+many, nor several who compare their packages, nor one who asks again when a patient has come or gone, gets
+more than one package may tell. A policy may trust institutions not to compare their packages (`together =
+"recipient"`); then all packages that one of them got are like one.
 
-Of every patient only a hash of all her groups so far is kept, under a mark. A check therefore takes as long
-after a thousand packages as after one.
+A package that was accepted and has not left yet counts too, but can still be taken back. Once it has left,
+only the groups of everybody over all packages are kept, so a check takes as long after a thousand packages as
+after one.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 import sqlalchemy as sa
 
-from tarnkappe.errors import InputError
-from tarnkappe.exchange.checking.protect import class_ids, values_by_group
 from tarnkappe.exchange.desk.people import PatientRegister
-from tarnkappe.exchange.desk.tables import TRAILS
-from tarnkappe.exchange.policy import Thresholds
-from tarnkappe.state import Store
-from tarnkappe.state.key import MARK
+from tarnkappe.exchange.desk.tables import PENDING, TRAILS
+from tarnkappe.exchange.desk.trails import Trails, joined, objection
+from tarnkappe.exchange.policy import Thresholds, Together
+from tarnkappe.state import Key, Store
 from tarnkappe.table import Table
-from tarnkappe.table.grouping import group_codes
 
-ABSENT = -1
-Groups = npt.NDArray[np.int64]
+EVERYBODY = ""
+"""Stands for all recipients together."""
 
 
 class EarlierReleases:
-    """The packages that have left an institution, as the trails of its patients through them."""
+    """The packages of an institution that have left, or may leave any time.
 
-    def __init__(self, store: Store, register: PatientRegister, institution: str) -> None:
-        self._store, self._register, self._institution = store, register, institution
+    Args:
+        store: where they are kept.
+        key: what people and values are marked with.
+        register: knows the marks of patients.
+        institution: whose packages they are.
+    """
 
-    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds) -> str:
+    def __init__(self, store: Store, key: Key, register: PatientRegister, institution: str) -> None:
+        self._store, self._key, self._register = store, key, register
+        self._institution = institution
+
+    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str) -> str:
         """Why a package must not follow the earlier ones; nothing if it may.
 
         Args:
             release: the package.
             patients: whose row each of its rows is.
             limits: what must be left to everybody over all packages.
+            recipient: who would get it.
         """
         with self._store.reading() as connection:
-            return self.objection_within(connection, release, self._register.marks(patients), limits)
+            return self.objection_within(
+                connection, release, self._register.marks(patients), limits, recipient
+            )
 
     def objection_within(
-        self, connection: sa.Connection, release: Table, marks: Sequence[bytes], limits: Thresholds
+        self,
+        connection: sa.Connection,
+        release: Table,
+        marks: Sequence[bytes],
+        limits: Thresholds,
+        recipient: str,
     ) -> str:
         """The same in a transaction, by the marks of the patients."""
-        trails = self._trails(connection)
-        if not trails.num_rows:
-            return ""
-        everybody, groups = _joined(trails, release, marks)
-        smallest = int(np.bincount(groups).min())
-        if smallest < limits.k:
-            return (
-                f"Together with earlier packages it would tell groups of fewer than {limits.k} people apart."
+        compared = recipient if limits.together == Together.RECIPIENT else EVERYBODY
+        before = joined([self._left(connection, compared), *self._pending(connection, compared)])
+        return objection(before, Trails.of_package(release, marks, self._key), limits)
+
+    def accept(
+        self, connection: sa.Connection, digest: str, release: Table, marks: Sequence[bytes], recipient: str
+    ) -> None:
+        """Note a package that may leave from now on."""
+        connection.execute(
+            sa.insert(PENDING).values(
+                digest=digest,
+                institution=self._institution,
+                recipient=recipient,
+                trails=Trails.of_package(release, marks, self._key).to_bytes(),
             )
-        own = groups[np.asarray(pc.index_in(pa.array(marks, MARK), value_set=everybody), dtype=np.int64)]
-        for name in release.sensitive:
-            if values_by_group(release.data.column(name), own).min(initial=limits.l) < limits.l:
-                return (
-                    f"Together with earlier packages it would leave fewer than {limits.l} sensitive values."
-                )
-        return ""
-
-    def remember(self, connection: sa.Connection, release: Table, marks: Sequence[bytes]) -> None:
-        """Note a package, in the transaction that lets it go."""
-        before = self._trails(connection)
-        everybody, _ = _joined(before, release, marks)
-        place = pc.index_in(everybody, value_set=before.column("mark").combine_chunks())
-        known = before.column("trail").take(place).to_pylist()
-        table = pa.table(
-            {
-                "mark": everybody,
-                "trail": pa.array(_extended(known, _classes(everybody, release, marks)), MARK),
-            }
         )
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table.sort_by("mark"))
-        mine = TRAILS.c.institution == self._institution
+
+    def take_back(self, connection: sa.Connection, digest: str) -> None:
+        """A package will not leave after all."""
+        connection.execute(sa.delete(PENDING).where(PENDING.c.digest == digest))
+
+    def leave(self, connection: sa.Connection, digest: str) -> None:
+        """An accepted package leaves: what it tells is known from now on."""
+        row = connection.execute(sa.select(PENDING).where(PENDING.c.digest == digest)).first()
+        if row is None:
+            return
+        package = Trails.from_bytes(row.trails)
+        for recipient in (EVERYBODY, row.recipient):
+            self._keep(connection, recipient, self._left(connection, recipient).joined(package))
+        self.take_back(connection, digest)
+
+    def _keep(self, connection: sa.Connection, recipient: str, trails: Trails) -> None:
+        mine = sa.and_(TRAILS.c.institution == self._institution, TRAILS.c.recipient == recipient)
         connection.execute(sa.delete(TRAILS).where(mine))
-        values = {"institution": self._institution, "trails": bytes(sink.getvalue())}
-        connection.execute(sa.insert(TRAILS).values(values))
+        connection.execute(
+            sa.insert(TRAILS).values(
+                institution=self._institution, recipient=recipient, trails=trails.to_bytes()
+            )
+        )
 
-    def _trails(self, connection: sa.Connection) -> pa.Table:
-        found = connection.execute(
-            sa.select(TRAILS.c.trails).where(TRAILS.c.institution == self._institution)
-        ).scalar()
-        if found is None:
-            return pa.table({"mark": pa.array([], MARK), "trail": pa.array([], MARK)})
-        try:
-            return pa.ipc.open_file(found).read_all()
-        except pa.ArrowInvalid:
-            raise InputError(
-                "what is known of earlier packages is damaged: nothing can be released"
-            ) from None
+    def _left(self, connection: sa.Connection, recipient: str) -> Trails:
+        mine = sa.and_(TRAILS.c.institution == self._institution, TRAILS.c.recipient == recipient)
+        found = connection.execute(sa.select(TRAILS.c.trails).where(mine)).scalar()
+        return Trails.none() if found is None else Trails.from_bytes(found)
 
-
-def _joined(trails: pa.Table, release: Table, marks: Sequence[bytes]) -> tuple[pa.Array, Groups]:
-    """Everybody who is or was in a package, and the group of each over all packages and this one."""
-    old = trails.column("mark").combine_chunks()
-    everybody = pc.unique(pa.concat_arrays([old, pa.array(marks, MARK)]))
-    trail = trails.column("trail").combine_chunks().dictionary_encode()
-    place = pc.index_in(everybody, value_set=old)
-    before = np.asarray(trail.indices.take(place).fill_null(ABSENT), dtype=np.int64)
-    codes = [(own - ABSENT).astype(np.int32) for own in (before, _classes(everybody, release, marks))]
-    groups = group_codes(codes, [int(own.max(initial=0)) + 1 for own in codes])
-    return everybody, groups.ids.astype(np.int64)
-
-
-def _classes(everybody: pa.Array, release: Table, marks: Sequence[bytes]) -> Groups:
-    """The group of everybody in a package; who is not in it is in none."""
-    classes = np.full(len(everybody), ABSENT, np.int64)
-    classes[np.asarray(pc.index_in(pa.array(marks, MARK), value_set=everybody), dtype=np.int64)] = class_ids(
-        release
-    )
-    return classes
-
-
-def _extended(trails: Sequence[bytes | None], classes: Groups) -> list[bytes]:
-    """Each trail with one more group; equal trails that go on equally stay equal."""
-    return [
-        hashlib.blake2b((trail or b"") + b"/%d" % group, digest_size=MARK.byte_width).digest()
-        for trail, group in zip(trails, classes.tolist(), strict=True)
-    ]
+    def _pending(self, connection: sa.Connection, recipient: str) -> list[Trails]:
+        mine = PENDING.c.institution == self._institution
+        if recipient != EVERYBODY:
+            mine = sa.and_(mine, PENDING.c.recipient == recipient)
+        found = connection.execute(sa.select(PENDING.c.trails).where(mine).order_by(PENDING.c.digest))
+        return [Trails.from_bytes(row.trails) for row in found]

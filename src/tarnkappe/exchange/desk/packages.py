@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.exchange.checking import Recommendation
 from tarnkappe.exchange.request import Request
-from tarnkappe.pseudonym.reversible import Reversible
+from tarnkappe.pseudonym import Registrar, Reversible
 from tarnkappe.state import Key
 from tarnkappe.table import Role, Table
 
@@ -39,18 +39,30 @@ class Package:
         return None if self.content is None else digest_of(self.content)
 
 
-def packed(found: Recommendation, request: Request, key: Key) -> Package:
+def pseudonyms_of(key: Key, request: str) -> Reversible:
+    """The pseudonyms in the package of a request, by its digest: those of another request are others."""
+    return Reversible(key, f"exchange {request}")
+
+
+def packed(found: Recommendation, request: Request, key: Key, registrar: Registrar | None) -> Package:
     """The package of a recommendation.
 
-    Where somebody may have to be identified again, each row gets a pseudonym that only this institution can
-    undo, another one in every request.
+    Where somebody may have to be identified again, each row gets a pseudonym, another one in every request.
+    The way back has two stages: the institution's key leads to a pseudonym of its vault, and two people of
+    the vault together to the patient.
     """
     if found.package is None:
         return Package(None, {}, Table(pa.table({})))
     table = found.package.release
     data = table.data
     if request.reidentification:
-        names = Reversible(key, f"exchange {request.digest}").pseudonyms([(p,) for p in found.patients])
+        if registrar is None:
+            raise ParameterError(
+                "somebody may have to be identified again, and there is no vault that keeps who they are: "
+                "name one in the site file, or reject the request"
+            )
+        in_vault = registrar.pseudonyms([(patient,) for patient in found.patients])
+        names = pseudonyms_of(key, request.digest).pseudonyms([(name,) for name in in_vault])
         data = data.append_column(PSEUDONYM, pa.array(names, pa.string()))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, data.schema) as writer:

@@ -15,6 +15,9 @@ class State(StrEnum):
     HALF_AGREED = "half agreed"
     """One physician agreed; a second has to."""
     ACCEPTED = "accepted"
+    """Everybody agreed; the package may leave and has not left."""
+    SENT = "sent"
+    """The requester has begun to fetch the package: it counts as having left, whatever became of the call."""
     REJECTED = "rejected"
     DELIVERED = "delivered"
     """The requester confirmed that he has the answer; it is not sent again."""
@@ -32,6 +35,7 @@ class Event(StrEnum):
     WITHDRAW = "withdrawal"
     EXPIRE = "expiry"
     CHECK_AGAIN = "return to the check"
+    SEND = "sending"
     CONFIRM = "confirmation"
 
 
@@ -39,6 +43,7 @@ S, E = State, Event
 TRANSITIONS: dict[tuple[State, Event], State] = {
     (S.RECEIVED, E.CHECK): S.CHECKED,
     (S.CHECKED, E.CHECK): S.CHECKED,
+    (S.HALF_AGREED, E.CHECK): S.CHECKED,
     (S.CHECKED, E.AGREE_FIRST): S.HALF_AGREED,
     (S.CHECKED, E.AGREE_LAST): S.ACCEPTED,
     (S.HALF_AGREED, E.AGREE_LAST): S.ACCEPTED,
@@ -54,13 +59,21 @@ TRANSITIONS: dict[tuple[State, Event], State] = {
     (S.CHECKED, E.CHECK_AGAIN): S.RECEIVED,
     (S.HALF_AGREED, E.CHECK_AGAIN): S.RECEIVED,
     (S.ACCEPTED, E.CHECK_AGAIN): S.RECEIVED,
-    (S.ACCEPTED, E.CONFIRM): S.DELIVERED,
+    (S.ACCEPTED, E.SEND): S.SENT,
+    (S.SENT, E.SEND): S.SENT,
+    (S.SENT, E.CONFIRM): S.DELIVERED,
     (S.REJECTED, E.CONFIRM): S.DELIVERED,
 }
 """Everything that may happen."""
 
+HELD_BACK = frozenset(start for start, event in TRANSITIONS if event is Event.CHECK_AGAIN)
+"""The states in which there is a package that has not left."""
+
 OPEN = frozenset({State.RECEIVED, State.CHECKED, State.HALF_AGREED})
 """The states in which nothing is decided yet."""
+
+ANSWERED = frozenset({State.ACCEPTED, State.SENT, State.REJECTED})
+"""The states in which the requester can fetch an answer."""
 
 
 def after(state: State, event: Event) -> State:

@@ -74,9 +74,19 @@ TRAILS = sa.Table(
     "exchange_trails",
     METADATA,
     sa.Column("institution", sa.String, primary_key=True),
+    sa.Column("recipient", sa.String, primary_key=True),
     sa.Column("trails", sa.LargeBinary, nullable=False),
 )
-"""For every patient who was in a package, a hash of the groups that she was in."""
+"""The groups of all patients over all packages that have left, to one recipient or to all ('')."""
+PENDING = sa.Table(
+    "exchange_pending",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("institution", sa.String, nullable=False),
+    sa.Column("recipient", sa.String, nullable=False),
+    sa.Column("trails", sa.LargeBinary, nullable=False),
+)
+"""The same of each package that was accepted and has not left yet."""
 WITHDRAWALS = sa.Table(
     "exchange_withdrawals",
     METADATA,
@@ -89,3 +99,20 @@ CONSENTS = sa.Table(
     sa.Column("mark", sa.LargeBinary(16), primary_key=True),
     sa.Column("content", sa.Text, nullable=False),
 )
+REIDENTIFICATIONS = sa.Table(
+    "exchange_reidentifications",
+    METADATA,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("state", sa.String, nullable=False),
+)
+"""Wishes that somebody in a package be identified again: pseudonyms of the package and a reason."""
+SHARED = sa.Table(
+    "exchange_shared",
+    METADATA,
+    sa.Column("institution", sa.String, primary_key=True),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("signature", sa.String(128), nullable=False),
+    sa.Column("made", sa.String, nullable=False),
+)
+"""The noisy counts that each institution has shown last."""

@@ -2,5 +2,6 @@
 
 from tarnkappe.exchange.peer.outbox import Outbox, Sent
 from tarnkappe.exchange.peer.service import ExchangeService
+from tarnkappe.exchange.peer.wishes import Wishes
 
-__all__ = ["ExchangeService", "Outbox", "Sent"]
+__all__ = ["ExchangeService", "Outbox", "Sent", "Wishes"]

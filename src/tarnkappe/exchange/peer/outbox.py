@@ -1,8 +1,8 @@
 """What this institution asks of others: kept until it is sent, sent until it is answered.
 
 Each step is written down before the next, and repeating one does no harm: the other side takes a request once
-and gives the same answer until it is confirmed. So a crash, here or there, or somebody who is offline, only
-delays.
+and gives the same answer until it is confirmed. Packages come in parts, each of which is kept as it comes. So
+a crash, here or there, or somebody who is offline, only delays.
 """
 
 from __future__ import annotations
@@ -10,33 +10,27 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, InputError, ParameterError, ProtocolError
+from tarnkappe.errors import AccessError, InputError, ParameterError, ProtocolError, TarnkappeError
 from tarnkappe.exchange.desk.packages import digest_of
+from tarnkappe.exchange.desk.states import ANSWERED as TO_BE_FETCHED
 from tarnkappe.exchange.desk.states import State
 from tarnkappe.exchange.network import Network
+from tarnkappe.exchange.peer.tables import OUTBOX, PARTS
 from tarnkappe.exchange.request import Request
 from tarnkappe.exchange.signing import require_signature
 from tarnkappe.federation.transport import Caller, UnreachableError
 from tarnkappe.state import AuditLog, Store
-from tarnkappe.state.store import METADATA
 
-OUTBOX = sa.Table(
-    "exchange_outbox",
-    METADATA,
-    sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("receiver", sa.String, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
-    sa.Column("state", sa.String, nullable=False),
-    sa.Column("answer", sa.Text),
-    sa.Column("package", sa.LargeBinary),
-)
-QUEUED, SENT, ANSWERED, CLOSED = "queued", "sent", "answered", "closed"
-"""Answered: the answer is kept here, but the other side may not know that yet. Closed: it does."""
+QUEUED, SENT, FETCHING, ANSWERED, CLOSED = "queued", "sent", "fetching", "answered", "closed"
+"""Fetching: the signed answer is here, its package not yet whole. Answered: all is kept here, but the other
+side may not know that yet. Closed: it does."""
+WITHDRAWN = str(State.WITHDRAWN)
+GIVEN_UP = frozenset({State.WITHDRAWN, State.EXPIRED})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,11 +56,16 @@ class Outbox:
     def __init__(self, store: Store, network: Network, caller: Caller) -> None:
         self.store, self._network, self._caller = store, network, caller
         self._log = AuditLog(store)
+        self._steps: Mapping[str, Callable[[Sent], bool]] = {
+            QUEUED: self._send,
+            SENT: self._look,
+            FETCHING: self._fetch,
+            ANSWERED: self._confirm,
+        }
 
     def add(self, request: Request, receiver: str) -> str:
         """Keep a request to be sent; its digest."""
-        member = self._network.find(receiver)
-        if member is None:
+        if self._network.find(receiver) is None:
             raise ParameterError(f"'{receiver}' is not a member of the network")
         with self.store.writing() as connection:
             known = connection.execute(
@@ -81,66 +80,125 @@ class Outbox:
         return request.digest
 
     def work(self) -> int:
-        """Go on with everything that is open; how many got further. Who is offline is asked later."""
-        further = 0
+        """Go on with everything that is open; how many got further. Who is offline is asked later.
+
+        Raises:
+            TarnkappeError: if one of them refused or sent something wrong; that was logged, and the others
+                got further nevertheless.
+        """
+        further, wrong = 0, None
         for each in self.all():
             try:
-                further += self._go_on(each)
+                further += self._steps.get(each.state, _nothing)(each)
             except UnreachableError:
                 continue
+            except TarnkappeError as error:
+                self._log.append("refused", {"request": each.request.digest, "why": str(error)})
+                wrong = wrong or error
+        if wrong is not None:
+            raise wrong
         return further
 
-    def _go_on(self, each: Sent) -> bool:
-        digest = each.request.digest
-        if each.state == QUEUED:
-            body = json.dumps(each.request.to_dict(), ensure_ascii=False).encode()
-            if self._caller.call(each.receiver, "/request", body).get("digest") != digest:
-                raise ProtocolError(f"'{each.receiver}' took another request than was sent")
-            self._note(digest, SENT)
-            return True
+    def withdraw(self, digest: str) -> None:
+        """A request is not wanted any more; whoever has it is told. It is too late once it is answered."""
+        [each] = [each for each in self.all() if each.request.digest == digest]
+        if each.state not in (QUEUED, SENT):
+            raise ParameterError(f"this request is {each.state}: it is too late to withdraw it")
         if each.state == SENT:
-            state = self._caller.call(each.receiver, f"/state/{digest}").get("state")
-            if state not in (State.ACCEPTED, State.REJECTED):
-                return False
-            self._take(each, self._caller.call(each.receiver, f"/answer/{digest}"))
-            return True
-        if each.state == ANSWERED:
-            self._caller.call(each.receiver, f"/confirm/{digest}")
-            self._note(digest, CLOSED)
-            return True
-        return False
+            self._caller.call(each.receiver, f"/withdraw/{digest}")
+        self._note(digest, WITHDRAWN)
 
-    def _take(self, each: Sent, answer: Mapping[str, Any]) -> None:
-        """Keep an answer, if it is really the other's, about this request, and whole."""
+    def _send(self, each: Sent) -> bool:
+        self._require_member(each)
+        body = json.dumps(each.request.to_dict(), ensure_ascii=False).encode()
+        if self._caller.call(each.receiver, "/request", body).get("digest") != each.request.digest:
+            raise ProtocolError(f"'{each.receiver}' took another request than was sent")
+        self._note(each.request.digest, SENT)
+        return True
+
+    def _look(self, each: Sent) -> bool:
+        digest = each.request.digest
+        state = self._caller.call(each.receiver, f"/state/{digest}").get("state")
+        if state in GIVEN_UP:
+            self._note(digest, str(state))
+            return True
+        if state not in TO_BE_FETCHED:
+            return False
+        answer = self._checked(each, self._caller.call(each.receiver, f"/answer/{digest}"))
+        with self.store.writing() as connection:
+            fetched = answer["package"] is None
+            self._update(
+                connection, digest, state=ANSWERED if fetched else FETCHING, answer=json.dumps(answer)
+            )
+            told = {"request": digest, "from": each.receiver, "verdict": answer["verdict"]}
+            self._log.append("answer received", told, connection)
+        return True
+
+    def _checked(self, each: Sent, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """An answer, if it is really the other's and about this request."""
+        public_key = self._require_member(each)
+        try:
+            content, signature, size = dict(answer["content"]), str(answer["signature"]), answer["size"]
+            whole = (content["package"] is None) == (size is None) and content["verdict"] is not None
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"'{each.receiver}' sent something that is no answer") from None
+        require_signature(public_key, "answer", content, signature)
+        if content.get("request") != each.request.digest or content.get("from") != each.receiver:
+            raise AccessError("the answer is about another request")
+        if not whole:
+            raise AccessError("the package is not the one that was signed")
+        return {**content, "signature": signature, "size": size}
+
+    def _fetch(self, each: Sent) -> bool:
+        """The rest of a package; every part is kept when it comes."""
+        digest, answer = each.request.digest, each.answer or {}
+        parts = self._parts(digest)
+        begin = sum(map(len, parts))
+        while begin < int(answer["size"]):
+            found = self._caller.call(each.receiver, f"/part/{digest}/{begin}")
+            part = base64.b64decode(found.get("part", ""))
+            if not part:
+                break
+            with self.store.writing() as connection:
+                mine = sa.and_(PARTS.c.digest == digest, PARTS.c.begin == begin)
+                connection.execute(sa.delete(PARTS).where(mine))
+                connection.execute(sa.insert(PARTS).values(digest=digest, begin=begin, content=part))
+            parts.append(part)
+            begin += len(part)
+        package = b"".join(parts)
+        right = digest_of(package) == answer["package"]
+        with self.store.writing() as connection:
+            connection.execute(sa.delete(PARTS).where(PARTS.c.digest == digest))
+            if right:
+                self._update(connection, digest, state=ANSWERED, package=package)
+                self._log.append("package received", {"request": digest}, connection)
+        if not right:
+            raise AccessError("the package is not the one that was signed")
+        return True
+
+    def _confirm(self, each: Sent) -> bool:
+        self._caller.call(each.receiver, f"/confirm/{each.request.digest}")
+        self._note(each.request.digest, CLOSED)
+        return True
+
+    def _require_member(self, each: Sent) -> str:
         member = self._network.find(each.receiver)
         if member is None:
             raise AccessError(f"'{each.receiver}' is no member of the network any more")
-        try:
-            content = dict(answer["content"])
-            package = None if answer["package"] is None else base64.b64decode(answer["package"])
-            signature = str(answer["signature"])
-        except (KeyError, TypeError, ValueError):
-            raise InputError(f"'{each.receiver}' sent something that is no answer") from None
-        require_signature(member.public_key, "answer", content, signature)
-        if content.get("request") != each.request.digest or content.get("from") != each.receiver:
-            raise AccessError("the answer is about another request")
-        if content.get("package") != (None if package is None else digest_of(package)):
-            raise AccessError("the package is not the one that was signed")
-        with self.store.writing() as connection:
-            connection.execute(
-                sa.update(OUTBOX)
-                .where(OUTBOX.c.digest == each.request.digest)
-                .values(
-                    state=ANSWERED, package=package, answer=json.dumps({**content, "signature": signature})
-                )
-            )
-            told = {"request": each.request.digest, "from": each.receiver, "verdict": content.get("verdict")}
-            self._log.append("answer received", told, connection)
+        return member.public_key
 
     def _note(self, digest: str, state: str) -> None:
         with self.store.writing() as connection:
-            connection.execute(sa.update(OUTBOX).where(OUTBOX.c.digest == digest).values(state=state))
+            self._update(connection, digest, state=state)
             self._log.append(f"request {state}", {"request": digest}, connection)
+
+    def _update(self, connection: sa.Connection, digest: str, **values: Any) -> None:
+        connection.execute(sa.update(OUTBOX).where(OUTBOX.c.digest == digest).values(**values))
+
+    def _parts(self, digest: str) -> list[bytes]:
+        with self.store.reading() as connection:
+            mine = sa.select(PARTS.c.content).where(PARTS.c.digest == digest).order_by(PARTS.c.begin)
+            return [bytes(part) for part in connection.execute(mine).scalars()]
 
     def all(self) -> list[Sent]:
         """Every request with what became of it."""
@@ -156,3 +214,7 @@ class Outbox:
             )
             for row in rows
         ]
+
+
+def _nothing(_: Sent) -> bool:
+    return False

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import base64
 import json
-from threading import Thread
+import math
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from threading import Lock, Thread
+from typing import Any
 
 from tarnkappe.errors import AccessError, ParameterError
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk import Ask, Desk
+from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.request import Request
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import OK, Answer, Listener
 
 LARGEST_REQUEST = 2**20
+PAUSE = 1.0
+"""So many seconds lie at least between two entries about certificates that were refused: who shows a thousand
+forged ones must not fill the log."""
 
 
 class ExchangeService:
@@ -26,11 +35,29 @@ class ExchangeService:
         desk: the desk.
         credentials: who this institution is.
         address: where it listens; port 0 takes any that is free.
+        figures: the statistics that it shares.
     """
 
-    def __init__(self, desk: Desk, credentials: Credentials, address: tuple[str, int]) -> None:
-        self._desk = desk
-        self._listener = Listener(address, credentials, self._serve)
+    def __init__(
+        self,
+        desk: Desk,
+        credentials: Credentials,
+        address: tuple[str, int],
+        figures: Figures | None = None,
+    ) -> None:
+        self._desk, self._figures = desk, figures
+        self._listener = _Listener(address, credentials, self._serve, desk)
+        self._answers: Mapping[str, Callable[[str, str, bytes], Mapping[str, Any]]] = {
+            "request": self._receive,
+            "state": self._state,
+            "answer": self._answer,
+            "part": self._part,
+            "confirm": lambda digest, caller, _: {"state": str(self._desk.confirm(digest, caller))},
+            "withdraw": self._withdraw,
+            "reidentify": self._reidentify,
+            "reidentified": self._reidentified,
+            "statistics": self._statistics,
+        }
 
     @property
     def address(self) -> tuple[str, int]:
@@ -58,36 +85,97 @@ class ExchangeService:
                 "refused", {"why": "a caller that is no member of the network, or no longer"}
             )
             raise AccessError("this institution is not a member of the network")
-        _, action, digest = [*path.split("/"), "", ""][:3]
-        if action == "request":
-            return self._receive(body, caller)
-        if action == "state":
-            self._require_own(digest, caller)
-            return OK, {"state": str(self._desk.state(digest))}
-        if action == "answer":
-            answer = self._desk.answer(digest, caller)
-            package = None if answer.package is None else base64.b64encode(answer.package).decode()
-            return OK, {"content": dict(answer.content), "signature": answer.signature, "package": package}
-        if action == "confirm":
-            return OK, {"state": str(self._desk.confirm(digest, caller))}
-        if action == "withdraw":
-            self._desk.withdraw_request(digest, caller)
-            return OK, {}
-        raise ParameterError("this is nothing that can be asked here")
+        _, action, what = [*path.split("/", 2), "", ""][:3]
+        if action not in self._answers:
+            raise ParameterError("this is nothing that can be asked here")
+        return OK, self._answers[action](what, caller, body)
 
-    def _receive(self, body: bytes, caller: str) -> Answer:
-        if len(body) > LARGEST_REQUEST:
-            raise ParameterError("the request is too long")
-        try:
-            content = json.loads(body)
-        except ValueError:
-            raise ParameterError("this is no request") from None
-        request = Request.from_dict(content)
+    def _receive(self, _: str, caller: str, body: bytes) -> Mapping[str, Any]:
+        request = Request.from_dict(_read(body))
         if request.institution != caller:
             self._desk.log.append("refused", {"why": "a request in another institution's name", "by": caller})
             raise AccessError("the request is in another institution's name")
-        return OK, {"state": str(self._desk.receive(request)), "digest": request.digest}
+        return {"state": str(self._desk.receive(request)), "digest": request.digest}
 
-    def _require_own(self, digest: str, caller: str) -> None:
-        if self._desk.request(digest).institution != caller:
-            raise AccessError("this request is another institution's")
+    def _state(self, digest: str, caller: str, _: bytes) -> Mapping[str, Any]:
+        self._desk.records.require_own(digest, caller)
+        self._desk.expire()
+        return {"state": str(self._desk.state(digest))}
+
+    def _answer(self, digest: str, caller: str, _: bytes) -> Mapping[str, Any]:
+        answer = self._desk.answer(digest, caller)
+        size = None if answer.package is None else len(answer.package)
+        return {"content": dict(answer.content), "signature": answer.signature, "size": size}
+
+    def _part(self, what: str, caller: str, __: bytes) -> Mapping[str, Any]:
+        digest, _, begin = what.partition("/")
+        if not begin.isdecimal():
+            raise ParameterError("say from which byte on")
+        part = self._desk.delivery.part(digest, caller, int(begin))
+        return {"part": base64.b64encode(part).decode()}
+
+    def _withdraw(self, digest: str, caller: str, _: bytes) -> Mapping[str, Any]:
+        self._desk.withdraw_request(digest, caller)
+        return {}
+
+    def _reidentify(self, _: str, caller: str, body: bytes) -> Mapping[str, Any]:
+        wish = Ask.from_dict(_read(body))
+        return {"state": str(self._desk.reidentifications.ask(wish, caller)), "digest": wish.digest}
+
+    def _reidentified(self, number: str, caller: str, _: bytes) -> Mapping[str, Any]:
+        return {"state": str(self._desk.reidentifications.progress(number, caller))}
+
+    def _statistics(self, _: str, __: str, ___: bytes) -> Mapping[str, Any]:
+        if self._figures is None:
+            raise AccessError("this institution shares no statistics")
+        return self._figures.own()
+
+
+class _Listener(Listener):
+    """Listens with the list of revoked certificates as it is now, and logs certificates that it refuses."""
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        credentials: Credentials,
+        serve: Callable[[str, bytes, bytes, str], Answer],
+        desk: Desk,
+    ) -> None:
+        super().__init__(address, credentials, serve)
+        self._credentials, self._desk = credentials, desk
+        self._list_time, self._lock = self._listed(), Lock()
+        self._logged, self._left_out = -math.inf, 0
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        now = self._listed()
+        if now != self._list_time:
+            self._context, self._list_time = self._credentials.server_context(), now
+        super().finish_request(request, client_address)
+
+    def handshake_failed(self, error: Exception) -> None:
+        if not isinstance(error, ssl.SSLError):
+            return  # a connection that broke shows no certificate
+        why = getattr(error, "verify_message", "") or error.reason or "no handshake"
+        with self._lock:
+            if time.monotonic() - self._logged < PAUSE:
+                self._left_out += 1
+                return
+            self._logged, left_out, self._left_out = time.monotonic(), self._left_out, 0
+        told = {"why": f"a certificate that is not valid: {why.lower()}", "not_logged_before": left_out}
+        self._desk.log.append("refused", told)
+
+    def _listed(self) -> int:
+        path = self._credentials.revoked
+        return 0 if path is None else path.stat().st_mtime_ns
+
+
+def _read(body: bytes) -> Any:
+    if len(body) > LARGEST_REQUEST:
+        raise ParameterError("the request is too long")
+    try:
+        content = json.loads(body)
+    except ValueError:
+        raise ParameterError("this is no request") from None
+    if not isinstance(content, dict):
+        raise ParameterError("this is no request")
+    return content

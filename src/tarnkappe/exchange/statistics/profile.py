@@ -48,10 +48,12 @@ def bounds(distribution: Distribution, labels: Sequence[str], hierarchy: Hierarc
     low, high = np.zeros(len(labels)), np.zeros(len(labels))
     for place, label in enumerate(labels):
         fits = words.fits(label)
-        low[place] = shares[[each is Fits.INSIDE for each in fits]].sum()
-        high[place] = low[place] + shares[[each is Fits.PARTLY for each in fits]].sum()
+        inside, partly = ([each is kind for each in fits] for kind in (Fits.INSIDE, Fits.PARTLY))
+        low[place] = shares[inside].sum() - distribution.margin * sum(inside)
+        high[place] = shares[inside].sum() + shares[partly].sum()
+        high[place] += distribution.margin * (sum(inside) + sum(partly))
         high[place] += 0.0 if label in words else distribution.unknown
-    return Bounds(low, np.minimum(high, 1.0))
+    return Bounds(np.maximum(low, 0.0), np.minimum(high, 1.0))
 
 
 def joint_bound(
@@ -76,16 +78,24 @@ def joint_bound(
         fits = np.array([[f is not Fits.OUTSIDE for f in words.fits(label)] for label in labels[name]])
         rows = np.array([values.index(key[place]) for key in keys])
         may_have &= fits[:, rows].T[:, codes[name]]
-    return np.minimum(shares @ may_have + distribution.unknown, 1.0)
+    return np.minimum((shares + distribution.margin) @ may_have + distribution.unknown, 1.0)
 
 
 def ratios(given: Distribution, everybody: Distribution) -> dict[str, float]:
-    """How many times more frequent each value is under a condition than among everybody."""
+    """How many times more frequent each value is under a condition than among everybody, at the least.
+
+    What may be due to the margins of both is not counted.
+    """
     return {
-        value: share / everybody.shares[(value,)]
+        value: _ratio(share, given.margin, everybody.shares[(value,)], everybody.margin)
         for (value,), share in given.shares.items()
-        if everybody.shares.get((value,), 0) > 0
+        if everybody.shares.get((value,), 0) > everybody.margin
     }
+
+
+def _ratio(share: float, off: float, usual: float, usual_off: float) -> float:
+    more, less = (share - off) / (usual + usual_off), (share + off) / (usual - usual_off)
+    return more if more > 1 else less if less < 1 else 1.0
 
 
 class Words:
@@ -110,7 +120,7 @@ class Words:
     def _fits(self, value: str, label: str) -> Fits:
         if label == SUPPRESSED:
             return Fits.INSIDE
-        by_size = _compared(value, label)
+        by_size = compared(value, label)
         if by_size is not None:
             return by_size
         inner, outer = self._under.get(value), self._under.get(label)
@@ -121,7 +131,8 @@ class Words:
         return Fits.PARTLY if inner & outer else Fits.OUTSIDE
 
 
-def _range(text: str) -> Range | None:
+def as_range(text: str) -> Range | None:
+    """A number or a range of numbers, if it is one."""
     cell = read_cell(text)
     if cell.range is not None:
         return cell.range
@@ -133,9 +144,9 @@ def _range(text: str) -> Range | None:
 
 
 @lru_cache(maxsize=1 << 16)
-def _compared(value: str, label: str) -> Fits | None:
+def compared(value: str, label: str) -> Fits | None:
     """How a value relates to a label, if both are numbers or ranges."""
-    inner, outer = _range(value), _range(label)
+    inner, outer = as_range(value), as_range(label)
     if inner is None or outer is None:
         return None
     common = inner.meet(outer)

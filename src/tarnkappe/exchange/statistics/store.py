@@ -37,6 +37,7 @@ FACTS = sa.Table(
     sa.Column("population", sa.BigInteger, nullable=False),
     sa.Column("source", sa.String, nullable=False),
     sa.Column("valid_from", sa.String, nullable=False),
+    sa.Column("margin", sa.Float, nullable=False),
     sa.Column("imported", sa.Integer, nullable=False),
     sa.Index("statistics_by_condition", "condition_type", "condition_value", "attributes"),
 )
@@ -63,6 +64,7 @@ class Fact:
         population: how many such people there are in the reference area.
         source: who published it.
         valid_from: since when it holds.
+        margin: by how much the share may be off, where it was counted with noise.
     """
 
     condition: tuple[str, str]
@@ -71,6 +73,7 @@ class Fact:
     population: int
     source: str
     valid_from: date
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -183,12 +186,14 @@ class Distribution:
         shares: the share of each combination of values that is known.
         population: how many such people there are, if that is known.
         sources: who published it and since when it holds.
+        margin: by how much each share may be off.
     """
 
     attributes: tuple[str, ...]
     shares: Mapping[tuple[str, ...], float]
     population: int | None = None
     sources: tuple[str, ...] = ()
+    margin: float = 0.0
 
     @property
     def unknown(self) -> float:
@@ -200,13 +205,15 @@ class Distribution:
 
 
 def _distribution(attributes: Sequence[str], facts: Sequence[sa.Row[Any]]) -> Distribution:
-    """Of figures about the same thing, the last one counts."""
-    shares = {tuple(json.loads(row.values)): row for row in facts}
+    """Of figures about the same thing, the last one counts; noisy ones only where nothing was published."""
+    exact = [row for row in facts if not row.margin] or facts
+    shares = {tuple(json.loads(row.values)): row for row in exact}
     return Distribution(
         tuple(sorted(attributes)),
         {key: row.probability for key, row in shares.items()},
         max((row.population for row in shares.values()), default=None),
         tuple(sorted({f"{row.source} ({row.valid_from})" for row in shares.values()})),
+        max((row.margin for row in shares.values()), default=0.0),
     )
 
 
@@ -221,6 +228,7 @@ def _row(fact: Fact) -> dict[str, Any]:
         "population": int(fact.population),
         "source": fact.source,
         "valid_from": fact.valid_from.isoformat(),
+        "margin": float(fact.margin),
     }
 
 

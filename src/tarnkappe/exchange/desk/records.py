@@ -1,0 +1,102 @@
+"""The files of a desk: requests with their states, checks and decisions, and the log of what is done."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+from tarnkappe.errors import AccessError
+from tarnkappe.exchange.desk.states import Event, State, after
+from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.request import Request
+from tarnkappe.state import AuditLog, Store
+
+
+class Records:
+    """What a desk has on file.
+
+    Args:
+        store: where it is kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.log = store, AuditLog(store)
+
+    def row(self, connection: sa.Connection, digest: str) -> sa.Row[Any]:
+        """A request as it is kept."""
+        found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.digest == digest)).first()
+        if found is None:
+            raise AccessError("there is no such request")
+        return found
+
+    def request(self, digest: str) -> Request:
+        """A request by its digest."""
+        with self.store.reading() as connection:
+            return read_request(self.row(connection, digest))
+
+    def state(self, digest: str) -> State:
+        """Where a request stands."""
+        with self.store.reading() as connection:
+            return State(self.row(connection, digest).state)
+
+    def all(self) -> list[tuple[Request, State]]:
+        """All requests with where they stand."""
+        with self.store.reading() as connection:
+            rows = connection.execute(sa.select(REQUESTS).order_by(REQUESTS.c.deadline)).all()
+        return [(read_request(row), State(row.state)) for row in rows]
+
+    def move(self, connection: sa.Connection, digest: str, event: Event) -> sa.Row[Any]:
+        """Let something happen to a request, if it may; the request as it was before."""
+        row = self.row(connection, digest)
+        state = after(State(row.state), event)
+        connection.execute(sa.update(REQUESTS).where(REQUESTS.c.digest == digest).values(state=state.value))
+        return row
+
+    def last_check(self, connection: sa.Connection, digest: str) -> sa.Row[Any]:
+        """The last recommendation, which decisions are about."""
+        number = self.row(connection, digest).checks
+        found = connection.execute(
+            sa.select(RECOMMENDATIONS).where(
+                RECOMMENDATIONS.c.digest == digest, RECOMMENDATIONS.c.number == number
+            )
+        ).first()
+        if found is None:
+            raise AccessError("the request has not been checked yet")
+        return found
+
+    def agreed(self, connection: sa.Connection, digest: str, number: int) -> list[str]:
+        """Who agreed to the package of a check."""
+        mine = sa.and_(DECISIONS.c.digest == digest, DECISIONS.c.number == number)
+        return list(
+            connection.execute(sa.select(DECISIONS.c.person).where(mine, DECISIONS.c.accepts)).scalars()
+        )
+
+    def marks(self, connection: sa.Connection, digest: str, number: int) -> list[bytes]:
+        """Who is in the package of a check, row by row."""
+        mine = sa.and_(PEOPLE.c.digest == digest, PEOPLE.c.number == number)
+        return list(connection.execute(sa.select(PEOPLE.c.mark).where(mine).order_by(PEOPLE.c.row)).scalars())
+
+    def forget_packages(self, connection: sa.Connection, digest: str) -> None:
+        """The packages of a request that is closed, and who is in them, are not kept any longer."""
+        mine = RECOMMENDATIONS.c.digest == digest
+        connection.execute(sa.update(RECOMMENDATIONS).where(mine).values(package=None))
+        connection.execute(sa.delete(PEOPLE).where(PEOPLE.c.digest == digest))
+
+    def require_own(self, digest: str, institution: str) -> Request:
+        """A request, for who asked only."""
+        request = self.request(digest)
+        if request.institution != institution:
+            raise self.refused("this request is another institution's", digest)
+        return request
+
+    def refused(self, why: str, digest: str) -> AccessError:
+        """Log that something was refused; the error to raise."""
+        self.log.append("refused", {"request": digest, "why": why})
+        return AccessError(why)
+
+
+def read_request(row: Any) -> Request:
+    """The request in a row."""
+    return Request.from_dict(json.loads(row.content))
