@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS
 from tarnkappe.risk import ATTACKS, MEASURES, Attack
 from tarnkappe.risk.identifiers import DETECTORS, Detector
+from tarnkappe.service.app import rest_api
+from tarnkappe.service.routes.examples import JOB_EXAMPLES
+from tarnkappe.service.work import KINDS
 
 FOLDER = Path(__file__).parent
 
@@ -47,6 +51,7 @@ def pages() -> dict[str, str]:
         "identifiers.md": _page(
             "Identifiers", IDENTIFIERS_INTRODUCTION, [IDENTIFIERS_HEAD, *map(_detector, DETECTORS)]
         ),
+        "rest.md": _page("REST API", REST_INTRODUCTION, [*_operations(), *_kinds_of_jobs()]),
         "rewrite-rules.md": _page(
             "Rewrite rules",
             RULES_INTRODUCTION,
@@ -134,6 +139,33 @@ SD1-SD4, about two different anonymizations, are ours; the rest is classical.
 CORRECTED = (Spectrum.EQUAL, Spectrum.PARTIAL)
 
 WAYS = {"lr": "left to right", "rl": "right to left", "both": "both ways", "none": "never"}
+
+
+REST_INTRODUCTION = """`tarn serve` offers all of this under `/api/v1`; the OpenAPI document with all shapes
+and examples is at `/api/v1/openapi.json`. Programs show a token as `Authorization: Bearer tarn_...`; the
+session of a browser shows its CSRF token as `X-CSRF-Token` with every change. An error is
+`{"error": "what is wrong and what to do", "kind": "ColumnError"}`. [How to start a service and use
+it](../how-to/service.md)."""
+
+
+def _operations() -> list[str]:
+    """The operations of the REST API, by what they are about."""
+    by_tag: dict[str, list[str]] = {}
+    for path, operations in rest_api().openapi()["paths"].items():
+        for method, said in operations.items():
+            text = " ".join(said["description"].split())
+            line = f"- `{method.upper()} {path.removeprefix('/api/v1')}`: {said['summary']}. {text}"
+            by_tag.setdefault(said["tags"][0], []).append(line)
+    return [f"## {tag}\n\n" + "\n".join(lines) + "\n" for tag, lines in by_tag.items()]
+
+
+def _kinds_of_jobs() -> list[str]:
+    """Each kind of job with the example of the OpenAPI document."""
+    sections = []
+    for kind in KINDS:
+        example = json.dumps(JOB_EXAMPLES[kind.name]["value"], indent=2)
+        sections.append(f"## Job `{kind.name}`\n\n{inspect.getdoc(kind)}\n\n```json\n{example}\n```\n")
+    return sections
 
 
 def _page(title: str, introduction: str, sections: list[str]) -> str:

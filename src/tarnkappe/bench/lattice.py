@@ -20,13 +20,21 @@ SMALL = 3.0
 ALIKE = 1e-8
 
 
-def run(progress: Progress | None = None, *, repeats: int = 3) -> dict[str, Any]:
-    """Solve every configuration of the reference from the table in memory, its encoding included.
+def run(
+    progress: Progress | None = None, *, repeats: int = 3, every: int = 1, starts: bool = True
+) -> dict[str, Any]:
+    """Solve configurations of the reference from the table in memory, its encoding included.
 
     Without the reference data a made-up table of the same shape is searched, and nothing is compared.
+
+    Args:
+        progress: told about the progress.
+        repeats: how many times each is measured at most.
+        every: solve only one in so many of them.
+        starts: whether to measure starts from the shell as well, one of which compiles everything.
     """
     folder = reference_folder()
-    adult, references = read_adult(folder), read_reference(folder)
+    adult, references = read_adult(folder), read_reference(folder)[::every]
     ruler = Ruler(adult.table.data)
     found = []
     for done, reference in enumerate(references or _without_reference()):
@@ -45,7 +53,7 @@ def run(progress: Progress | None = None, *, repeats: int = 3) -> dict[str, Any]
         **(_compared(found) if references else {}),
         "exhaustive_yardsticks": exhaustive.yardsticks,
         "classify_yardsticks": classified.yardsticks,
-        **cold_start(adult),
+        **(cold_start(adult) if starts else {}),
         "configurations": found,
     }
 

@@ -1,0 +1,32 @@
+"""The chapters of the book in their order: a new one is one file and one line here."""
+
+from benchmarks.chapter import Chapter
+from benchmarks.chapters import (
+    algebra,
+    effort,
+    exchange,
+    federation,
+    gate,
+    peers,
+    recoding,
+    risk,
+    scale,
+    searches,
+    service,
+    suppression,
+)
+
+CHAPTERS: tuple[Chapter, ...] = (
+    searches.CHAPTER,
+    effort.CHAPTER,
+    suppression.CHAPTER,
+    scale.CHAPTER,
+    recoding.CHAPTER,
+    federation.CHAPTER,
+    algebra.CHAPTER,
+    gate.CHAPTER,
+    risk.CHAPTER,
+    exchange.CHAPTER,
+    service.CHAPTER,
+    peers.CHAPTER,
+)
