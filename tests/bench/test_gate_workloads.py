@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from tarnkappe.bench import gate
 from tarnkappe.bench.gate_measure import against_plain_python, measure, together, without_criterion
 from tarnkappe.bench.gate_workloads import SETUPS, adult, secrets
+from tarnkappe.cli.bench import _lines
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.gate import STRATEGIES, CloneMatching, WitnessPool
 from tarnkappe.table.examples import shaped
 
@@ -63,14 +66,39 @@ def test_all_ten_setups_are_measured_with_stable_names() -> None:
         assert {name.split("_")[1] for name in known} <= set(gate.PLAN)
 
 
-def test_a_run_has_the_figures_of_its_setups_and_a_picture() -> None:
-    measured = gate.run(seeds=1, setups=("2",))
+def test_a_run_has_the_figures_of_its_setups_and_a_picture(tmp_path: Path) -> None:
+    keep = tmp_path / "figures.jsonl"
+    measured = gate.run(seeds=1, setups=("2",), keep=keep)
     assert {key for key in gate.LIMITS if "setup_2" in key} <= set(measured)
     lines = {line["strategy"]: line for line in measured["lines"] if line["setup"] == "setup_2_k3"}
     assert set(lines) == set(gate.PLAN["2"])
     assert lines["witness-pool"]["share"] <= lines["clone-matching"]["share"]
     assert measured["clone_matching_setup_2_ratio"] > 1
     assert "Setup 2" in gate.draw(measured).to_svg()
+    assert any("witness-pool" in line for line in _lines(measured, gate.LIMITS)), "it can be printed as text"
+    size = keep.stat().st_size
+    assert gate.run(seeds=1, setups=("2",), keep=keep) == measured, "what is kept is not measured again"
+    assert keep.stat().st_size == size
+    keep.write_text("no figures\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 1: .* name another file"):
+        gate.run(seeds=1, setups=("2",), keep=keep)
+
+
+def test_setups_are_chosen_by_number_or_name() -> None:
+    assert gate._chosen(["3"]) == ["3-7", "3-6"]
+    assert gate._chosen(["1", "4-10000-50"]) == ["1", "4-10000-50"]
+    assert {name.split("-")[0] for name in gate._chosen([])} == set(map(str, range(1, 11)))
+    with pytest.raises(ParameterError, match="no setup '11'"):
+        gate._chosen(["11"])
+
+
+def test_every_setup_has_a_picture() -> None:
+    shown = {start.split("_")[1].split("-")[0] for start, _ in gate.PICTURES.values()}
+    assert shown == set(map(str, range(1, 11)))
+    measured = gate.run(seeds=1, setups=["1"])
+    assert {"exact", "clone-matching"} <= set(measured["curves"]["setup_1"])
+    assert "Setup 1:" in gate.draw(measured).to_svg()
+    assert measured["exact_first_degree_1_after"] <= 30
 
 
 def test_clone_matching_decides_as_plain_python_on_the_setup() -> None:

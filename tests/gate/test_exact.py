@@ -78,26 +78,27 @@ def test_highs_answers_as_the_best_solver_does(seed: int) -> None:
     real = np.bincount(given_, minlength=4).astype(np.int32)
     knowledge = twin.knowledge_of(history[:-1], 4)
     knowledge.publish(members, np.full(4, len(members)))
-    question = problem(knowledge, members[0], real)
+    question = problem(knowledge, members[0], is_open=True)
     targets = [p for p in range(len(question.kinds)) if question.kinds[p] == question.kinds[0]]
     targets = targets[int(rng.integers(len(targets))) :]
-    added = dict.fromkeys(range(4), 0)
-    verdicts = [s.ask(targets, added) for s in (solver(question), Highs(question))]
+    published = dict(enumerate(real.tolist()))
+    verdicts = [s.ask(targets, published) for s in (solver(question), Highs(question))]
     assert isinstance(verdicts[0], Found) == isinstance(verdicts[1], Found)
     for verdict in verdicts:
         if isinstance(verdict, Found):
             assert sum(verdict.counts[p] for p in targets) >= 1
             for row in question.rows:
                 total = sum(verdict.counts[p] for p in row.pairs)
-                assert total == row.limit if row.exact else total <= row.limit
+                limit = row.limit if row.label is None else published[row.label]
+                assert total == limit if row.exact else total <= limit
         else:
             assert isinstance(verdict, Impossible)
-            only = dict.fromkeys(verdict.labels, 0)
+            only = {label: published[label] for label in verdict.labels}
             assert isinstance(Highs(question).ask(targets, only), Impossible), "the reason suffices"
-            smaller = solver(question).reason(targets, verdict, added, None)
+            smaller = solver(question).reason(targets, verdict, published, None)
             assert smaller.labels <= verdict.labels
             for label in smaller.labels:
-                rest = dict.fromkeys(smaller.labels - {label}, 0)
+                rest = {other: published[other] for other in smaller.labels - {label}}
                 assert isinstance(solver(question).ask(targets, rest), Found), "no label of a reason is idle"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -12,6 +13,7 @@ from tarnkappe.gate.forms import rows_shown
 from tarnkappe.gate.gate import Block
 from tarnkappe.gate.question import Rows
 from tarnkappe.gate.source import People
+from tests.conftest import FIXTURES
 from tests.gate.clinic import ALL, RUNNING, between, keeper, policy, write
 
 TYPES = {"age": "integer", "zip": "text", "sex": "text", "disease": "text", "pay": "integer"}
@@ -59,6 +61,35 @@ def test_the_running_example_as_anatomy(tmp_path: Path) -> None:
     lists = {row[3] for row in rows.rows}
     assert len(lists) == 1
     assert json.loads(lists.pop()) == {"Asthma": 2, "Bronchitis": 1, "Cholera": 1}
+
+
+def test_three_groups_as_anatomy_and_permuted(tmp_path: Path) -> None:
+    """F2.4: exact quasi-identifiers, and the values of each group with their numbers (E1: Clive has Diabetes)."""
+    with (FIXTURES / "query-model" / "f2.1.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file, delimiter=";"))
+    groups = [table[:3], table[3:7], table[7:]]
+    blocks = tuple(Block(tuple(r["name"] for r in g), tuple(r["disease"] for r in g)) for g in groups)
+    named = [row["name"] for row in table]
+    people = People(
+        tuple(named), {name: tuple(row[name] for row in table) for name in ("age", "zip", "sex")}, {}
+    )
+    counted = {}
+    for form in ("anatomy", "permuted"):
+        chosen = policy(tmp_path, answer={"form": form})
+        rows = rows_shown(chosen, TYPES, ALL, people, named, {"disease": blocks}, b"1").rows
+        own = {row[:3]: row[3] for row in rows}
+        exact = [tuple(row[name] for name in ("age", "zip", "sex")) for row in table]
+        assert sorted(own) == sorted(exact)
+        counted[form] = [[own[cells] for cells in exact[a:b]] for a, b in ((0, 3), (3, 7), (7, 9))]
+    wanted = [
+        {"Asthma": 1, "Bronchitis": 1, "Diabetes": 1},
+        {"Flu": 2, "Diabetes": 1, "Bronchitis": 1},
+        {"Diabetes": 2},
+    ]
+    assert [[json.loads(text) for text in group] for group in counted["anatomy"]] == [
+        [values] * len(group) for values, group in zip(wanted, groups, strict=True)
+    ]
+    assert [Counter(group) for group in counted["permuted"]] == wanted
 
 
 def test_values_of_nobody_are_in_rows_that_look_like_others(tmp_path: Path) -> None:

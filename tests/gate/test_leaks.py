@@ -262,6 +262,37 @@ def test_the_difference_of_two_answers_tells_nobodys_value() -> None:
 # ------------------------------------------------------------------------------------- refusals that tell nothing
 
 
+def test_a_refusal_betrays_unless_it_would_have_come_in_every_possible_table() -> None:
+    """F2.9: the sum of three numbers is told, 15; their maximum is refused. An auditor who refuses exactly what would
+    betray somebody betrays all three; one who refuses what would betray somebody in *some* possible table tells nothing.
+    """
+    possible = [w for w in itertools.product(range(16), repeat=3) if sum(w) == 15]
+
+    def betrays(answer: int) -> bool:
+        left = [w for w in possible if max(w) == answer]
+        return any(len({w[place] for w in left}) == 1 for place in range(3))
+
+    assert [w for w in possible if betrays(max(w))] == [(5, 5, 5)], (
+        "whoever sees the refusal knows everything"
+    )
+    would_be_betrayed_somewhere = any(betrays(max(w)) for w in possible)
+    assert [w for w in possible if would_be_betrayed_somewhere] == possible, "it is always refused"
+
+    def refusals(numbers: tuple[int, ...], decision: Decision) -> list[bool]:
+        """The same three people before our gate: everybody, then all pairs."""
+        world = dict(zip("xyz", map(str, numbers), strict=True))
+        gate = Gate(
+            population(world, sorted({"5", "0", "7", "8"} | set(world.values()))),
+            1,
+            Exact(),
+            decision=decision,
+        )
+        return [said is None for _, said in said_by(gate, [("x", "y", "z"), ("x", "y"), ("y", "z")])]
+
+    told = {tuple(refusals(w, DivideOnly())) for w in itertools.permutations((0, 7, 8))}
+    assert len(told) == 1, "tables that the first answer leaves possible are refused alike"
+
+
 def divided(world: World, queries: list, k: int) -> Transcript:
     """The whole table first, as the keeper begins."""
     return said_by(gate_with(DivideOnly(), world, k), [tuple(sorted(world)), *queries])

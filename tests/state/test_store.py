@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import stat
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,30 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be opened") as refused:
         Store.open("postgresql://ann:secret@127.0.0.1:1/clinic")
     assert "secret" not in str(refused.value)
+
+
+def test_a_store_of_another_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    place = tmp_path / "old.state"
+    Store.open(place).close()
+    with sa.create_engine(f"sqlite:///{place}").begin() as old:
+        old.execute(sa.text(f"ALTER TABLE {AUDIT.name} RENAME COLUMN event TO what"))
+    before = place.read_bytes()
+    with pytest.raises(
+        InputError, match=r"another version of Tarnkappe.*lacks event and has what.*new store"
+    ):
+        Store.open(place)
+    assert place.read_bytes() == before
+
+
+def test_who_reads_does_not_wait_for_who_writes(tmp_path: Path) -> None:
+    """A page of the service must not stand still because a job writes how far it is."""
+    store = Store.open(tmp_path / "state.db")
+    with store.writing() as writer:
+        AuditLog(store).append("written", {}, writer)
+        start = time.monotonic()
+        with store.reading() as reader:
+            assert reader.execute(sa.text("SELECT count(*) FROM audit_log")).scalar() == 0
+        assert time.monotonic() - start < 5, "busy_timeout is 30 seconds"
+    with store.reading() as reader:
+        assert reader.execute(sa.text("SELECT count(*) FROM audit_log")).scalar() == 1
+    store.close()

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
 
-NAMES = ("lattice", "scale", "recoding", "risk", "gate", "algebra", "federation", "exchange")
+NAMES = ("lattice", "scale", "recoding", "risk", "gate", "algebra", "federation", "exchange", "service")
 
 
 class Bench(Protocol):
@@ -20,7 +20,7 @@ class Bench(Protocol):
 
     LIMITS: dict[str, float]
 
-    def run(self, progress: Progress | None = None, **size: int) -> dict[str, Any]:
+    def run(self, progress: Progress | None = None, **size: Any) -> dict[str, Any]:
         """Measure; the keys are stable. A measurement that can be smaller takes `rows`."""
 
 

@@ -6,11 +6,13 @@ reports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from tarnkappe.bench.adult import read_adult, reference_folder
 from tarnkappe.bench.chart import draw_curves, side_by_side
+from tarnkappe.bench.gate_kept import Kept
 from tarnkappe.bench.gate_measure import (
     Work,
     against_plain_python,
@@ -21,6 +23,7 @@ from tarnkappe.bench.gate_measure import (
 )
 from tarnkappe.bench.gate_workloads import SETUPS, adult
 from tarnkappe.drawing import Drawing
+from tarnkappe.errors import ParameterError
 from tarnkappe.gate import STRATEGIES
 from tarnkappe.table.encoding import Progress
 
@@ -75,16 +78,19 @@ PLAN: dict[str, tuple[str, ...]] = {
     "10": (POOL, *MATCHINGS, "sa-unique", BASELINE),
 }
 """Which strategies run on which setup."""
-SMALL = ("2", "3-7", "3-6")
+LONG = ("5", "6", "7")
+"""Setups that show how curves go on; they are drawn less often."""
 SLOW_FOR_POOL = ("4-10000-100", 25)
+PLAIN_SETUP, PLAIN_K = "4-10000-100", 10
+"""Where clone matching is compared with its plain Python twin."""
 
 
 def run(
     progress: Progress | None = None,
     *,
     seeds: int = 20,
-    large_seeds: int | None = None,
-    setups: tuple[str, ...] | None = None,
+    setups: Sequence[str] = (),
+    keep: Path | None = None,
     plain_queries: int = 200,
 ) -> dict[str, Any]:
     """Measure every strategy on the setups where it is of interest.
@@ -93,37 +99,47 @@ def run(
 
     Args:
         progress: told which line is measured.
-        seeds: how many times setups 1, 2 and 3 are drawn.
-        large_seeds: how many times the others are; a tenth of the seeds if not given.
-        setups: only these, by name; all if not given.
+        seeds: how many times a setup is drawn; setups 5, 6 and 7 a tenth as often.
+        setups: only these, by number or by name ("4" or "4-10000-100"); all if not given.
+        keep: a file in which lines are kept as they are measured, and from which they are taken if they were.
         plain_queries: how many queries of setup 4 the plain Python twin gets.
     """
-    large = max(1, seeds // 10) if large_seeds is None else large_seeds
-    figures: dict[str, Any] = {"seeds": seeds, "large_seeds": large}
-    if setups is None or "1" in setups:
-        figures |= exact_signatures(seeds)
-        figures["setup_1"] = {
-            name: without_criterion(STRATEGIES[name], seeds) for name in (*MATCHINGS, "sa-unique")
+    names = _chosen(setups)
+    kept = Kept(keep)
+    figures: dict[str, Any] = {"seeds": seeds, "setups": ", ".join(names)}
+    curves: dict[str, dict[str, Any]] = {}
+    if "1" in names:
+        figures |= kept.of({"setup": "1", "seeds": seeds}, lambda: exact_signatures(seeds))
+        figures["setup_1"] = setup_1 = {
+            name: kept.of(
+                {"setup": "1", "strategy": name, "seeds": seeds},
+                lambda name=name: without_criterion(STRATEGIES[name], seeds),  # type: ignore[misc]
+            )
+            for name in (*MATCHINGS, "sa-unique")
         }
-    if setups is None or "4-10000-100" in setups:
-        figures |= against_plain_python("4-10000-100", 10, plain_queries)
-    jobs = [
-        (name, k, strategy)
-        for name, strategies in PLAN.items()
-        if setups is None or name in setups
-        for k in ((5, 7) if name == "10" else SETUPS[name].ks)
-        for strategy in strategies
-        if not (strategy == POOL and (name, k) == SLOW_FOR_POOL)
-    ]
+        curves["setup_1"] = {
+            "exact": figures.pop("curve"),
+            **{name: each.pop("curve") for name, each in setup_1.items()},
+        }
+    if PLAIN_SETUP in names:
+        figures |= kept.of(
+            {"setup": PLAIN_SETUP, "k": PLAIN_K, "plain": plain_queries, "seeds": seeds},
+            lambda: against_plain_python(PLAIN_SETUP, PLAIN_K, plain_queries, seeds),
+        )
     lines: dict[str, dict[str, Any]] = {}
+    jobs = _jobs(names)
     for done, (name, k, strategy) in enumerate(jobs):
         if progress:
             progress("setups", done, len(jobs))
-        repeats = seeds if name in SMALL else large
-        runs = [measure(*work, k, STRATEGIES[strategy]()) for work in _drawn(name, repeats)]
-        lines.setdefault(f"setup_{name}_k{k}", {})[strategy] = together(runs)
+        repeats = max(1, seeds // 10) if name[0] in LONG else seeds
+        lines.setdefault(f"setup_{name}_k{k}", {})[strategy] = kept.of(
+            {"setup": name, "k": k, "strategy": strategy, "seeds": repeats},
+            lambda name=name, k=k, strategy=strategy, repeats=repeats: together(  # type: ignore[misc]
+                [measure(*work, k, STRATEGIES[strategy]()) for work in _drawn(name, repeats)]
+            ),
+        )
     _compare(lines)
-    figures["curves"] = {
+    figures["curves"] = curves | {
         name: {strategy: figure.pop("curve") for strategy, figure in line.items()}
         for name, line in lines.items()
     }
@@ -134,6 +150,27 @@ def run(
     ]
     figures["document"] = {"mean": DOCUMENT, "largest": DOCUMENT_LARGEST, "late": DOCUMENT_LATE}
     return figures | _summary(lines)
+
+
+def _chosen(setups: Sequence[str]) -> list[str]:
+    """The names of the setups that are asked for."""
+    every = ["1", *PLAN]
+    for asked in setups:
+        if not any(asked in (name, name.split("-")[0]) for name in every):
+            raise ParameterError(f"there is no setup '{asked}': there are {', '.join(every)}")
+    return [name for name in every if not setups or name in setups or name.split("-")[0] in setups]
+
+
+def _jobs(names: Sequence[str]) -> list[tuple[str, int, str]]:
+    """What is measured: a setup, k and a strategy."""
+    return [
+        (name, k, strategy)
+        for name, strategies in PLAN.items()
+        if name in names
+        for k in ((5, 7) if name == "10" else SETUPS[name].ks)
+        for strategy in strategies
+        if not (strategy == POOL and (name, k) == SLOW_FOR_POOL)
+    ]
 
 
 def _drawn(name: str, repeats: int) -> Iterator[Work]:
@@ -181,15 +218,16 @@ def _summary(lines: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 PICTURES = {
+    "Setup 1: mean degree of anonymity, nothing added": ("setup_1", None),
     "Setup 2, k = 3: strategies": ("setup_2_k3", None),
     "Setup 3, 6 new, k = 4: strategies": ("setup_3-6_k4", None),
     "Setup 4, 10,000 people, 100 values, k = 10": ("setup_4-10000-100_k10", None),
-    "Setup 8, k = 10: SA-unique variants": ("setup_8_k10", None),
-    "Setup 9, k = 4: few values, large answers": ("setup_9_k4", None),
-    "Setup 10, Adult, k = 7": ("setup_10_k7", None),
     "Setup 5, k = 10: clone matching": ("setup_5-", "_k10"),
     "Setup 6, k = 10: distributions": ("setup_6-", "_k10"),
     "Setup 7, k = 25: distributions": ("setup_7-", "_k25"),
+    "Setup 8, k = 10: SA-unique variants": ("setup_8_k10", None),
+    "Setup 9, k = 4: few values, large answers": ("setup_9_k4", None),
+    "Setup 10, Adult, k = 7": ("setup_10_k7", None),
 }
 """A line with a curve for each strategy, or the curves of clone matching for several lines."""
 
@@ -204,9 +242,10 @@ def draw(measured: dict[str, Any]) -> Drawing:
         else:
             chosen = [name for name in lines if name.startswith(start) and name.endswith(end)]
             curves = {name.removeprefix(start).removesuffix(end): lines[name][CLONE] for name in chosen}
+        scale, axis = (1, "values") if start == "setup_1" else (100, "%")
         if curves:
             points = {
-                name: [(query, 100 * share) for query, share in curve] for name, curve in curves.items()
+                name: [(query, scale * height) for query, height in curve] for name, curve in curves.items()
             }
-            drawings.append(draw_curves(title, points, ("query", "%")))
+            drawings.append(draw_curves(title, points, ("query", axis)))
     return side_by_side("Artificial values for 100 real ones, by query", drawings)

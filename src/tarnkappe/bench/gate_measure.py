@@ -29,7 +29,7 @@ Work = tuple[Population, list[list[int]]]
 def exact_signatures(seeds: int) -> dict[str, Any]:
     """Setup 1: all exact signatures after every answer."""
     seconds: list[float] = []
-    averages: list[float] = []
+    averages: list[list[float]] = []
     betrayed: list[int] = []
     for seed in range(-1, seeds):  # the first run compiles and is not counted
         population, queries = SETUPS["1"].draw(max(seed, 0))
@@ -38,6 +38,7 @@ def exact_signatures(seeds: int) -> dict[str, Any]:
         number: dict[int, int] = {}
         truth: list[int] = []
         lowest: list[int] = []
+        average: list[float] = []
         for query in queries:
             for person in query:
                 if person not in number:
@@ -54,16 +55,17 @@ def exact_signatures(seeds: int) -> dict[str, Any]:
             if seed >= 0:
                 seconds.append(CLOCK() - start)
             lowest.append(int(pool.degrees().min()))
-            if len(lowest) == 1 and seed >= 0:
-                averages.append(float(pool.degrees().mean()))
+            average.append(float(pool.degrees().mean()))
         if seed >= 0:
             betrayed.append(1 + lowest.index(1) if 1 in lowest else len(lowest) + 1)
+            averages.append(average)
     return {
         "exact_signatures_queries": len(seconds),
         "exact_signatures_median_seconds": statistics.median(seconds),
         "exact_signatures_worst_seconds": max(seconds),
-        "exact_first_average_degree": statistics.mean(averages),
+        "exact_first_average_degree": statistics.mean(average[0] for average in averages),
         "exact_first_degree_1_after": max(betrayed),
+        "curve": _means(averages),
     }
 
 
@@ -112,8 +114,6 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
     added, real = sum(run["added"] for run in runs), sum(run["real"] for run in runs)
     least = None if any(run["least"] is None for run in runs) else sum(run["least"] for run in runs)
     by_query = np.mean([run["shares"] for run in runs], axis=0)
-    ends = np.unique(np.linspace(1, len(by_query), min(POINTS, len(by_query))).round().astype(int))
-    starts = [0, *ends[:-1].tolist()]
     return {
         "runs": len(runs),
         "share": added / real,
@@ -123,22 +123,31 @@ def together(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "ratio": None if least is None else (added / least if least else 1.0 + added),
         "median_seconds": statistics.median(seconds),
         "worst_seconds": max(seconds),
-        "curve": [
-            [int(end), round(float(by_query[start:end].mean()), 4)]
-            for start, end in zip(starts, ends.tolist(), strict=True)
-        ],
+        "curve": _means([run["shares"] for run in runs]),
     }
+
+
+def _means(runs: list[list[float]]) -> list[list[float]]:
+    """The mean of several runs by query, as the points of a curve."""
+    by_query = np.mean(runs, axis=0)
+    ends = np.unique(np.linspace(1, len(by_query), min(POINTS, len(by_query))).round().astype(int))
+    starts = [0, *ends[:-1].tolist()]
+    return [
+        [int(end), round(float(by_query[start:end].mean()), 4)]
+        for start, end in zip(starts, ends.tolist(), strict=True)
+    ]
 
 
 def without_criterion(strategy: type[Strategy], seeds: int) -> dict[str, Any]:
     """Setup 1 with an approximation: nothing is refused or added, the degrees fall."""
     seconds: list[float] = []
-    firsts: list[float] = []
+    averages: list[list[float]] = []
     betrayed: list[int] = []
     for seed in range(-1, seeds):
         population, queries = SETUPS["1"].draw(max(seed, 0))
         gate = Gate(population, 1, strategy(), may_add=False)
         lowest: list[int] = []
+        average: list[float] = []
         for query in queries:
             start = CLOCK()
             gate.ask(query)
@@ -146,41 +155,44 @@ def without_criterion(strategy: type[Strategy], seeds: int) -> dict[str, Any]:
                 seconds.append(CLOCK() - start)
             degrees = list(gate.degrees().values())
             lowest.append(min(degrees))
-            if len(lowest) == 1:
-                firsts.append(statistics.mean(degrees))
+            average.append(statistics.mean(degrees))
+        averages.append(average)
         betrayed.append(1 + lowest.index(1) if 1 in lowest else len(lowest) + 1)
     return {
-        "first_average_degree": statistics.mean(firsts),
+        "first_average_degree": statistics.mean(average[0] for average in averages),
         "first_degree_1_after": max(betrayed),
         "median_seconds": statistics.median(seconds),
         "worst_seconds": max(seconds),
+        "curve": _means(averages),
     }
 
 
-def against_plain_python(setup: str, k: int, queries: int) -> dict[str, Any]:
+def against_plain_python(setup: str, k: int, queries: int, seeds: int = 1) -> dict[str, Any]:
     """Clone matching, compiled and in plain Python, on the same queries: they must decide the same."""
-    population, asked = SETUPS[setup].draw(0)
-    plain = PlainDeltaTop(k, len(population.labels), clone_matching)
-    gate = Gate(population, k, CloneMatching())
-    number: dict[int, int] = {}
-    truth: list[int] = []
     compiled_seconds = plain_seconds = 0.0
+    population, asked = SETUPS[setup].draw(0)
     Gate(population, k, CloneMatching()).ask(asked[0])  # compiles
-    for query in asked[:queries]:
-        for person in query:
-            if person not in number:
-                number[person] = len(number)
-                truth.append(population.secret(person))
-        start = CLOCK()
-        added = plain.answer([number[person] for person in query], list(truth), may_add=True)
-        middle = CLOCK()
-        answer = gate.ask(query)
-        compiled_seconds += CLOCK() - middle
-        plain_seconds += middle - start
-        if added is None or not isinstance(answer, Answer) or added.total() != answer.artificial:
-            raise VerificationError("the compiled strategy does not decide as its plain twin")
+    for seed in range(seeds):
+        population, asked = SETUPS[setup].draw(seed)
+        plain = PlainDeltaTop(k, len(population.labels), clone_matching)
+        gate = Gate(population, k, CloneMatching())
+        number: dict[int, int] = {}
+        truth: list[int] = []
+        for query in asked[:queries]:
+            for person in query:
+                if person not in number:
+                    number[person] = len(number)
+                    truth.append(population.secret(person))
+            start = CLOCK()
+            added = plain.answer([number[person] for person in query], list(truth), may_add=True)
+            middle = CLOCK()
+            answer = gate.ask(query)
+            compiled_seconds += CLOCK() - middle
+            plain_seconds += middle - start
+            if added is None or not isinstance(answer, Answer) or added.total() != answer.artificial:
+                raise VerificationError("the compiled strategy does not decide as its plain twin")
     return {
-        "clone_matching_compiled_seconds": compiled_seconds / queries,
-        "clone_matching_plain_python_seconds": plain_seconds / queries,
+        "clone_matching_compiled_seconds": compiled_seconds / (seeds * queries),
+        "clone_matching_plain_python_seconds": plain_seconds / (seeds * queries),
         "clone_matching_to_plain_python": compiled_seconds / plain_seconds,
     }

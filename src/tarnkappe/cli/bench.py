@@ -23,6 +23,14 @@ def bench(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="How often random data are drawn: gate only.")
     ] = None,
+    setup: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this setup, by number or name (4, 4-10000-100); may be repeated: gate only."),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="Keep figures here as they are measured, and go on from there: gate only."),
+    ] = None,
     rows: Annotated[
         int | None, typer.Option(min=1, help="On so many rows, where a measurement can be smaller.")
     ] = None,
@@ -35,10 +43,12 @@ def bench(
         if draw is None:
             raise ParameterError(f"the measurement '{name}' has no picture: leave --picture out")
         check_picture(picture)
-    size = {key: value for key, value in (("seeds", seeds), ("rows", rows)) if value is not None}
+    given = {"seeds": seeds, "setups": setup or None, "keep": keep, "rows": rows}
+    size: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     for key in size:
         if key not in inspect.signature(chosen.run).parameters:
-            raise ParameterError(f"the measurement '{name}' has no choice of {key}: leave --{key} out")
+            option = {"setups": "setup"}.get(key, key)
+            raise ParameterError(f"the measurement '{name}' has no choice of {key}: leave --{option} out")
     with progress_bar() as progress:
         measured = chosen.run(progress, **size)
     if picture is not None and draw is not None:

@@ -47,7 +47,7 @@ def serve(
 ) -> None:
     """Open a PostgreSQL port in front of the protected table; Ctrl-C closes it."""
     from tarnkappe.gate.keeper import Keeper
-    from tarnkappe.gate.noisy_counts import NoisyCounts
+    from tarnkappe.gate.noisy_figures import NoisyFigures
     from tarnkappe.gate.sql.view import View
 
     try:
@@ -66,7 +66,9 @@ def serve(
         noisy = None
         if settings.aggregates == "noisy":
             store = Store.open(chosen.store)
-            noisy = NoisyCounts(chosen, keeper.source, store, settings.epsilon, settings.budget)
+            noisy = NoisyFigures(
+                chosen, keeper.source, store, settings.epsilon, settings.budget, settings.bounds
+            )
         asyncio.run(_serve(Service(keeper, view, chosen, settings, noisy), settings.host, as_json))
     finally:
         keeper.close()

@@ -65,14 +65,45 @@ class Cover:
     least: int
 
 
+class OpenSolvers:
+    """The solver for the newest result while it is open: one for all the sets of values that are tried."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._solver: Solver | None = None
+
+    def of(self, knowledge: Knowledge, tuple_: int, largest: int | None) -> Solver | None:
+        """The solver for the newest result, in the component of a tuple of it; None if it is too large."""
+        newest = knowledge.results - 1
+        members, counts = knowledge.members(newest).copy(), knowledge.counts(newest)
+        key = (newest, knowledge.values, members.tobytes(), largest)
+        if key != self._key:
+            knowledge.retract()
+            knowledge.publish(members, np.full(knowledge.values, len(members), dtype=np.int32))
+            question = problem(knowledge, tuple_, is_open=True)
+            knowledge.retract()
+            knowledge.publish(members, counts)
+            self._key = key
+            self._solver = solver(question) if largest is None or len(question.kinds) <= largest else None
+        return self._solver
+
+
 class LeastCover:
     """The search for one answer. The knowledge is as before when it is over."""
 
     def __init__(
-        self, pool: Pool, members: Integers, real: Integers, truth: Integers, k: int, effort: Effort
+        self,
+        pool: Pool,
+        members: Integers,
+        real: Integers,
+        truth: Integers,
+        k: int,
+        effort: Effort,
+        solvers: OpenSolvers | None = None,
     ) -> None:
         self.pool, self.members, self.real, self.truth = pool, members, real, truth
         self.k, self.effort = k, effort
+        self._solvers = solvers or OpenSolvers()
         self.knowledge: Knowledge = pool.knowledge
         self.reasons: list[Reason] = []
         self.proven = True
@@ -82,8 +113,6 @@ class LeastCover:
         self._made: list[Integers] = []
         self._state = pool.state.copy()
         self._state[1] = 0
-        self._solver: Solver | None = None
-        self._asked = False
         self._kind_before = self.knowledge.view.kind.copy()
         old = members[members < self.knowledge.tuples]
         could = self.knowledge.view.allowed[old]
@@ -180,7 +209,7 @@ class LeastCover:
             open_ = np.zeros(pool.shown.shape, dtype=np.bool_)
             open_[kind] = pool.shown[kind] == 0
             targets = question.pairs_of(open_)
-            levels = dict(enumerate(added.tolist()))
+            levels = dict(enumerate((self.real + added).tolist()))
             verdict = exact.ask(targets, levels, self.effort.solver) if targets else Impossible(frozenset())
             if isinstance(verdict, Found):
                 pool.add(question.deal(verdict.counts, self.knowledge, self.truth))
@@ -217,18 +246,7 @@ class LeastCover:
 
     def _exact(self, tuple_: int) -> Solver | None:
         """The solver for the component of this answer, which is open in it; None if it is too large."""
-        if not self._asked:
-            self._asked = True
-            newest = self.knowledge.counts(self.knowledge.results - 1)
-            self.knowledge.retract()
-            everything = np.full(self.knowledge.values, len(self.members), dtype=np.int32)
-            self.knowledge.publish(self.members, everything)
-            question = problem(self.knowledge, tuple_, self.real)
-            self.knowledge.retract()
-            self.knowledge.publish(self.members, newest)
-            if self.effort.pairs is None or len(question.kinds) <= self.effort.pairs:
-                self._solver = solver(question)
-        return self._solver
+        return self._solvers.of(self.knowledge, tuple_, self.effort.pairs)
 
     def _guesses(self, pool: Pool, tuples: list[int], added: Integers) -> list[Reason]:
         """For tuples that lack values nobody knows why: labels of which more would help.

@@ -14,8 +14,7 @@ class CpSat(Solver):
     """CP-SAT on one thread with a fixed seed and a deterministic budget, so that answers are reproducible.
 
     The limits of the open result hang on one assumption for each label. If the question is impossible, the
-    solver names assumptions that suffice for it: the labels of which no artificial values would have to be
-    added.
+    solver names assumptions that suffice for it: the labels of which more would have to be published.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -25,11 +24,10 @@ class CpSat(Solver):
             model.new_bool_var("") if most == 1 else model.new_int_var(0, most, "") for most in problem.most
         ]
         self._total: dict[int, cp_model.LinearExpr] = {}
-        self._limit: dict[int, int] = {}
         for row in problem.rows:
             terms = [self._counts[pair] for pair in row.pairs]
             if row.label is not None:
-                self._total[row.label], self._limit[row.label] = cp_model.LinearExpr.sum(terms), row.limit
+                self._total[row.label] = cp_model.LinearExpr.sum(terms)
             elif row.limit == 1 and all(problem.most[pair] == 1 for pair in row.pairs):
                 (model.add_exactly_one if row.exact else model.add_at_most_one)(terms)
             elif row.exact:
@@ -37,14 +35,14 @@ class CpSat(Solver):
             else:
                 model.add(cp_model.LinearExpr.sum(terms) <= row.limit)
 
-    def ask(self, targets: list[int], added: Mapping[int, int], effort: float | None = None) -> Verdict:
+    def ask(self, targets: list[int], published: Mapping[int, int], effort: float | None = None) -> Verdict:
         model = self._model.clone()
         model.add(cp_model.LinearExpr.sum([self._counts[pair] for pair in targets]) >= 1)
         assumed: dict[int, int] = {}
-        for label, count in added.items():
+        for label, count in published.items():
             if label in self._total:
                 holds = model.new_bool_var("")
-                model.add(self._total[label] <= self._limit[label] + count).only_enforce_if(holds)
+                model.add(self._total[label] <= count).only_enforce_if(holds)
                 model.add_assumption(holds)
                 assumed[holds.index] = label
         solver = cp_model.CpSolver()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.gate.knowledge import Booleans, Integers
-from tarnkappe.gate.local_search import enter
+from tarnkappe.gate.local_search import Scratch, enter
 from tarnkappe.gate.pool import Pool
 
 
@@ -41,6 +41,7 @@ class Guess:
         self.old = members[members < len(kind)]
         self._shown = np.zeros((pool.knowledge.kinds, pool.knowledge.values), dtype=np.int32)
         self._degree = np.zeros(pool.knowledge.kinds, dtype=np.int32)
+        self._scratch = Scratch.of(self.view)
 
     def nearest(self, tuple_: int, lacking: Booleans, most: int) -> list[tuple[Integers, frozenset[int]]]:
         """Distributions that show values which a tuple lacks, and the labels that each needs more often."""
@@ -83,6 +84,7 @@ class Guess:
             self.view,
             distribution,
             free,
+            self._scratch,
             tuple_,
             newest,
             self._shown,

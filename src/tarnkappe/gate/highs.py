@@ -29,12 +29,12 @@ class Highs(Solver):
         self._upper = np.array([row.limit for row in rows], dtype=np.float64)
         self._lower = np.where([row.exact for row in rows], self._upper, 0)
 
-    def ask(self, targets: list[int], added: Mapping[int, int], effort: float | None = None) -> Verdict:
+    def ask(self, targets: list[int], published: Mapping[int, int], effort: float | None = None) -> Verdict:
         problem = self.problem
         upper = self._upper.copy()
         for place, row in enumerate(problem.rows):
             if row.label is not None:
-                upper[place] = upper[place] + added[row.label] if row.label in added else np.inf
+                upper[place] = published.get(row.label, np.inf)
         goal = np.zeros(len(problem.most))
         goal[targets] = 1
         solution = milp(
@@ -49,5 +49,7 @@ class Highs(Solver):
         )
         if solution.x is not None:
             return Found(np.rint(solution.x).astype(int).tolist())
-        labels = frozenset(row.label for row in problem.rows if row.label is not None and row.label in added)
+        labels = frozenset(
+            row.label for row in problem.rows if row.label in published and row.label is not None
+        )
         return Impossible(labels) if solution.status == INFEASIBLE else Unknown()

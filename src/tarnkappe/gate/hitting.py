@@ -26,6 +26,16 @@ class Reason:
     options: tuple[frozenset[int], ...]
     added: Integers
 
+    def excludes(self, added: Integers) -> bool:
+        """Whether another set does not suffice either, for the same reason.
+
+        >>> reason = Reason(1, (frozenset({0, 2}),), np.array([0, 5, 1], dtype=np.int32))
+        >>> reason.excludes(np.array([0, 9, 1])), reason.excludes(np.array([0, 0, 2]))
+        (True, False)
+        """
+        more = set(np.flatnonzero(added > self.added).tolist())
+        return sum(not more.isdisjoint(option) for option in self.options) < self.need
+
 
 @dataclass(frozen=True)
 class Labels:

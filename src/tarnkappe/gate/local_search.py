@@ -12,6 +12,8 @@ that every value is allowed. Failing only means that another way must be tried.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,42 @@ TENURE = 3
 """For how many steps, plus a random few, a tuple does not go back to the value it has left."""
 NOISE = 64
 """One step in so many is random, to leave circles that nothing else prevents."""
+
+
+class Scratch(NamedTuple):
+    """Notes of a repair, which leaves them as it found them: what it costs depends on what it touches.
+
+    Attributes:
+        bad: the cells that overflow, in any order.
+        position: where a cell is among them, or -1.
+        weight: how heavy a cell is; 1 before and after.
+        heavy: the cells that are heavier than that.
+        left: the value that a tuple has left last, or -1.
+        until: up to which step it does not go back.
+        moved: the tuples that have left a value.
+    """
+
+    bad: Integers
+    position: Integers
+    weight: Integers
+    heavy: Integers
+    left: Integers
+    until: Integers
+    moved: Integers
+
+    @classmethod
+    def of(cls, view: View) -> Scratch:
+        """Notes for a history."""
+        cells, tuples = len(view.capacity), len(view.newest)
+        return cls(
+            np.empty(cells, dtype=np.int32),
+            np.full(cells, -1, dtype=np.int32),
+            np.ones(cells, dtype=np.int32),
+            np.empty(cells, dtype=np.int32),
+            np.full(tuples, -1, dtype=np.int32),
+            np.zeros(tuples, dtype=np.int32),
+            np.empty(tuples, dtype=np.int32),
+        )
 
 
 @compiled
@@ -79,10 +117,26 @@ def overflow(view: View, free: Integers, bad: Integers, count: int, soft: int) -
 
 
 @compiled
+def gather(view: View, value: Integers, free: Integers, tuple_: int, scratch: Scratch, count: int) -> int:
+    """Note the cells that overflow among those that a tuple is in; returns how many are noted now."""
+    membership = view.newest[tuple_]
+    while membership >= 0:
+        cell = view.cell[view.result[membership], value[tuple_]]
+        if free[cell] < 0 and scratch.position[cell] < 0:
+            scratch.position[cell] = count
+            scratch.bad[count] = cell
+            count += 1
+        membership = view.earlier[membership]
+    return count
+
+
+@compiled
 def repair(
     view: View,
     value: Integers,
     free: Integers,
+    scratch: Scratch,
+    count: int,
     pinned: int,
     soft: int,
     shown: Integers,
@@ -93,29 +147,26 @@ def repair(
 ) -> bool:
     """Relieve all overflowing cells without moving the pinned tuple; True if none is left.
 
-    Whenever no move makes the overflow smaller, all overflowing cells get heavier, so that those which are
-    hard to relieve decide more and more (breakout). Of equally good moves those are preferred that show a
-    value for a tuple that still lacks some (fewer than k).
+    The scratch has the overflowing cells, and is empty in the end. Whenever no move makes the overflow
+    smaller, all overflowing cells get heavier, so that those which are hard to relieve decide more and more
+    (breakout). Of equally good moves those are preferred that show a value for a tuple that still lacks some
+    (fewer than k).
 
     One result may be soft (-1: none is). If it alone overflows at the beginning, the values are in the end
     those with which it alone overflows and does so least; `free` is then of no use.
     """
-    cells = len(free)
-    position = np.full(cells, -1, dtype=np.int32)
-    bad = np.empty(cells, dtype=np.int32)
-    count = 0
-    for cell in range(cells):
-        if free[cell] < 0:
-            position[cell] = count
-            bad[count] = cell
-            count += 1
     if count == 0:
         return True
+    bad, position, weight, left, until = (
+        scratch.bad,
+        scratch.position,
+        scratch.weight,
+        scratch.left,
+        scratch.until,
+    )
+    heavy = moved = 0
     least = overflow(view, free, bad, count, soft)
-    best_values = value.copy()
-    weight = np.ones(cells, dtype=np.int32)
-    left = np.full(len(value), -1, dtype=np.int32)
-    until = np.zeros(len(value), dtype=np.int32)
+    best_values = value.copy() if soft >= 0 else value[:0].copy()
     for step in range(steps):
         state[1] += np.uint64(1)
         cell = bad[draw(state, count)]
@@ -149,7 +200,13 @@ def repair(
             break
         if best >= 0 and not random_move:
             for place in range(count):
+                if weight[bad[place]] == 1:
+                    scratch.heavy[heavy] = bad[place]
+                    heavy += 1
                 weight[bad[place]] += 1
+        if left[best_tuple] < 0:
+            scratch.moved[moved] = best_tuple
+            moved += 1
         left[best_tuple] = v
         until[best_tuple] = step + TENURE + draw(state, TENURE)
         move(view, value, free, best_tuple, best_value)
@@ -170,7 +227,7 @@ def repair(
                 position[touched] = -1
             membership = view.earlier[membership]
         if count == 0:
-            return True
+            break
         if soft >= 0:
             now = overflow(view, free, bad, count, soft)
             if 0 <= now < least:
@@ -178,9 +235,15 @@ def repair(
                 best_values[:] = value
                 if least == 1:
                     break
-    if least >= 0:
+    if count > 0 and least >= 0:
         value[:] = best_values
-    return False
+    for place in range(count):
+        position[bad[place]] = -1
+    for place in range(heavy):
+        weight[scratch.heavy[place]] = 1
+    for place in range(moved):
+        left[scratch.moved[place]] = -1
+    return count == 0
 
 
 @compiled
@@ -188,6 +251,7 @@ def enter(
     view: View,
     value: Integers,
     free: Integers,
+    scratch: Scratch,
     pinned: int,
     soft: int,
     shown: Integers,
@@ -202,7 +266,6 @@ def enter(
     """
     newest = len(view.cell) - 1
     row = view.cell[newest]
-    weight = np.ones(len(free), dtype=np.int32)
     first, last = view.first[newest], view.first[newest + 1]
     for membership in range(first, last):
         tuple_ = view.member[membership]
@@ -216,7 +279,7 @@ def enter(
         best, best_value, ties = 1 << 30, -1, 0
         for new in range(view.allowed.shape[1]):
             if view.allowed[tuple_, new]:
-                growth = price(view, free, weight, tuple_, -1, new)
+                growth = price(view, free, scratch.weight, tuple_, -1, new)
                 if growth < best:
                     best, ties = growth, 0
                 if growth == best:
@@ -245,7 +308,10 @@ def enter(
             return False
         taken[best_value] = True
         move(view, value, free, tuple_, best_value)
-    return repair(view, value, free, pinned, soft, shown, degree, k, steps, state)
+    count = 0
+    for membership in range(first, last):
+        count = gather(view, value, free, view.member[membership], scratch, count)
+    return repair(view, value, free, scratch, count, pinned, soft, shown, degree, k, steps, state)
 
 
 @compiled
@@ -266,15 +332,15 @@ def impose(
     values: Integers,
     frees: Integers,
     count: int,
+    scratch: Scratch,
     tuple_: int,
     new: int,
     state: NDArray[np.uint64],
 ) -> None:
     """Give a tuple another value in a copy of the witness that it disturbs least, put behind the others."""
-    weight = np.ones(frees.shape[1], dtype=np.int32)
     best, base, ties = 1 << 30, 0, 0
     for witness in range(count):
-        growth = price(view, frees[witness], weight, tuple_, values[witness, tuple_], new)
+        growth = price(view, frees[witness], scratch.weight, tuple_, values[witness, tuple_], new)
         if growth < best:
             best, ties = growth, 0
         if growth == best:
@@ -292,6 +358,7 @@ def seek(
     values: Integers,
     frees: Integers,
     count: int,
+    scratch: Scratch,
     wanted: Integers,
     shown: Integers,
     degree: Integers,
@@ -315,8 +382,10 @@ def seek(
                 continue
             if count == len(values):
                 return count
-            impose(view, values, frees, count, tuple_, new, state)
-            if repair(view, values[count], frees[count], tuple_, -1, shown, degree, k, steps, state):
+            impose(view, values, frees, count, scratch, tuple_, new, state)
+            value, free = values[count], frees[count]
+            bad = gather(view, value, free, tuple_, scratch, 0)
+            if repair(view, value, free, scratch, bad, tuple_, -1, shown, degree, k, steps, state):
                 show(view, values[count], shown, degree, 1)
                 count += 1
     return count

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge
-from tarnkappe.gate.local_search import enter, seek, show
+from tarnkappe.gate.local_search import Scratch, enter, seek, show
 from tarnkappe.gate.problem import component
 
 ROOM = 16
@@ -76,13 +76,15 @@ class Pool:
         known, cells = self._values.shape[1], self._frees.shape[1]
         tuples, results = component(view, int(knowledge.members(knowledge.results - 1)[0]))
         inside = results[view.holder]
+        scratch = Scratch.of(view)
         for witness in range(1, self.count):
             value, free = other._values[other.count], other._frees[other.count]
             value[:known], value[known:] = self._values[witness], -1
             free[:cells], free[cells:] = self._frees[witness], view.capacity[cells:]
-            if not enter(view, value, free, -1, -1, other.shown, other.degree, k, steps, other.state):
+            shown, degree = other.shown, other.degree
+            if not enter(view, value, free, scratch, -1, -1, shown, degree, k, steps, other.state):
                 value[tuples], free[inside] = truth[tuples], other._frees[0][inside]
-            show(view, value, other.shown, other.degree, 1)
+            show(view, value, shown, degree, 1)
             other.count += 1
         return other
 
@@ -116,6 +118,7 @@ class Pool:
 
     def seek(self, tuples: Integers, k: int, steps: int) -> None:
         """Look by local search for witnesses that show more values for some tuples, up to k for each."""
+        scratch = Scratch.of(self.knowledge.view)
         while len(tuples):
             self._make_room()
             before = self.count
@@ -124,6 +127,7 @@ class Pool:
                 self._values,
                 self._frees,
                 self.count,
+                scratch,
                 tuples,
                 self.shown,
                 self.degree,

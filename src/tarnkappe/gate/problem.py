@@ -21,8 +21,8 @@ from tarnkappe.native import compiled
 class Row:
     """The counts of some pairs add up to a number, or to at most that number.
 
-    A row with a label belongs to the result that is still open: artificial values of that label raise its
-    limit.
+    A row with a label belongs to the result that is still open: whoever asks says how often the label is
+    published there, and that is its limit.
     """
 
     pairs: list[int]
@@ -69,12 +69,11 @@ class Problem:
         return distribution
 
 
-def problem(knowledge: Knowledge, tuple_: int, real: Integers | None = None) -> Problem:
+def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> Problem:
     """The exact problem of the component of a tuple.
 
-    If the real counts of the newest result are given, that result is open: how often a value is published
-    there is not taken from the knowledge, but is the real count and as many artificial values as the
-    question allows.
+    If the newest result is open, how often a value is published there is not taken from the knowledge (which
+    must have every value there that may be published), but from every question.
     """
     view = knowledge.view
     tuples, results = component(view, tuple_)
@@ -82,27 +81,97 @@ def problem(knowledge: Knowledge, tuple_: int, real: Integers | None = None) -> 
     kinds, representatives, sizes = np.unique(view.kind[inside], return_index=True, return_counts=True)
     allowed = view.allowed[inside[representatives]]
     owner, values = np.nonzero(allowed)
-    index = np.full(allowed.shape, -1, dtype=np.int64)
+    index = np.full(allowed.shape, -1, dtype=np.int32)
     index[owner, values] = np.arange(len(owner))
-    local = np.full(knowledge.kinds, -1, dtype=np.int64)
+    local = np.full(knowledge.kinds, -1, dtype=np.int32)
     local[kinds] = np.arange(len(kinds))
-    most = sizes[owner].astype(np.int64)
+    most = sizes[owner].astype(np.int32)
+    newest = knowledge.results - 1 if is_open else -1
+    cells, ends, pairs, exact = _constraints(view, results, local, index, sizes[owner], newest, most)
     rows = [Row(index[kind, allowed[kind]].tolist(), int(size), True) for kind, size in enumerate(sizes)]
-    for result in np.flatnonzero(results).tolist():
-        members = local[np.unique(view.kind[knowledge.members(result)])]
-        counts = knowledge.counts(result)
-        exact = int(counts.sum()) == len(knowledge.members(result))
-        is_open = real is not None and result == knowledge.results - 1
-        for value in np.flatnonzero(counts).tolist():
-            pairs = index[members, value]
-            pairs = pairs[pairs >= 0]
-            if is_open and real is not None:
-                rows.append(Row(pairs.tolist(), int(real[value]), False, value))
-                continue
-            np.minimum.at(most, pairs, counts[value])
-            if exact or sizes[owner[pairs]].sum() > counts[value]:
-                rows.append(Row(pairs.tolist(), int(counts[value]), exact))
+    begin = 0
+    spelled = zip(cells.tolist(), ends.tolist(), exact.tolist(), strict=True)
+    for cell, end, is_exact in spelled:
+        mine = pairs[begin:end].tolist()
+        begin = end
+        if view.holder[cell] == newest:
+            rows.append(Row(mine, 0, False, int(view.label[cell])))
+        else:
+            rows.append(Row(mine, int(view.capacity[cell]), is_exact))
     return Problem(kinds[owner].tolist(), values.tolist(), most.tolist(), rows, tuples)
+
+
+@compiled
+def _constraints(
+    view: View,
+    results: Booleans,
+    local: Integers,
+    index: Integers,
+    size: NDArray[np.int64],
+    newest: int,
+    most: Integers,
+) -> tuple[Integers, NDArray[np.int64], Integers, Booleans]:
+    """Of each cell of some results that restricts something: where its pairs end, they, and whether they
+    must fill the cell. The most of a pair goes down to what its cells can hold.
+    """
+    room = 0
+    for result in range(len(results)):
+        if results[result]:
+            room += view.first[result + 1] - view.first[result]
+    pairs = np.empty(room * index.shape[1], dtype=np.int32)
+    cells = np.empty(len(view.capacity), dtype=np.int32)
+    ends = np.empty(len(view.capacity), dtype=np.int64)
+    fills = np.empty(len(view.capacity), dtype=np.bool_)
+    seen = np.full(len(index), -1, dtype=np.int32)
+    members = np.empty(len(index), dtype=np.int32)
+    count = end = 0
+    for result in range(len(results)):
+        if not results[result]:
+            continue
+        kinds = 0
+        for membership in range(view.first[result], view.first[result + 1]):
+            kind = local[view.kind[view.member[membership]]]
+            if seen[kind] != result:
+                seen[kind] = result
+                members[kinds] = kind
+                kinds += 1
+        published = 0
+        for cell in view.cell[result]:
+            published += view.capacity[cell] if cell >= 0 else 0
+        exact = published == view.first[result + 1] - view.first[result]
+        for value in range(index.shape[1]):
+            cell = view.cell[result, value]
+            if cell < 0:
+                continue
+            begin = end
+            total = 0
+            for kind in np.sort(members[:kinds]):
+                pair = index[kind, value]
+                if pair >= 0:
+                    pairs[end] = pair
+                    end += 1
+                    total += size[pair]
+            if result != newest:
+                for place in range(begin, end):
+                    most[pairs[place]] = min(most[pairs[place]], view.capacity[cell])
+                if not exact and total <= view.capacity[cell]:
+                    end = begin
+                    continue
+            cells[count], ends[count], fills[count] = cell, end, exact
+            count += 1
+    kept = begin = end = 0
+    for row in range(count):  # now that every most is known, more cells turn out to restrict nothing
+        last, total = ends[row], 0
+        for place in range(begin, last):
+            total += most[pairs[place]]
+        if fills[row] or view.holder[cells[row]] == newest or total > view.capacity[cells[row]]:
+            for place in range(begin, last):
+                pairs[end] = pairs[place]
+                end += 1
+            cells[kept], ends[kept], fills[kept] = cells[row], end, fills[row]
+            kept += 1
+        begin = last
+    return cells[:kept].copy(), ends[:kept].copy(), pairs[:end].copy(), fills[:kept].copy()
 
 
 @compiled

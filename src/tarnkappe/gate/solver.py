@@ -1,8 +1,8 @@
 """The exact solvers: what they are asked and what they answer.
 
 The question is always the same: given a problem, is there a distribution in which at least one of some
-pairs (a kind and a value) occurs? If a result is still open, the question also says how many artificial
-values of each label may be added to it.
+pairs (a kind and a value) occurs? If a result is still open, the question also says how often each label is
+published in it, so that one solver serves for every set of artificial values that is tried.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Impossible:
-    """There is none, whatever artificial values of other labels than these are added to the open result."""
+    """There is none, however often other labels than these are published in the open result."""
 
     labels: frozenset[int]
 
@@ -44,24 +44,24 @@ class Solver(ABC):
         self.problem = problem
 
     @abstractmethod
-    def ask(self, targets: list[int], added: Mapping[int, int], effort: float | None = None) -> Verdict:
+    def ask(self, targets: list[int], published: Mapping[int, int], effort: float | None = None) -> Verdict:
         """Is there a distribution with at least one of the target pairs?
 
         Args:
             targets: pairs of the problem.
-            added: how many artificial values of a label the open result may have; labels that are not named
-                may have as many as they like.
+            published: how often a label is in the open result; of labels that are not named there are as
+                many as anybody likes.
             effort: a budget; 0.01 is about 50 ms on a usual machine. None for no limit.
         """
 
     def reason(
-        self, targets: list[int], impossible: Impossible, added: Mapping[int, int], effort: float | None
+        self, targets: list[int], impossible: Impossible, published: Mapping[int, int], effort: float | None
     ) -> Impossible:
         """A smaller set of labels that already makes the targets impossible, by leaving some out."""
         labels = set(impossible.labels)
         for label in sorted(labels):
             if label in labels:
-                fewer = {other: added[other] for other in labels if other != label}
+                fewer = {other: published[other] for other in labels if other != label}
                 verdict = self.ask(targets, fewer, effort)
                 if isinstance(verdict, Impossible):
                     labels = set(verdict.labels)

@@ -125,7 +125,8 @@ class Source(ABC):
     def _fetch(self, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The rows of a statement, which sees one state of the table."""
 
-    def close(self) -> None:  # noqa: B027 - only a server has something to let go
+    @abstractmethod
+    def close(self) -> None:
         """Let go of the database."""
 
     def _columns(self) -> str:
@@ -172,7 +173,14 @@ class Source(ABC):
 
 
 class DuckSource(Source):
-    """A Parquet or CSV file, or a table of a DuckDB file. It is opened anew for every question."""
+    """A Parquet or CSV file, or a table of a DuckDB file. It is read anew for every question.
+
+    A DuckDB file is also opened anew, so that others can write to it in between.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._reader: duckdb.DuckDBPyConnection | None = None
+        super().__init__(policy)
 
     @property
     def relation(self) -> str:
@@ -188,30 +196,47 @@ class DuckSource(Source):
         return self._named({row[0]: row[1] for row in found})
 
     def _fetch(self, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        with self._connected() as connection:
-            return connection.execute(statement, list(parameters)).fetchall()
-
-    @contextmanager
-    def _connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
         path = self._path
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
+        with self._connected() as connection:
+            try:
+                return connection.execute(statement, list(parameters)).fetchall()
+            except duckdb.Error as error:
+                raise InputError(f"{path}: the table cannot be read ({type(error).__name__})") from None
+
+    @contextmanager
+    def _connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        if self._is_database:
+            with self._opened() as connection:
+                yield connection
+            return
+        if self._reader is None:
+            self._reader = self._opened()
+        with self._reader.cursor() as connection:  # each thread needs one of its own
+            yield connection
+
+    def _opened(self) -> duckdb.DuckDBPyConnection:
+        """A connection that can reach the file of the table and nothing else."""
+        path, is_database = self._path, self._is_database
         config: dict[str, Any] = {"temp_directory": "", "autoinstall_known_extensions": "false"}
         try:
             connection = duckdb.connect(
-                str(path) if self._is_database else ":memory:", read_only=self._is_database, config=config
+                str(path) if is_database else ":memory:", read_only=is_database, config=config
             )
         except duckdb.Error:
             raise InputError(f"{path}: this is no DuckDB file, or another program has it open") from None
-        with connection:
-            try:
-                if not self._is_database:
-                    connection.execute(f"SET allowed_paths = [{literal(str(path))}]")
-                connection.execute("SET enable_external_access = false")
-                connection.execute("SET lock_configuration = true")
-                yield connection
-            except duckdb.Error as error:
-                raise InputError(f"{path}: the table cannot be read ({type(error).__name__})") from None
+        if not is_database:
+            connection.execute(f"SET allowed_paths = [{literal(str(path))}]")
+            connection.execute("SET enable_external_file_cache = false")  # the file may change at any time
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        return connection
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     @property
     def _path(self) -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.gate.hitting import Reason
 from tarnkappe.gate.knowledge import Integers, Knowledge
 
 
@@ -68,6 +69,8 @@ class Strategy(ABC):
 
     gave_up = False
     """Whether the last answer was turned down without a proof that it had to be."""
+    reasons: tuple[Reason, ...] = dataclasses.field(default=(), init=False, repr=False, compare=False)
+    """Why the last answer that `complete` turned down had to be, as sets that are added to its values."""
 
     def begin(self, knowledge: Knowledge, k: int, seed: int = 0) -> None:
         """Start with an empty history."""

@@ -34,6 +34,10 @@ changed by no more than the ratio of their Z, and not at all if any surplus woul
 answers of more than a few people. Step 3 puts values in by hand: the claim holds, but there is no such bound.
 `mended` counts these answers; if there are many, the floor is too low.
 
+A draw that fails is never tried again in another form: the solver says which labels were lacking, and draws
+with no more of them are turned down at a glance (`Reason.excludes`). They would have failed as well, so the
+rule is the same, only faster, and few answers need step 3.
+
 **Its limits.** The test in step 2 must be exact. With the strategy `exact` it is. `witness-pool` may give
 up on a draw that would have done (`unproven` counts how often). A table is then excluded only if the search
 gives up on P in this table whatever its random numbers are, which are secret, although in the true table it
@@ -51,6 +55,7 @@ from random import Random
 import numpy as np
 
 from tarnkappe.gate.decision import Decision
+from tarnkappe.gate.hitting import Reason
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge
 from tarnkappe.gate.policy import Surplus
 from tarnkappe.gate.signature_check import Unlike
@@ -112,14 +117,19 @@ class Veiled(Decision):
         size = self.floor(len(members), strategy.k) + self.coins.beyond(self.surplus.spread)
         size = max(size, at_least - len(members))
         drawn, tries = self.coins.multiset(labels, size), TRIES
+        turned_down: list[tuple[Integers, Reason]] = []
         for _ in range(DRAWS):
             counts = real + counted(np.array(drawn, dtype=np.int32), values)
-            if ((could & (counts > 0)).sum(axis=1) >= strategy.k).all():  # else no need to ask
+            if ((could & (counts > 0)).sum(axis=1) >= strategy.k).all() and not any(
+                reason.excludes(counts - before) for before, reason in turned_down
+            ):  # else no need to ask
                 proposal = strategy.complete(members, truth, counts, may_add=False)
                 if proposal is not None and self._enough(strategy, members, counts, truth):
                     return proposal
                 tries -= 1
                 self.unproven += strategy.gave_up
+                if proposal is None:
+                    turned_down += [(counts, reason) for reason in strategy.reasons]
                 if not tries:
                     break
             drawn = self.coins.multiset(labels, size)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.certificate import certify
-from tarnkappe.gate.cover import Cover, Effort, LeastCover
+from tarnkappe.gate.cover import Cover, Effort, LeastCover, OpenSolvers
 from tarnkappe.gate.exact_test import settle
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.pool import Pool
@@ -46,6 +46,7 @@ class WitnessPool(Strategy):
 
     def _start(self) -> None:
         self._pool = Pool(self.knowledge, self.seed)
+        self._solvers = OpenSolvers()
         self._next: Cover | None = None
 
     def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
@@ -55,10 +56,11 @@ class WitnessPool(Strategy):
         self, members: Integers, truth: Integers, counts: Integers, may_add: bool
     ) -> Proposal | None:
         effort = Effort(self.steps, self.work, self.effort, self.pairs)
-        search = LeastCover(self._pool, members, counts, truth, self.k, effort)
+        search = LeastCover(self._pool, members, counts, truth, self.k, effort, self._solvers)
         self._next = search.find(may_add)
         self.gave_up = self._next is None and not search.proven
         if self._next is None:
+            self.reasons = tuple(search.reasons) if search.proven else ()
             return None
         self._proposed = counts + self._next.added
         return Proposal((Part(members, self._proposed),), self._next.least)

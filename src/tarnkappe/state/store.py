@@ -6,6 +6,7 @@ A part of the house that keeps something defines its tables on `METADATA` and wo
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from tarnkappe.table.formats.address import is_address, shown
 
 METADATA = sa.MetaData()
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+READING = "tarnkappe_only_reads"
 WRITERS_LOCK = 7_461_726_110
 """The advisory lock of PostgreSQL under which writers take turns."""
 
@@ -34,11 +36,14 @@ class Store:
 
     def __init__(self, engine: sa.Engine, place: str) -> None:
         self.engine, self.place = engine, place
+        # Threads of one process queue here: SQLite would let them look again and again, with pauses.
+        self._turns = threading.RLock()
         if engine.dialect.name == "sqlite":
             sa.event.listen(engine, "connect", _prepare_sqlite)
             sa.event.listen(engine, "begin", _begin_sqlite)
         try:
             with self.writing() as connection:
+                _check_tables(connection, place)
                 METADATA.create_all(connection)
         except SQLAlchemyError as error:
             raise InputError(f"{place}: the store cannot be opened ({type(error).__name__})") from None
@@ -67,20 +72,39 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction; writers take turns, so that what one reads does not change before it writes."""
-        with self.engine.begin() as connection:
+        with self._turns, self.engine.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": WRITERS_LOCK})
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A transaction that only reads."""
-        with self.engine.connect() as connection:
+        """A transaction that only reads; it does not wait for one that is still writing."""
+        with self.engine.connect().execution_options(**{READING: True}) as connection:
             yield connection
 
     def close(self) -> None:
         """Let go of the database."""
         self.engine.dispose()
+
+
+def _check_tables(connection: sa.Connection, place: str) -> None:
+    """A store of another version has other columns: say so before anything is read or written wrongly."""
+    inspector = sa.inspect(connection)
+    there = set(inspector.get_table_names())
+    for table in METADATA.sorted_tables:
+        if table.name in there:
+            found = {column["name"] for column in inspector.get_columns(table.name)}
+            wanted = {column.name for column in table.columns}
+            if found != wanted:
+                missing, unknown = sorted(wanted - found), sorted(found - wanted)
+                what = [f"lacks {', '.join(missing)}"] * bool(missing)
+                what += [f"has {', '.join(unknown)}"] * bool(unknown)
+                raise InputError(
+                    f"{place}: this store was written by another version of Tarnkappe: its table "
+                    f"'{table.name}' {' and '.join(what)}. Use that version, or name a new store; nothing "
+                    "was changed"
+                )
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
@@ -90,4 +114,5 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    only_reads = connection.get_execution_options().get(READING, False)
+    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.noisy_counts import NoisyCounts
+from tarnkappe.gate.noisy_figures import NoisyFigures
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.server.service import Service
 from tarnkappe.gate.server.settings import Settings
@@ -110,7 +110,7 @@ def running(policy: Policy, folder: Path, **settings: Any) -> Iterator[Running]:
     noisy = None
     if chosen.aggregates == "noisy":
         store = Store.open(policy.store)
-        noisy = NoisyCounts(policy, keeper.source, store, chosen.epsilon, chosen.budget)
+        noisy = NoisyFigures(policy, keeper.source, store, chosen.epsilon, chosen.budget, chosen.bounds)
     service = Service(keeper, View.of(policy, keeper.source.types), policy, chosen, noisy)
     loop = asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""Counts with noise, paid for by a budget."""
+"""Figures with noise, paid for by a budget."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tarnkappe.gate.noisy_counts import NoisyCounts
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.gate.noisy_figures import Figure, NoisyFigures
 from tarnkappe.gate.question import Question, Refused
+from tarnkappe.gate.server.settings import Settings
 from tarnkappe.gate.source import Source
 from tarnkappe.state import AuditLog, Store
 from tests.gate.server.gates import DISEASES, Running, people, policy, put, running
 
 pytest.importorskip("opendp")
+COUNT, MEAN = Figure("count"), Figure("avg", "age")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,12 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     chosen = dataclasses.replace(
         chosen, sensitive=(dataclasses.replace(chosen.sensitive[0], values=(*DISEASES, "plague")),)
     )
-    settings = {"aggregates": "noisy", "epsilon": Fraction(5), "budget": Fraction(30)}
+    settings = {
+        "aggregates": "noisy",
+        "epsilon": Fraction(5),
+        "budget": Fraction(60),
+        "bounds": {"age": (Fraction(18), Fraction(90))},
+    }
     with running(chosen, folder, **settings) as found:
         yield found
 
@@ -48,7 +56,8 @@ def test_counts_are_near_the_truth_and_never_exact_twice(noisy: Running) -> None
             < 15
         )  # type: ignore[index]
         for refused in (
-            "SELECT avg(age) FROM patients",
+            "SELECT sum(DISTINCT age) FROM patients",
+            "SELECT max(age) FROM patients",
             "SELECT count(disease) FROM patients",
             "SELECT max(disease), count(*) FROM patients",
         ):
@@ -62,20 +71,74 @@ def test_counts_are_near_the_truth_and_never_exact_twice(noisy: Running) -> None
 def test_the_budget_ends_for_everybody_who_may_share_answers(folder: Path) -> None:
     chosen = policy(put(people(50), "parquet", folder), folder)
     store = Store.open(chosen.store)
-    counts = NoisyCounts(chosen, Source.open(chosen), store, Fraction(1, 2), Fraction(1))
+    figures = NoisyFigures(chosen, Source.open(chosen), store, Fraction(1, 2), Fraction(1))
     everybody = Question(("age",))
     for user in ("ann", "bob"):
-        assert not isinstance(counts.answer(user, everybody, ()), Refused)
-    again = NoisyCounts(
+        assert not isinstance(figures.answer(user, everybody, (), [COUNT]), Refused)
+    again = NoisyFigures(
         chosen, Source.open(chosen), store, Fraction(1, 2), Fraction(1)
     )  # also after a restart
-    assert again.answer("cid", everybody, ()) == Refused("the privacy budget for noisy counts is spent")
+    spent_up = Refused("the privacy budget for noisy figures is spent")
+    assert again.answer("cid", everybody, (), [COUNT]) == spent_up
     spent = [entry for entry in AuditLog(store).entries() if entry.event == "budget spent"]
     assert len(spent) == 2
 
 
 def test_what_is_refused_costs_nothing(folder: Path) -> None:
     chosen = policy(put(people(50), "parquet", folder), folder)
-    counts = NoisyCounts(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(1))
-    assert isinstance(counts.answer("ann", Question(("disease",)), ("disease",)), Refused)
-    assert not isinstance(counts.answer("ann", Question(("age",)), ()), Refused)
+    bounds = {"age": (Fraction(18), Fraction(90))}
+    figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds)
+    assert isinstance(figures.answer("ann", Question(("disease",)), ("disease",), [COUNT]), Refused)
+    assert isinstance(figures.answer("ann", Question(("zip",)), (), [Figure("sum", "zip")]), Refused)
+    assert isinstance(figures.answer("ann", Question(("age",)), (), [COUNT, MEAN]), Refused), "two figures"
+    assert not isinstance(figures.answer("ann", Question(("age",)), (), [COUNT, COUNT]), Refused)
+
+
+def test_sums_and_means_are_near_the_truth(noisy: Running) -> None:
+    ages = [row[1] for row in people(400)]
+    with noisy.connect() as connection:
+        total, mean, again = connection.execute(
+            "SELECT sum(age) AS total, avg(age), avg(age) AS again FROM patients"
+        ).fetchone()  # type: ignore[misc]
+        assert abs(total - sum(ages)) < 90 * 10
+        assert abs(float(mean) - sum(ages) / 400) < 5
+        assert again == mean, "one figure, asked for twice, is paid for once"
+        means = dict(connection.execute("SELECT disease, avg(age) FROM patients GROUP BY 1").fetchall())
+        assert all(18 <= value <= 90 for value in means.values() if value is not None)
+        for disease in DISEASES:
+            own = [row[1] for row in people(400) if row[4] == disease]
+            assert abs(float(means[disease]) - sum(own) / len(own)) < 15
+        empty = connection.execute("SELECT sum(age) FROM patients WHERE age > 200").fetchone()
+        assert abs(empty[0]) < 90 * 10  # type: ignore[index]
+
+
+def test_one_person_changes_a_sum_by_no_more_than_the_bounds_say(folder: Path, monkeypatch) -> None:
+    """The noise is scaled by the bounds, and whoever is beyond them counts as the bound."""
+    asked: list[tuple[list[int], int, Fraction]] = []
+
+    def exact(values: list[int], sensitivity: int, epsilon: Fraction) -> list[int]:
+        asked.append((list(values), sensitivity, epsilon))
+        return list(values)
+
+    monkeypatch.setattr("tarnkappe.gate.noisy_figures.laplace", exact)
+    rows = [("a", 20, "1", "f", "cold"), ("b", 500, "1", "f", "cold"), ("c", None, "1", "f", "flu")]
+    chosen = policy(put(rows, "parquet", folder), folder)
+    bounds = {"age": (Fraction(-10), Fraction(120))}
+    figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(10), bounds)
+    found = figures.answer("ann", Question(("age",)), (), [Figure("sum", "age"), MEAN])
+    assert found == {(): {Figure("sum", "age"): 140, MEAN: 70}}
+    assert asked[0] == ([140], 120, Fraction(1))
+    (_, half_range, first), (counts, one, second) = asked[1:]
+    assert (half_range, counts, one, first + second) == (65, [2], 1, Fraction(1))
+
+
+def test_bounds_are_of_columns_of_numbers(folder: Path) -> None:
+    chosen = policy(put(people(20), "parquet", folder), folder)
+    for name in ("zip", "nonsense"):
+        bounds = {name: (Fraction(0), Fraction(1))}
+        with pytest.raises(ColumnError, match=f"'{name}' is no column of numbers"):
+            NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds)
+    assert Settings.from_dict({"bounds": {"age": [0, 0.5]}}).bounds == {"age": (Fraction(0), Fraction(1, 2))}
+    for wrong in ([1], [2, 1], ["a", "b"], 7, [True, 2], [0.0, float("inf")]):
+        with pytest.raises(ParameterError, match=r"server\.bounds|'bounds'"):
+            Settings.from_dict({"bounds": {"age": wrong}})

@@ -44,6 +44,12 @@ def test_what_is_said_depends_on_nothing_but_the_kind_of_the_attempt(
         assert max(word) not in told  # nothing of the statement comes back, so logs can have it
 
 
+def test_having_is_refused_and_says_what_to_do(view: View) -> None:
+    with pytest.raises(StatementError, match="HAVING is not offered") as refused:
+        read("SELECT age, count(*) FROM patients GROUP BY age HAVING count(*) > 1", view)
+    assert "choose among those of the answer" in refused.value.hint
+
+
 def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: View) -> None:
     told = set()
     for name in ("id", "name", "nonsense", '"ID"'):

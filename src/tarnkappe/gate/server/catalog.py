@@ -22,6 +22,7 @@ from tarnkappe.gate.server.catalog_rows import (
     columns,
     database,
     formatted_types,
+    keywords,
     namespaces,
     own_relations,
     relation,
@@ -120,6 +121,7 @@ class Catalog:
         self._put("pg_collation", [collation()])
         self._put("pg_tablespace", [{"oid": 1663, "spcname": "pg_default", "spcowner": OWNER_OID}])
         self._put("pg_roles", [role()])
+        self._put("pg_get_keywords", keywords())
         self._put("pg_tables", [{"schemaname": "public", "tablename": view.table, "tableowner": "gate"}])
         self._put("pg_settings", [setting(name, value) for name, value in settings.items()])
         self._put("schemata", [schema()], "information_schema")

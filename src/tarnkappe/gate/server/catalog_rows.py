@@ -11,6 +11,14 @@ from tarnkappe.gate.sql.view import View
 DATABASE = "tarnkappe"
 TABLE_OID = 16_384
 OWNER_OID = 10
+ARRAY_IN = 750
+"""The function by which clients recognize the types of arrays."""
+RESERVED = """all analyse analyze and any array as asc asymmetric both case cast check collate column
+constraint create current_catalog current_date current_role current_time current_timestamp current_user
+default deferrable desc distinct do else end except false fetch for foreign from grant group having in
+initially intersect into lateral leading limit localtime localtimestamp not null offset on only or order
+placing primary references returning select session_user some symmetric table then to trailing true union
+unique user using variadic when where window with"""
 
 
 def namespaces() -> list[dict[str, Any]]:
@@ -34,6 +42,11 @@ def database() -> dict[str, Any]:
         "datcollate": "C",
         "datctype": "C",
     }
+
+
+def keywords() -> list[dict[str, Any]]:
+    """The words that are no names."""
+    return [{"word": word, "catcode": "R", "catdesc": "reserved"} for word in RESERVED.split()]
 
 
 def all_types() -> list[dict[str, Any]]:
@@ -69,7 +82,7 @@ def _type(
         "typtypmod": -1,
         "typndims": 0,
         "typcollation": 100 if category == "S" else 0,
-        "typinput": 0,
+        "typinput": ARRAY_IN if element else 0,
         "typoutput": 0,
         "typreceive": 0,
         "typsend": 0,

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 from tarnkappe.errors import AccessError
-from tarnkappe.gate.noisy_counts import NoisyCounts
+from tarnkappe.gate.noisy_figures import Figure, NoisyFigures
 from tarnkappe.gate.question import Question, Refused, Rows
 from tarnkappe.gate.server.metrics import Metrics
 from tarnkappe.gate.server.pace import until_release
@@ -21,7 +21,7 @@ from tarnkappe.gate.sql.selection import Output, Selection
 
 log = logging.getLogger(__name__)
 Answer = tuple[list[Row], str]
-NOISY = "The counts have random noise, and each answer costs privacy budget."
+NOISY = "The figures have random noise, and each of them costs privacy budget."
 
 
 class Answering(Protocol):
@@ -45,9 +45,9 @@ class Desk:
     Args:
         keeper: decides and records.
         quantum: see `pace`.
-        aggregates: "view" if they are worked out from the answer, "noisy" if they are counts with noise,
-            "refuse" if there are none.
-        noisy: counts with noise.
+        aggregates: "view" if they are worked out from the answer, "noisy" if they are figures of the table
+            with noise, "refuse" if there are none.
+        noisy: figures with noise.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Desk:
         quantum: float,
         aggregates: str,
         metrics: Metrics,
-        noisy: NoisyCounts | None = None,
+        noisy: NoisyFigures | None = None,
     ) -> None:
         self._keeper, self._quantum, self._aggregates, self._metrics = keeper, quantum, aggregates, metrics
         self._noisy = noisy
@@ -130,12 +130,18 @@ class Desk:
         noisy = self._noisy
         if noisy is None:
             raise StatementError(NOT_OFFERED, "aggregates are not offered here")
-        if not all(_is_count(output) or output.function is None for output in selection.outputs):
-            raise StatementError(NOT_OFFERED, "with noise only count(*) is offered, of all and by group")
+        figures = {output: _figure(output) for output in selection.outputs if output.function is not None}
 
         def with_noise() -> Answer | Refused:
-            found = noisy.answer(user, question, [column.name for column in selection.grouped])
-            return found if isinstance(found, Refused) else (noised(selection, found, values), NOISY)
+            grouped = [column.name for column in selection.grouped]
+            found = noisy.answer(user, question, grouped, list(figures.values()))
+            if isinstance(found, Refused):
+                return found
+            by_output = {
+                group: {output: mine[figure] for output, figure in figures.items()}
+                for group, mine in found.items()
+            }
+            return noised(selection, by_output, values), NOISY
 
         return with_noise
 
@@ -147,5 +153,12 @@ class Desk:
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
-def _is_count(output: Output) -> bool:
-    return output.function == "count" and output.column is None
+def _figure(output: Output) -> Figure:
+    if output.function == "count" and output.column is None:
+        return Figure("count")
+    if output.function in ("sum", "avg") and output.column is not None and not output.distinct:
+        return Figure(output.function, output.column.name)
+    raise StatementError(
+        NOT_OFFERED,
+        "with noise only count(*), sum and avg are offered, of all and by group, without DISTINCT",
+    )

@@ -15,7 +15,7 @@ from pathlib import Path
 from pygwire.messages import BackendKeyData, CancelRequest, ParameterStatus, ReadyForQuery, StartupMessage
 
 from tarnkappe.errors import InputError, TarnkappeError
-from tarnkappe.gate.noisy_counts import NoisyCounts
+from tarnkappe.gate.noisy_figures import NoisyFigures
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.server.catalog import Catalog
 from tarnkappe.gate.server.conversation import Conversation
@@ -53,7 +53,7 @@ class Service:
         view: the protected table as clients see it.
         policy: who may log in.
         settings: where to listen, and limits.
-        noisy: counts with noise, if the settings want them.
+        noisy: figures with noise, if the settings want them.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Service:
         view: View,
         policy: Policy,
         settings: Settings,
-        noisy: NoisyCounts | None = None,
+        noisy: NoisyFigures | None = None,
     ) -> None:
         self._view, self._policy, self._settings = view, policy, settings
         self.metrics = Metrics()

@@ -8,8 +8,11 @@
     metrics = "127.0.0.1:9433"    # for Prometheus; this machine alone
     quantum = 0.05                # seconds: answers leave 1, 2, 4, 8 ... of them after their turn came
     aggregates = "view"           # worked out from the answer that the rows would be; "noisy"; "refuse"
-    epsilon = 0.1                 # of one noisy count
-    budget = 1.0                  # of all noisy counts of users who are presumed to work together
+    epsilon = 0.1                 # of one noisy figure
+    budget = 1.0                  # of all noisy figures of users who are presumed to work together
+
+    [server.bounds]               # of columns of which there are noisy sums and means
+    age = [0, 120]
 
 All of it is optional.
 """
@@ -18,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
+import math
 import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
@@ -40,6 +44,8 @@ class Settings:
         quantum: an answer or a refusal leaves 1, 2, 4, 8, ... times so many seconds after its turn came, so
             that a time tells next to nothing about how the decision was made; until then nobody else has a
             turn, so there are at most 1 / quantum questions a second.
+        bounds: between which numbers a column counts in noisy sums and means; what is beyond counts as the
+            bound.
         largest_message: in bytes.
         login_seconds: how long somebody may take to log in.
         failure_seconds: how long a failed login waits for its answer, against trying out passwords.
@@ -58,6 +64,7 @@ class Settings:
     aggregates: str = "view"
     epsilon: Fraction = TENTH
     budget: Fraction = ONE
+    bounds: Mapping[str, tuple[Fraction, Fraction]] = dataclasses.field(default_factory=dict, hash=False)
     connections: int = 100
     largest_message: int = 1_048_576
     login_seconds: float = 15.0
@@ -119,6 +126,7 @@ class Settings:
             aggregates=section.take("aggregates", str, cls.aggregates),
             epsilon=Fraction(str(section.take("epsilon", number, float(cls.epsilon)))),
             budget=Fraction(str(section.take("budget", number, float(cls.budget)))),
+            bounds=_bounds(section.may_have("bounds", dict) or {}),
             connections=section.take("connections", int, cls.connections),
             largest_message=section.take("largest_message", int, cls.largest_message),
             login_seconds=float(section.take("login_seconds", number, cls.login_seconds)),
@@ -129,6 +137,18 @@ class Settings:
         )
         section.end()
         return settings
+
+
+def _bounds(said: Mapping[str, Any]) -> dict[str, tuple[Fraction, Fraction]]:
+    found = {}
+    for name, pair in said.items():
+        numbers = pair if isinstance(pair, list) else []
+        if len(numbers) != 2 or not all(type(n) in (int, float) and math.isfinite(n) for n in numbers):
+            raise ParameterError(f"[server.bounds] '{name}' must be two numbers: [LEAST, MOST]")
+        if numbers[0] >= numbers[1]:
+            raise ParameterError(f"[server.bounds] '{name}': the first number must be the smaller one")
+        found[name] = (Fraction(str(numbers[0])), Fraction(str(numbers[1])))
+    return found
 
 
 def address(text: str) -> tuple[str, int]:

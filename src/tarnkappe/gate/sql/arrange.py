@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.selection import Order, Output, Selection
 from tarnkappe.gate.sql.view import ViewColumn
 
@@ -32,14 +34,33 @@ def arranged(selection: Selection, rows: Iterable[Sequence[Any]], values: Sequen
     return _finished(selection, pairs, values)
 
 
-def noised(selection: Selection, counts: Mapping[tuple[str, ...], int], values: Sequence[Any]) -> list[Row]:
-    """The rows of an answer that is made of counts by group."""
+def noised(
+    selection: Selection,
+    figures: Mapping[tuple[str, ...], Mapping[Output, Fraction | None]],
+    values: Sequence[Any],
+) -> list[Row]:
+    """The rows of an answer that is made of figures by group."""
     pairs: list[tuple[Row, Row]] = []
-    for group, count in counts.items():
+    for group, found in figures.items():
         cells = dict(zip(selection.grouped, group, strict=True))
-        row = tuple(count if o.column is None else cells[o.column] for o in selection.outputs)
+        row = tuple(
+            _number(output, found[output]) if output in found else cells[_shown(output)]
+            for output in selection.outputs
+        )
         pairs.append((row, ()))
     return _finished(selection, pairs, values)
+
+
+def _number(output: Output, value: Fraction | None) -> int | float | Decimal | None:
+    """A figure as a number of the type that its column has in the answer."""
+    if value is None:
+        return None
+    if output.kind == types.BIGINT:
+        return int(value)
+    if output.kind == types.DOUBLE:
+        return float(value)
+    exact = Decimal(value.numerator) / Decimal(value.denominator)
+    return exact if value.denominator == 1 else exact.quantize(Decimal("0.000001"))
 
 
 def _places(selection: Selection) -> dict[ViewColumn, int]:

@@ -16,7 +16,15 @@ from typing import cast
 from sqlglot import exp
 
 from tarnkappe.gate.sql import types
-from tarnkappe.gate.sql.errors import NO_FUNCTION, NO_PARAMETER, NO_TABLE, NOT_OFFERED, SYNTAX, StatementError
+from tarnkappe.gate.sql.errors import (
+    BAD_VALUE,
+    NO_FUNCTION,
+    NO_PARAMETER,
+    NO_TABLE,
+    NOT_OFFERED,
+    SYNTAX,
+    StatementError,
+)
 from tarnkappe.gate.sql.operands import MOST_PARAMETERS, Parameters, parameter_number
 from tarnkappe.gate.sql.types import WireType
 
@@ -24,6 +32,8 @@ VERSION = "PostgreSQL 16.0 (Tarnkappe gate)"
 SCHEMAS = {"": "pg_catalog_", "pg_catalog": "pg_catalog_", "information_schema": "information_schema_"}
 """Where the engine has what clients look for in a schema; the engine's own schemas stay out of sight."""
 FUNCTIONS = "function_"
+KEYWORDS = "pg_get_keywords"
+"""The one function that clients call as a table."""
 _CHANGES = (exp.DML, exp.DDL, exp.Into, exp.Lock, exp.Command, exp.Pragma, exp.TableSample, exp.Placeholder)
 _HARMLESS = frozenset(
     """And Or Xor Case If Cast Coalesce Nullif Count Max Min Sum ArrayAgg GroupConcat Array Concat ConcatWs
@@ -71,13 +81,13 @@ _KINDS = {
     "int2": "SMALLINT",
     "bool": "BOOLEAN",
     "xid": "UINTEGER",
-    "regproc": "VARCHAR",
     "regrole": "VARCHAR",
 }
 _LOOKUPS = {
     "REGCLASS": ("class_oid", "class_name"),
     "REGTYPE": ("to_regtype", "format_kind"),
     "REGNAMESPACE": ("to_regnamespace", "namespace_name"),
+    "REGPROC": ("function_oid", "function_name"),
 }
 
 
@@ -185,6 +195,8 @@ def _is_session(node: exp.Column) -> bool:
 
 
 def _place_table(table: exp.Table, own: set[str]) -> None:
+    if isinstance(table.this, exp.Anonymous) and str(table.this.this).lower() == KEYWORDS:
+        table.set("this", exp.to_identifier(KEYWORDS))  # the catalog has it as a table
     if isinstance(table.this, exp.Func):
         table.set("db", None)
         return
@@ -221,6 +233,9 @@ def _rewritten(node: exp.Expr, parameters: Parameters) -> exp.Expr:
         return cast(exp.Expr, node.this)
     if isinstance(node, exp.Operator):
         return _operator(node)
+    if isinstance(node, exp.NEQ) and _is_all(node.expression):
+        arrays = node.expression.expressions
+        return exp.Not(this=exp.EQ(this=node.this, expression=exp.Any(this=exp.paren(arrays[0]))))
     if isinstance(node, exp.ByteString):
         return exp.Literal.string(node.this)
     if isinstance(node, exp.Column) and node.db:
@@ -235,11 +250,18 @@ def _rewritten(node: exp.Expr, parameters: Parameters) -> exp.Expr:
         return _cast(node)
     if isinstance(node, (exp.JSONObject, exp.JSONArrayAgg)):
         return exp.cast(exp.Null(), "varchar")
+    if _is_all(node) and isinstance(node.parent, exp.NEQ):
+        return node  # its parent is rewritten next
     if isinstance(node, exp.Anonymous):
         return _function(node)
     if isinstance(node, exp.Func) and type(node).__name__ not in _HARMLESS:
         return _function(exp.Anonymous(this=node.sql_name().lower(), expressions=list(node.args.values())))
     return node
+
+
+def _is_all(node: exp.Expr) -> bool:
+    """Whether this is ALL of an array, as in `word <> ALL ('{a,b}'::text[])`."""
+    return isinstance(node, exp.Anonymous) and str(node.this).upper() == "ALL" and len(node.expressions) == 1
 
 
 def _operator(node: exp.Operator) -> exp.Expr:
@@ -281,9 +303,20 @@ def _cast(node: exp.Cast) -> exp.Expr:
         if word not in _KINDS:
             raise StatementError("42704", "type does not exist")
         return exp.cast(node.this, _KINDS[word], dialect="duckdb")
+    if isinstance(target, exp.DataType) and target.this == exp.DType.ARRAY and node.this.is_string:
+        return exp.Cast(this=_array(node.this.this), to=target)
     if isinstance(target, exp.DataType) and target.this == exp.DType.NAME:
         return exp.cast(node.this, "VARCHAR", dialect="duckdb")
     return node
+
+
+def _array(text: str) -> exp.Expr:
+    """An array that is written as a text: `{a,b}`."""
+    try:
+        found = types.read_array(types.TEXT, text.encode(), types.TEXT_FORMAT)
+    except types.ValueOutOfTypeError:
+        raise StatementError(BAD_VALUE, "malformed array literal") from None
+    return exp.array(*(exp.Null() if value is None else exp.Literal.string(value) for value in found))
 
 
 def _lookup(node: exp.Cast, kind: str) -> exp.Expr:

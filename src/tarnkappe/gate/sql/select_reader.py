@@ -33,6 +33,12 @@ def read_select(tree: exp.Select, view: View, parameters: Parameters) -> Selecti
 
 class _SelectReader:
     def __init__(self, tree: exp.Select, view: View, parameters: Parameters) -> None:
+        if tree.args.get("having") is not None:
+            raise StatementError(
+                NOT_OFFERED,
+                "HAVING is not offered here",
+                "Ask for all groups, and choose among those of the answer.",
+            )
         only(tree, CLAUSES, "queries")
         self.tree, self.view, self.parameters = tree, view, parameters
         self.names = self._table_names(tree.args.get("from_"))

@@ -1,0 +1,171 @@
+"""Figures with noise: counts, sums and means that are true on average, and that a budget pays for.
+
+How many people of an answer have a sensitive value, or what they earn together, the answer of the keeper says
+only roughly: artificial values are in it. Where figures matter more than rows, they may be worked out in the
+table itself and noised by OpenDP's discrete Laplace distribution: with or without any one person, every
+answer is nearly as likely.
+
+This takes nothing from anybody's possible values: any noise can come up with any table, so no table that was
+possible before becomes impossible. What adds up is the epsilon. Every figure costs one; a mean divides it
+between a sum and a count. It is counted for each circle of users who are presumed to share answers, spent
+before the answer leaves, and ends with the budget.
+
+Which groups there are follows from the values that the policy names, and how much one person can change a
+sum from the bounds that it names: not from the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from tarnkappe.algebra.noisy.grid import Grid
+from tarnkappe.algebra.noisy.mechanisms import laplace
+from tarnkappe.errors import AccessError, ColumnError
+from tarnkappe.gate.column_gate import OTHER
+from tarnkappe.gate.forms import NUMBERS
+from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.question import Question, Refused
+from tarnkappe.gate.source import People, Source
+from tarnkappe.state.budgets import Budgets
+from tarnkappe.state.store import Store
+
+NO_GROUPS = "noisy figures are grouped by sensitive columns whose values the policy names, and by no others"
+NO_BOUNDS = "noisy sums and means are of columns for which the settings name bounds, and of no others"
+SPENT = "the privacy budget for noisy figures is spent"
+MOST_GROUPS = 10_000
+
+Group = tuple[str, ...]
+Bounds = Mapping[str, tuple[Fraction, Fraction]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """What is asked about every group: `count` of its people, or the `sum` or `avg` of a column."""
+
+    function: str
+    column: str | None = None
+
+
+class NoisyFigures:
+    """Works figures out in the table, and noises them.
+
+    Args:
+        policy: whose users share a budget.
+        source: the table.
+        store: where the budgets are.
+        epsilon: what one figure costs: the smaller, the more noise.
+        budget: what a circle of users may spend in all.
+        bounds: between which numbers a column counts in sums and means; what is beyond counts as the bound.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        source: Source,
+        store: Store,
+        epsilon: Fraction,
+        budget: Fraction,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self.policy, self.source, self.epsilon, self.budget = policy, source, epsilon, budget
+        self._budgets = Budgets(store)
+        self._grids: dict[str, Grid] = {}
+        for name, (lower, upper) in (bounds or {}).items():
+            if source.types.get(name) not in NUMBERS:
+                raise ColumnError(f"[server.bounds]: '{name}' is no column of numbers in the protected table")
+            whole = source.types[name] in ("smallint", "integer", "bigint")
+            self._grids[name] = Grid.of(lower, upper, whole=whole)
+
+    def answer(
+        self, user: str, question: Question, grouped: Sequence[str], figures: Sequence[Figure]
+    ) -> dict[Group, dict[Figure, Fraction | None]] | Refused:
+        """The figures of the people whom a question selects, by group; without groups there is one."""
+        circle = self.policy.history_of(user)
+        domains = self._domains(grouped)
+        if domains is None:
+            return Refused(NO_GROUPS)
+        if any(figure.column is not None and figure.column not in self._grids for figure in figures):
+            return Refused(NO_BOUNDS)
+        known = self._budgets.of(circle, self.policy.table)
+        if known is None or known.granted != self.budget:
+            self._budgets.grant(circle, self.policy.table, self.budget)
+        people = self.source.people(question)
+        different = list(dict.fromkeys(figures))
+        try:
+            self._budgets.spend(circle, self.policy.table, self.epsilon * len(different))
+        except AccessError:
+            return Refused(SPENT)
+        members = _members(people, grouped, domains)
+        groups = list(itertools.product(*domains))
+        found: dict[Group, dict[Figure, Fraction | None]] = {group: {} for group in groups}
+        for figure in different:
+            for group, value in zip(groups, self._noised(figure, people, groups, members), strict=True):
+                found[group][figure] = value
+        return found
+
+    def _domains(self, grouped: Sequence[str]) -> list[Group] | None:
+        """The values of each column by which people are grouped; None where the policy does not say them."""
+        domains: list[Group] = []
+        for name in grouped:
+            column = self.policy.sensitive_column(name)
+            if column is None or column.values is None:
+                return None
+            domains.append((*column.values, OTHER))
+        return domains if math.prod(map(len, domains)) <= MOST_GROUPS else None
+
+    def _noised(
+        self, figure: Figure, people: People, groups: Sequence[Group], members: Mapping[Group, list[int]]
+    ) -> list[Fraction | None]:
+        """One figure of every group. A person is in one group alone, so one epsilon pays for all of them."""
+        if figure.column is None:
+            counts = laplace([len(members[group]) for group in groups], 1, self.epsilon)
+            return [Fraction(max(0, count)) for count in counts]
+        grid = self._grids[figure.column]
+        cells = {**people.cells, **people.secrets}[figure.column]
+        numbers = [
+            [number for i in members[group] if (number := _number(grid, cells[i])) is not None]
+            for group in groups
+        ]
+        if figure.function == "sum":
+            unit = grid.step
+            units = [[round(grid.value(number) / unit) for number in group] for group in numbers]
+            most = max(abs(round(grid.value(place) / unit)) for place in (0, grid.last))
+            totals = laplace([sum(group) for group in units], max(1, most), self.epsilon)
+            return [total * unit for total in totals]
+        middle = grid.last // 2  # from there, a person changes a sum by half as much
+        from_middle = [sum(number - middle for number in group) for group in numbers]
+        totals = laplace(from_middle, max(1, grid.last - middle), self.epsilon / 2)
+        counts = laplace([*map(len, numbers)], 1, self.epsilon / 2)
+        return [_mean(grid, middle, total, count) for total, count in zip(totals, counts, strict=True)]
+
+
+def _mean(grid: Grid, middle: int, total: int, count: int) -> Fraction | None:
+    if count < 1:
+        return None
+    place = min(max(middle + Fraction(total, count), Fraction(0)), Fraction(grid.last))
+    return grid.value(place)
+
+
+def _members(people: People, grouped: Sequence[str], domains: Sequence[Group]) -> Mapping[Group, list[int]]:
+    """Who is in which group, by place."""
+    columns = [
+        [value if value is not None and value in domain else OTHER for value in people.secrets[name]]
+        for name, domain in zip(grouped, domains, strict=True)
+    ]
+    found: defaultdict[Group, list[int]] = defaultdict(list)
+    for place in range(len(people.keys)):
+        found[tuple(column[place] for column in columns)].append(place)
+    return found
+
+
+def _number(grid: Grid, cell: Any) -> int | None:
+    """The place of a cell on the grid; None if there is no number."""
+    if cell is None or str(cell).lower() in ("nan", "inf", "-inf", "infinity", "-infinity"):
+        return None
+    return min(max(round((Fraction(str(cell)) - grid.origin) / grid.step), 0), grid.last)
