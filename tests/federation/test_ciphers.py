@@ -258,10 +258,24 @@ def test_trap_15_re_randomized_counters_cannot_be_linked(key: PrivateKey) -> Non
 
 def test_the_fixed_base_table_computes_powers_of_the_base(key: PrivateKey) -> None:
     public = key.public
-    for index, powers in enumerate(public._table):
-        digit = secrets.randbelow(len(powers))
-        exponent = digit * len(powers) ** index
-        assert powers[digit] == gmpy2.powmod(public.base, exponent, public.square)
+    for index, row in enumerate(public.masks.table):
+        digit = secrets.randbelow(len(row))
+        exponent = digit * len(row) ** index
+        assert row[digit] == gmpy2.powmod(public.base, exponent, public.square)
+
+
+@pytest.mark.slow
+def test_many_counters_are_encrypted_by_processes_on_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    key = PrivateKey.generate(1024)
+    ciphertexts = key.public.encrypt([5] * 1200)
+    makers = list(key.public.masks._makers)
+    assert len(makers) == 2
+    again = key.public.rerandomize(ciphertexts[:100])
+    assert len({*ciphertexts, *again}) == 1300
+    assert set(key.decrypt(ciphertexts[::40] + again[::10])) == {5}
+    key.public.masks.close()
+    assert all(maker.poll() is not None for maker in makers)
 
 
 def test_trap_22_ciphertexts_are_twice_as_long_as_the_modulus(key: PrivateKey) -> None:

@@ -31,6 +31,20 @@ def test_checklist_48_the_formulas_reproduce_the_published_tables(protocol: Prot
         assert cost.seconds == pytest.approx(expected, rel=tolerance, abs=0.006)
 
 
+@pytest.mark.parametrize("distribution", PURE)
+@pytest.mark.parametrize("protocol", list(SPEEDS))
+def test_the_phases_of_a_run_add_up(protocol: Protocol, distribution: Distribution) -> None:
+    work = Workload(3, 1000, 5, 200, made_up=250, tests=20, groups=30)
+    cost = estimate(protocol, distribution, work, SPEEDS[protocol][0])
+    assert cost.seconds == pytest.approx(sum(phase.seconds for phase in cost.phases))
+    names = {
+        Protocol.RING: ["encryption", "integration", "decryption", "decoding"],
+        Protocol.STAR: ["encryption", "decryption"],
+        Protocol.MASKED: ["encryption", "tests", "decryption"],
+    }[protocol]
+    assert [phase.name for phase in cost.phases] == names
+
+
 def test_erratum_10_times_are_quotients_and_not_products() -> None:
     work = Workload(2, **TABLES["data"]["ADULT"])
     slow, fast = (

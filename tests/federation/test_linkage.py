@@ -18,7 +18,16 @@ from tarnkappe.federation.site import participant
 from tarnkappe.loss import Height
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Table
-from tests.federation.federations import Federation, Whole, example, federate, multiset, random_whole
+from tests.federation.federations import (
+    EXPECTED,
+    RULES,
+    Federation,
+    Whole,
+    example,
+    federate,
+    multiset,
+    random_whole,
+)
 
 
 def linked(federation: Federation) -> list[Participant]:
@@ -95,3 +104,14 @@ def test_parties_without_common_people_are_told() -> None:
 def test_horizontal_data_cannot_be_linked() -> None:
     with pytest.raises(ParameterError, match="vertical data only"):
         dataclasses.replace(example(Protocol.STAR, Distribution.HORIZONTAL).contract, link=True)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_rows_that_say_the_same_of_a_person_are_one_row(link: bool) -> None:
+    federation = example(Protocol.STAR, Distribution.VERTICAL, link=link)
+    twice = federation.tables["P2"].take([0, 3, 1, 2, 3, 4, 5, 6, 7, 0])
+    tables = {name: Table(table) for name, table in {**federation.tables, "P2": twice}.items()}
+    contract = federation.contract
+    everybody = run_in_memory([participant(n, contract, tables.get(n), RULES) for n in contract.everybody])
+    assert everybody["P3"].outcome is not None
+    assert multiset(everybody["P3"].outcome.release) == EXPECTED

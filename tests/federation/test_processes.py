@@ -4,125 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import ssl
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from tarnkappe.federation.certificates import Authority, is_signed_by
+from tarnkappe.federation.certificates import is_signed_by
 from tarnkappe.federation.contract import Distribution, Protocol
-from tests.federation.federations import EXPECTED, HEIGHTS, KINDS, PURE, RULES, example, multiset
+from tarnkappe.loss import LOSSES
+from tarnkappe.privacy import KAnonymity
+from tests.federation.federations import EXPECTED, PURE, example, federate, multiset, random_whole
+from tests.federation.site_files import serve, tarn, wait_for, write_sites
 
-TARN = Path(sys.executable).with_name("tarn")
 EVERY_RUN = [(p, d) for p in Protocol for d in PURE]
-
-
-def free_ports(number: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(number)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def write_sites(folder: Path, protocol: Protocol, distribution: Distribution) -> dict[str, int]:
-    federation = example(protocol, distribution)
-    contract = federation.contract
-    authority = Authority(folder)
-    ports = dict(zip(contract.everybody, free_ports(len(contract.everybody)), strict=True))
-    for name, port in ports.items():
-        authority.issue(name)
-        lines = [
-            "[site]",
-            f'certificate = "{name}.pem"',
-            f'key = "{name}.key"',
-            'authority = "authority.pem"',
-            f'address = "127.0.0.1:{port}"',
-            f'output = "{name}"',
-            'accept = "all"',
-        ]
-        table = federation.tables.get(name)
-        if table is not None:
-            pa.csv.write_csv(table, folder / f"{name}.csv")
-            lines += ["[input]", f'path = "{name}.csv"']
-            for column in (c for c in table.column_names if c in HEIGHTS):
-                values = dict.fromkeys(str(v) for v in table.column(column).to_pylist())
-                rows = "\n".join(";".join([v, *RULES[column](v)]) for v in values)
-                (folder / f"{name}-{column}.csv").write_text(rows + "\n", encoding="utf-8")
-                lines += [f"[columns.{column}]", f'hierarchy = "{name}-{column}.csv"']
-        (folder / f"{name}.toml").write_text("\n".join(lines), encoding="utf-8")
-    kinds = {**KINDS, "zip": "int64"}  # as a CSV file reads it
-    job = [
-        "[federation]",
-        f'protocol = "{protocol}"',
-        f'distribution = "{distribution}"',
-        f"parties = {json.dumps(list(contract.parties))}",
-        "counter_bits = 256",
-        "weak_ciphers = true",
-        *([f'helper = "{contract.helper}"'] if contract.helper else []),
-        *(['key = "tid"'] if contract.key else []),
-        "[identity]",
-        'certificate = "P1.pem"',
-        'key = "P1.key"',
-        'authority = "authority.pem"',
-        "[addresses]",
-        *(f'{name} = "127.0.0.1:{port}"' for name, port in ports.items()),
-        "[[privacy]]",
-        'model = "k-anonymity"',
-        "k = 2",
-        "[search]",
-        'loss = "height"',
-    ]
-    for column in contract.columns:
-        job += [f"[columns.{column.name}]", 'role = "quasi-identifier"', f"height = {column.height}"]
-        job += [f'kind = "{kinds[column.name]}"']
-        job += [f'owner = "{column.owner}"'] if column.owner else []
-    (folder / "job.toml").write_text("\n".join(job), encoding="utf-8")
-    return ports
-
-
-@pytest.fixture
-def started() -> Iterator[list[subprocess.Popen[str]]]:
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for process in processes:
-        process.kill()
-        process.communicate()
-
-
-def tarn(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run(
-        [TARN, *words], capture_output=True, text=True, cwd=cwd, env=environment, timeout=120
-    )
-
-
-def serve(name: str, folder: Path, started: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
-    process = subprocess.Popen(
-        [TARN, "party", "serve", "--config", f"{name}.toml"], cwd=folder, stderr=subprocess.PIPE, text=True
-    )
-    started.append(process)
-    return process
-
-
-def wait_for(ports: dict[str, int]) -> None:
-    deadline = time.monotonic() + 90
-    for port in ports.values():
-        while time.monotonic() < deadline:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
 
 
 @pytest.mark.slow
@@ -130,13 +27,15 @@ def wait_for(ports: dict[str, int]) -> None:
 def test_sites_in_their_own_processes_publish_one_table(
     tmp_path: Path, started: list[subprocess.Popen[str]], protocol: Protocol, distribution: Distribution
 ) -> None:
-    ports = write_sites(tmp_path, protocol, distribution)
+    ports = write_sites(tmp_path, example(protocol, distribution))
     for name in ports:
         serve(name, tmp_path, started)
     wait_for(ports)
     done = tarn("federate", "job.toml", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     digest = json.loads(done.stdout)["digest"]
+    proof = json.loads((tmp_path / json.loads(done.stdout)["transcript"]).read_text(encoding="utf-8"))
+    assert set(proof["signed"]) == set(ports)
     for name in ports:
         folder = tmp_path / name / digest[:16]
         lines = (folder / "transcript.jsonl").read_bytes()
@@ -156,7 +55,7 @@ def _der(path: Path) -> bytes:
 def test_a_killed_site_ends_the_run_with_one_clear_line(
     tmp_path: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    ports = write_sites(tmp_path, Protocol.STAR, Distribution.HORIZONTAL)
+    ports = write_sites(tmp_path, example(Protocol.STAR, Distribution.HORIZONTAL))
     processes = {name: serve(name, tmp_path, started) for name in ports}
     wait_for(ports)
     processes["P2"].kill()
@@ -171,7 +70,7 @@ def test_a_killed_site_ends_the_run_with_one_clear_line(
 
 @pytest.mark.slow
 def test_the_contract_is_shown_with_what_everybody_would_learn(tmp_path: Path) -> None:
-    write_sites(tmp_path, Protocol.MASKED, Distribution.VERTICAL)
+    write_sites(tmp_path, example(Protocol.MASKED, Distribution.VERTICAL))
     shown = tarn("federate", "job.toml", "--show", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     for words in (
@@ -181,3 +80,97 @@ def test_the_contract_is_shown_with_what_everybody_would_learn(tmp_path: Path) -
         "digest",
     ):
         assert words in shown.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protocol", "distribution", "parties"),
+    [
+        (Protocol.STAR, Distribution.HORIZONTAL, 2),
+        (Protocol.MASKED, Distribution.VERTICAL, 2),
+        (Protocol.MASKED_RING, Distribution.HORIZONTAL, 4),
+        (Protocol.RING, Distribution.VERTICAL, 5),
+        (Protocol.STAR, Distribution.VERTICAL, 6),
+        (Protocol.RING, Distribution.HORIZONTAL, 6),
+    ],
+)
+def test_two_to_six_sites_in_their_own_processes_equal_the_central_search(
+    tmp_path: Path,
+    started: list[subprocess.Popen[str]],
+    protocol: Protocol,
+    distribution: Distribution,
+    parties: int,
+) -> None:
+    whole, loss = random_whole(13, least_rows=30), LOSSES.create("entropy", {})
+    federation = federate(whole, protocol, distribution, (KAnonymity(3),), loss, 0.1, parties=parties, seed=2)
+    expected = whole.central((KAnonymity(3),), loss, 0.1)
+    assert expected is not None
+    ports = write_sites(tmp_path, federation)
+    for name in ports:
+        serve(name, tmp_path, started)
+    wait_for(ports)
+    done = tarn("federate", "job.toml", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    for name in federation.contract.parties:
+        release = pq.read_table(tmp_path / name / told["digest"][:16] / "release.parquet")
+        assert multiset(release) == expected[1]
+    assert len(json.loads((tmp_path / told["transcript"]).read_text())["signed"]) == len(ports)
+
+
+def in_network(name: str) -> list[str]:
+    return ["ip", "netns", "exec", name]
+
+
+@pytest.fixture
+def networks() -> Iterator[dict[str, str]]:
+    """A network namespace for each party of the worked example, joined by a bridge."""
+    parties, made = ("P1", "P2", "P3", "X"), []
+    tag = f"tk{os.getpid() % 10000}"
+
+    def do(*words: str) -> None:
+        subprocess.run(words, check=True, capture_output=True)
+
+    try:
+        do("ip", "netns", "add", f"{tag}b")
+        made.append(f"{tag}b")
+        do(*in_network(f"{tag}b"), "ip", "link", "add", "bridge", "type", "bridge")
+        do(*in_network(f"{tag}b"), "ip", "link", "set", "bridge", "up")
+        for index, party in enumerate(parties):
+            space, wire = f"{tag}{party}", f"{tag}{index}"
+            do("ip", "netns", "add", space)
+            made.append(space)
+            do("ip", "link", "add", wire, "netns", f"{tag}b", "type", "veth", "peer", "eth0", "netns", space)
+            do(*in_network(f"{tag}b"), "ip", "link", "set", wire, "master", "bridge", "up")
+            do(*in_network(space), "ip", "address", "add", f"10.77.0.{index + 1}/24", "dev", "eth0")
+            do(*in_network(space), "ip", "link", "set", "eth0", "up")
+            do(*in_network(space), "ip", "link", "set", "lo", "up")
+    except (OSError, subprocess.CalledProcessError):
+        _remove(made)
+        pytest.skip("this machine does not allow network namespaces")
+    yield {party: f"{tag}{party}" for party in parties}
+    _remove(made)
+
+
+def _remove(namespaces: list[str]) -> None:
+    for each in namespaces:
+        subprocess.run(["ip", "netns", "delete", each], check=False, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", [Protocol.STAR, Protocol.RING])
+def test_sites_in_networks_of_their_own(
+    tmp_path: Path, started: list[subprocess.Popen[str]], networks: dict[str, str], protocol: Protocol
+) -> None:
+    hosts = {party: f"10.77.0.{index + 1}" for index, party in enumerate(networks)}
+    ports = write_sites(tmp_path, example(protocol, Distribution.HORIZONTAL), addresses=hosts)
+    for name in ports:
+        serve(name, tmp_path, started, before=in_network(networks[name]))
+    for process in started:
+        assert process.stderr is not None
+        assert "listens" in process.stderr.readline()
+    done = tarn("federate", "job.toml", "--json", cwd=tmp_path, before=in_network(networks["P1"]))
+    assert done.returncode == 0, done.stderr
+    digest = json.loads(done.stdout)["digest"]
+    for name in ("P1", "P2", "P3"):
+        assert multiset(pq.read_table(tmp_path / name / digest[:16] / "release.parquet")) == EXPECTED

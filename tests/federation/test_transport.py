@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import socket
 import ssl
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -17,83 +15,11 @@ from tarnkappe.federation.certificates import Authority, Credentials
 from tarnkappe.federation.contract import Contract, Distribution, Protocol
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.service import PartyService, federate
-from tarnkappe.federation.site import participant
 from tarnkappe.federation.transport import Caller, UnreachableError
-from tarnkappe.table import Table
-from tests.federation.federations import EXPECTED, PURE, Federation, example, multiset
+from tests.federation.federations import EXPECTED, PURE, multiset
+from tests.federation.sites import Sites
 
 EVERY_RUN = [(p, d) for p in Protocol for d in PURE]
-HERE = ("127.0.0.1", 0)
-PATIENCE = 20.0
-
-
-class Sites:
-    """All parties of a federation, each with its own certificate and socket."""
-
-    def __init__(self, folder: Path, federation: Federation, patience: float = PATIENCE) -> None:
-        self.authority = Authority(folder)
-        self.federation = federation
-        self.credentials = {name: self.authority.issue(name) for name in federation.contract.everybody}
-        self.ended: dict[str, Participant] = {}
-        self.services: dict[str, PartyService] = {}
-        self.patience = patience
-        for name in federation.contract.everybody:
-            self.add(name, self.build(name))
-
-    def build(self, name: str) -> Callable[[Contract], Participant]:
-        table = self.federation.tables.get(name)
-        data = None if table is None else Table(table)
-        return lambda contract: participant(name, contract, data, self.federation.rules)
-
-    def add(
-        self,
-        name: str,
-        build: Callable[[Contract], Participant],
-        confirm: Callable[[Contract], None] = lambda _: None,
-    ) -> None:
-        if name in self.services:
-            self.services[name].close()
-        service = PartyService(
-            self.credentials[name],
-            HERE,
-            build,
-            confirm,
-            lambda done: self.ended.__setitem__(done.name, done),
-            self.patience,
-        )
-        service.start()
-        self.services[name] = service
-
-    @property
-    def addresses(self) -> dict[str, tuple[str, int]]:
-        return {name: service.address for name, service in self.services.items()}
-
-    def run(self, contract: Contract | None = None) -> None:
-        federate(
-            contract or self.federation.contract,
-            self.addresses,
-            self.credentials["P1"],
-            patience=self.patience,
-            pause=0.02,
-        )
-
-    def close(self) -> None:
-        for service in self.services.values():
-            service.close()
-
-
-@pytest.fixture
-def sites(tmp_path: Path) -> Iterator[Callable[..., Sites]]:
-    made: list[Sites] = []
-
-    def make(protocol: Protocol, distribution: Distribution, **options: float) -> Sites:
-        made.append(Sites(tmp_path / f"{len(made)}", example(protocol, distribution), **options))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
 
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
@@ -156,58 +82,6 @@ def test_a_contract_is_run_once(sites: Callable[..., Sites]) -> None:
     all_sites.run()
     with pytest.raises(ProtocolError, match="proposed before"):
         all_sites.run()
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("victim", ["P2", "X"])
-def test_a_party_that_dies_ends_the_run_for_all(sites: Callable[..., Sites], victim: str) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=3.0)
-
-    def dies(contract: Contract) -> Participant:
-        all_sites.services[victim].close()
-        return all_sites.build(victim)(contract)
-
-    all_sites.add(victim, dies)
-    started = time.monotonic()
-    with pytest.raises(ProtocolError, match=f"'{victim}'|the run ends"):
-        all_sites.run()
-    assert time.monotonic() - started < 30
-    assert all_sites.ended == {}
-
-
-@pytest.mark.slow
-# Python's ssl module forgets to close a socket whose peer is gone before the handshake; the collector does it.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("phase", range(3))
-@pytest.mark.parametrize("victim", ["P1", "P3", "X"])
-@pytest.mark.parametrize("protocol", list(Protocol))
-def test_a_party_killed_in_any_phase_ends_the_run_for_all(
-    sites: Callable[..., Sites], protocol: Protocol, victim: str, phase: int
-) -> None:
-    if protocol is Protocol.RING and victim == "X":
-        pytest.skip("a ring has no helper")
-    all_sites = sites(protocol, Distribution.HORIZONTAL, patience=3.0)
-    build, seen = all_sites.build(victim), []
-
-    def mortal(contract: Contract) -> Participant:
-        party = build(contract)
-        receive = party.receive
-
-        def until_killed(message: Message) -> list[Message]:
-            seen.append(message.kind)
-            if len(seen) > phase:
-                all_sites.services[victim].close()
-                Event().wait()  # it never speaks again
-            return receive(message)
-
-        party.receive = until_killed  # type: ignore[method-assign]
-        return party
-
-    all_sites.add(victim, mortal)
-    with pytest.raises(ProtocolError, match=r"cannot be reached|the run ends"):
-        all_sites.run()
-    assert len(seen) == phase + 1
-    assert all_sites.ended == {}
 
 
 def test_a_party_that_is_silent_ends_the_run_for_all(sites: Callable[..., Sites]) -> None:

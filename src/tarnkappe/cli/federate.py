@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +35,7 @@ def federate(
 ) -> None:
     """Propose a contract to all sites, and run it when all have agreed."""
     require_packages()
-    from tarnkappe.federation import cost, service
+    from tarnkappe.federation import cost, initiator
     from tarnkappe.federation.leakage import foretell
     from tarnkappe.federation.site import FederatedJob, describe
 
@@ -50,14 +51,16 @@ def federate(
             tests,
             groups,
         )
-        speed = cost.calibrated(contract, megabits * 1e6)
+        speed = cost.calibrated(contract, megabits * 1e6, min(max(groups, cost.SAMPLE), 8 * cost.SAMPLE))
         _tell(cost.estimate(contract.protocol, contract.distribution, work, speed), as_json)
         return
     if not show:
         with progress_bar() as progress:
-            service.federate(
+            transcript = initiator.federate(
                 contract, asked.addresses, asked.credentials, patience=asked.patience, progress=progress
             )
+        proof = job.with_name(f"{contract.digest.hex()[:16]}.transcript.json")
+        proof.write_text(json.dumps(transcript.as_document(), indent=1), encoding="utf-8")
     if as_json:
         print_json(
             {
@@ -65,21 +68,29 @@ def federate(
                 "digest": contract.digest.hex(),
                 "learned": {party: list(lines) for party, lines in foretell(contract).items()},
                 "done": not show,
+                "transcript": None if show else str(proof),
             }
         )
     elif show:
         typer.echo(describe(contract))
     else:
         folder = contract.digest.hex()[:16]
-        errors.print(f"done: every site has the release under {folder}", highlight=False, soft_wrap=True)
+        told = f"done: every site has the release under {folder}; what was exchanged is proven in {proof}"
+        errors.print(told, highlight=False, soft_wrap=True)
 
 
 def _tell(cost: Cost, as_json: bool) -> None:
-    figures = {**dataclasses.asdict(cost), "seconds": cost.seconds}
     if as_json:
-        print_json(figures)
+        totals = ("operations", "messages", "bits", "computing", "transfer", "seconds")
+        phases = [dataclasses.asdict(phase) | {"seconds": phase.seconds} for phase in cost.phases]
+        print_json({**{name: getattr(cost, name) for name in totals}, "phases": phases})
         return
     typer.echo(
         f"about {cost.seconds:,.1f} s: {cost.computing:,.1f} s of ciphers, {cost.transfer:,.1f} s of network "
         f"({cost.bits / 8e6:,.1f} MB in {cost.messages:,} messages); the search comes on top"
     )
+    for phase in cost.phases:
+        typer.echo(
+            f"  {phase.name}: {phase.seconds:,.1f} s ({phase.operations:,.0f} operations, "
+            f"{phase.bits / 8e6:,.1f} MB)"
+        )

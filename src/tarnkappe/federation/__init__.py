@@ -12,8 +12,8 @@ from tarnkappe.errors import ParameterError
 
 def require_packages() -> None:
     """Say how to get the packages that federations need beside those of all other parts."""
-    if find_spec("gmpy2") is None or find_spec("rbcl") is None:
-        raise ParameterError("federations need gmpy2 and rbcl: pip install 'tarnkappe[federation]'")
+    if find_spec("rbcl") is None:
+        raise ParameterError("federations need rbcl: pip install 'tarnkappe[federation]'")
 
 
 __all__ = ["require_packages"]

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Auto, Problem
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model, needed_distributions, protect
-from tarnkappe.table import Column, Levels, Tuples
+from tarnkappe.table import SUPPRESSED, Column, Levels, Tuples
 from tarnkappe.table.encoding import Codes, encode_column
 
 CLASSES = "\0classes"
@@ -30,7 +31,8 @@ class Baseline:
     Attributes:
         release: the rows that are left, quasi-identifiers as text.
         levels: for each part the levels of its quasi-identifiers.
-        loss: non-uniform entropy of the whole: the bits that it takes to get the original values back.
+        loss: non-uniform entropy of the whole, that of suppressed rows included: the bits that it takes to
+            get the original values back.
     """
 
     release: pa.Table
@@ -46,18 +48,19 @@ def anonymize_then_concatenate(
     suppression_limit: float = 0.0,
 ) -> Baseline:
     """Every party anonymizes its rows by itself; parties may end at different levels."""
-    pieces, levels, originals = [], [], []
+    pieces, written, levels = [], [], []
     for part in parts:
-        rows = _rows(part, hierarchies)
+        rows = rows_of_part(part, hierarchies)
         problem = Problem(rows.distinct(), _known(part, hierarchies), tuple(models), loss, suppression_limit)
         node = _best(problem)
         chosen = dict(zip(problem.quasi_identifiers, node, strict=True))
         kept = _kept(rows, chosen, models)
-        pieces.append(_written(part, rows, chosen).filter(pa.array(kept)))
-        originals.append(part.filter(pa.array(kept)))
+        shown = generalized(part, rows, chosen)
+        pieces.append(shown.filter(pa.array(kept)))
+        written.append(_suppressed(shown, chosen, kept))
         levels.append(chosen)
-    release = pa.concat_tables(pieces)
-    return Baseline(release, tuple(levels), cell_entropy(pa.concat_tables(originals), release, levels[0]))
+    loss_of_all = cell_entropy(pa.concat_tables(parts), pa.concat_tables(written), levels[0])
+    return Baseline(pa.concat_tables(pieces), tuple(levels), loss_of_all)
 
 
 def anonymize_in_turns(
@@ -79,7 +82,7 @@ def anonymize_in_turns(
     originals: dict[str, pa.ChunkedArray] = {}
     for part in parts:
         own = part.drop_columns([key])
-        rows = _rows(own, hierarchies)
+        rows = rows_of_part(own, hierarchies)
         known = _known(own, hierarchies)
         before = Column(CLASSES, classes, pa.array([str(i) for i in range(int(classes.max()) + 1)]))
         rows = Tuples({**rows.columns, CLASSES: before.with_levels(_fixed(before))}, rows.counts)
@@ -87,7 +90,7 @@ def anonymize_in_turns(
         chosen = dict(zip(problem.quasi_identifiers, _best(problem), strict=True))
         classes = rows.classes(list(chosen), list(chosen.values())).ids
         levels.append({name: level for name, level in chosen.items() if name != CLASSES})
-        written = _written(own, rows, levels[-1])
+        written = generalized(own, rows, levels[-1])
         columns |= dict(zip(written.column_names, written.columns, strict=True))
         originals |= dict(zip(own.column_names, own.columns, strict=True))
     release = pa.table(columns)
@@ -110,7 +113,8 @@ def cell_entropy(original: pa.Table, release: pa.Table, quasi_identifiers: Mappi
     return total
 
 
-def _rows(part: pa.Table, hierarchies: Mapping[str, Hierarchy]) -> Tuples:
+def rows_of_part(part: pa.Table, hierarchies: Mapping[str, Hierarchy]) -> Tuples:
+    """The rows of a part, encoded."""
     columns = [encode_column(name, part.column(name)) for name in part.column_names]
     return Tuples.of_rows([hierarchies[c.name].attach(c) if c.name in hierarchies else c for c in columns])
 
@@ -131,12 +135,21 @@ def _best(problem: Problem) -> tuple[int, ...]:
     return best.node
 
 
+def _suppressed(shown: pa.Table, quasi_identifiers: Mapping[str, int], kept: list[bool]) -> pa.Table:
+    """Rows that are not kept tell nothing of their quasi-identifiers."""
+    for name in quasi_identifiers:
+        hidden = pc.if_else(pa.array(kept), shown.column(name), SUPPRESSED)
+        shown = shown.set_column(shown.column_names.index(name), name, hidden)
+    return shown
+
+
 def _kept(rows: Tuples, levels: Mapping[str, int], models: Sequence[Model]) -> list[bool]:
     classes = rows.classes(list(levels), list(levels.values()), needed_distributions(models))
     return [bool(kept) for kept in protect(classes, models).kept[classes.ids]]
 
 
-def _written(part: pa.Table, rows: Tuples, levels: Mapping[str, int]) -> pa.Table:
+def generalized(part: pa.Table, rows: Tuples, levels: Mapping[str, int]) -> pa.Table:
+    """A part with its columns at some levels."""
     data = {}
     for name in part.column_names:
         column, level = rows.columns[name], levels.get(name, 0)

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from gmpy2 import mpz
 
 from tarnkappe.federation.ciphers import PublicKey
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.lattice import Node
 from tarnkappe.table import Column, Levels
 from tarnkappe.table.encoding import Codes

@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import ipaddress
 import ssl
+from functools import cached_property
 from pathlib import Path
 
 from cryptography import x509
@@ -28,11 +29,13 @@ class Credentials:
         certificate: its certificate (PEM); the common name is the name of the party.
         key: its private key (PEM).
         authority: the certificate of the authority that has certified everybody (PEM).
+        revoked: the authority's list of certificates that are worth nothing any more (PEM), if there is one.
     """
 
     certificate: Path
     key: Path
     authority: Path
+    revoked: Path | None = None
 
     def server_context(self) -> ssl.SSLContext:
         """TLS 1.3 for who is called; who calls must show a certificate of the authority."""
@@ -50,21 +53,28 @@ class Credentials:
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_cert_chain(self.certificate, self.key)
             context.load_verify_locations(self.authority)
+            if self.revoked is not None:
+                context.load_verify_locations(self.revoked)
+                context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
         except (OSError, ssl.SSLError) as error:
             raise InputError(f"the certificates of '{self.certificate}' cannot be used: {error}") from None
         return context
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Whose credentials these are."""
         return common_name(x509.load_pem_x509_certificate(self.certificate.read_bytes()))
 
     def sign(self, data: bytes) -> bytes:
         """A signature that everybody can check who has the certificate."""
+        return self._private.sign(data, ec.ECDSA(hashes.SHA256()))
+
+    @cached_property
+    def _private(self) -> ec.EllipticCurvePrivateKey:
         key = serialization.load_pem_private_key(self.key.read_bytes(), None)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
             raise ParameterError(f"'{self.key}' is no key of an elliptic curve: issue another certificate")
-        return key.sign(data, ec.ECDSA(hashes.SHA256()))
+        return key
 
 
 def is_signed_by(certificate: bytes, signature: bytes, data: bytes) -> bool:
@@ -77,6 +87,18 @@ def is_signed_by(certificate: bytes, signature: bytes, data: bytes) -> bool:
     except InvalidSignature:
         return False
     return True
+
+
+def is_issued_by(certificate: bytes, authority: Path) -> bool:
+    """Whether a certificate (DER) was issued by one of the authorities in a file."""
+    shown = x509.load_der_x509_certificate(certificate)
+    for issuer in x509.load_pem_x509_certificates(authority.read_bytes()):
+        try:
+            shown.verify_directly_issued_by(issuer)
+        except (ValueError, TypeError, InvalidSignature):
+            continue
+        return True
+    return False
 
 
 def common_name(certificate: x509.Certificate) -> str:
@@ -133,6 +155,20 @@ class Authority:
             )
         )
         return Credentials(certificate, key_file, self.certificate)
+
+    def revoke(self, *certificates: Path) -> Path:
+        """The list of certificates (PEM) that are worth nothing any more; it replaces an earlier one."""
+        now = datetime.datetime.now(datetime.UTC)
+        builder = x509.CertificateRevocationListBuilder().issuer_name(self._name)
+        builder = builder.last_update(now).next_update(now + LIFETIME)
+        for path in certificates:
+            gone = x509.load_pem_x509_certificate(path.read_bytes()).serial_number
+            entry = x509.RevokedCertificateBuilder().serial_number(gone).revocation_date(now)
+            builder = builder.add_revoked_certificate(entry.build())
+        listed = builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+        place = self._folder / "revoked.pem"
+        place.write_bytes(listed)
+        return place
 
     def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
         now = datetime.datetime.now(datetime.UTC)

@@ -62,10 +62,11 @@ class Speed:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cost:
-    """What a run costs.
+class Phase:
+    """What one phase of a run costs.
 
     Attributes:
+        name: which.
         operations: operations of the cipher that cannot be done at the same time.
         messages: how many messages are sent.
         bits: how many bits travel.
@@ -73,6 +74,7 @@ class Cost:
         transfer: seconds of the network.
     """
 
+    name: str
     operations: float
     messages: int
     bits: float
@@ -85,48 +87,97 @@ class Cost:
         return self.computing + self.transfer
 
 
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What a run costs, phase by phase."""
+
+    phases: tuple[Phase, ...]
+
+    @property
+    def operations(self) -> float:
+        """Operations of the cipher, one after the other."""
+        return sum(phase.operations for phase in self.phases)
+
+    @property
+    def messages(self) -> int:
+        """How many messages are sent."""
+        return sum(phase.messages for phase in self.phases)
+
+    @property
+    def bits(self) -> float:
+        """How many bits travel."""
+        return sum(phase.bits for phase in self.phases)
+
+    @property
+    def computing(self) -> float:
+        """Seconds of the cipher."""
+        return sum(phase.computing for phase in self.phases)
+
+    @property
+    def transfer(self) -> float:
+        """Seconds of the network."""
+        return sum(phase.transfer for phase in self.phases)
+
+    @property
+    def seconds(self) -> float:
+        """Computing and transfer, one after the other."""
+        return self.computing + self.transfer
+
+
+Need = tuple[str, float, int, float]
+"""A phase by its name, operations, messages and bits."""
+
+
 def estimate(protocol: Protocol, distribution: Distribution, work: Workload, speed: Speed) -> Cost:
     """The cost of a run."""
     if protocol is Protocol.MASKED_RING:
         raise ParameterError("a masked ring has two ciphers of different speed: its cost is not modelled")
     formula = {Protocol.RING: _ring, Protocol.STAR: _star, Protocol.MASKED: _masked}[protocol]
-    operations, messages, bits = formula(distribution is Distribution.VERTICAL, work, speed)
-    return Cost(operations, messages, bits, operations / speed.operations, bits / speed.bandwidth)
+    needs = formula(distribution is Distribution.VERTICAL, work, speed)
+    return Cost(
+        tuple(
+            Phase(name, operations, messages, bits, operations / speed.operations, bits / speed.bandwidth)
+            for name, operations, messages, bits in needs
+        )
+    )
 
 
 SAMPLE = 64
-"""So many operations are timed to calibrate the model."""
+"""So many operations are timed to calibrate the model, unless another number is given."""
 
 
-def calibrated(contract: Contract, bandwidth: float) -> Speed:
-    """How fast this machine is with the ciphers of a contract, and how long their ciphertexts are."""
+def calibrated(contract: Contract, bandwidth: float, sample: int = SAMPLE) -> Speed:
+    """How fast this machine is with the ciphers of a contract, and how long their ciphertexts are.
+
+    So many operations are timed at once; a test has as many as there are groups, and many use all cores.
+    """
     width = max(column.width for column in contract.columns)
     if contract.protocol is Protocol.RING:
         group = GROUPS[contract.group]()
-        key, elements = group.new_key(), group.embed(b"", [secrets.token_bytes(8) for _ in range(SAMPLE)])
-        return Speed(_rate(lambda: group.apply(key, elements)), bandwidth, 8 * group.size)
+        key, elements = group.new_key(), group.embed(b"", [secrets.token_bytes(8) for _ in range(sample)])
+        return Speed(_rate(lambda: group.apply(key, elements), sample), bandwidth, 8 * group.size)
     cipher = ColumnKey(ColumnKey.new(), "", width)
     if contract.protocol is Protocol.STAR:
-        cells = [secrets.token_bytes(8) for _ in range(SAMPLE)]
-        return Speed(_rate(lambda: cipher.encrypt(cells)), bandwidth, 8 * cipher.size)
+        cells = [secrets.token_bytes(8) for _ in range(sample)]
+        return Speed(_rate(lambda: cipher.encrypt(cells), sample), bandwidth, 8 * cipher.size)
     private = PrivateKey.generate(contract.counter_bits)
     public = private.public
-    counters = public.encrypt([1] * SAMPLE)  # also makes the table, which is not counted
+    counters = public.encrypt([1] * sample)  # also makes the table, which is not counted
     encrypting, decrypting = (
-        _rate(lambda: public.rerandomize(counters)),
-        _rate(lambda: private.decrypt(counters)),
+        _rate(lambda: public.to_bytes(public.rerandomize(counters)), sample),
+        _rate(lambda: private.decrypt(counters), sample),
     )
     mean = 2 / (1 / encrypting + 1 / decrypting)
     return Speed(mean, bandwidth, 8 * cipher.size, 8 * public.size, contract.shared_tests)
 
 
-def _rate(work: Callable[[], object]) -> float:
+def _rate(work: Callable[[], object], number: int) -> float:
     start = time.perf_counter()
     work()
-    return SAMPLE / (time.perf_counter() - start)
+    return number / (time.perf_counter() - start)
 
 
-def _ring(vertical: bool, work: Workload, speed: Speed) -> tuple[float, int, float]:
+def _ring(vertical: bool, work: Workload, speed: Speed) -> list[Need]:
     n, r, c, d, cell = work.parties, work.rows, work.columns, work.distinct, speed.cipher_bits
     encrypted = n * (r + d / n) if vertical else n * d
     around, merged, back = n * (n - 1), n * (n - 1) / 2, n - 1
@@ -136,21 +187,25 @@ def _ring(vertical: bool, work: Workload, speed: Speed) -> tuple[float, int, flo
         partial = c / n * r * CODE_BITS + d / n * cell
     else:
         subset = partial = r / n * c * CODE_BITS + d * cell
-    bits = around * subset + merged * partial + 2 * back * whole
-    return encrypted + n * d, around + 3 * back, bits
+    return [
+        ("encryption", encrypted, around, around * subset),
+        ("integration", 0, back, merged * partial),
+        ("decryption", n * d, back, back * whole),
+        ("decoding", 0, back, back * whole),
+    ]
 
 
-def _star(vertical: bool, work: Workload, speed: Speed) -> tuple[float, int, float]:
+def _star(vertical: bool, work: Workload, speed: Speed) -> list[Need]:
     n, r, c, d, cell = work.parties, work.rows, work.columns, work.distinct, speed.cipher_bits
     encrypted = r + d / n if vertical else d
     if vertical:
         subset = (c / n + 1) * r * CODE_BITS + (d / n + r) * cell
     else:
         subset = r / n * c * CODE_BITS + d * cell
-    return encrypted + d, n + 1, n * subset + c * r * CODE_BITS + d * cell
+    return [("encryption", encrypted, n, n * subset), ("decryption", d, 1, c * r * CODE_BITS + d * cell)]
 
 
-def _masked(vertical: bool, work: Workload, speed: Speed) -> tuple[float, int, float]:
+def _masked(vertical: bool, work: Workload, speed: Speed) -> list[Need]:
     n, c, d, cell = work.parties, work.columns, work.distinct, speed.cipher_bits
     rows = work.rows + work.made_up
     encrypted = rows if vertical else rows / n
@@ -160,5 +215,8 @@ def _masked(vertical: bool, work: Workload, speed: Speed) -> tuple[float, int, f
     else:
         subset = c * rows / n * CODE_BITS + d * cell + rows / n * speed.counter_bits
     result = c * rows * CODE_BITS + d * cell + rows * speed.counter_bits
-    bits = n * subset + work.tests * work.groups * speed.counter_bits + result
-    return encrypted + rows + tested, n + work.tests + 1, bits
+    return [
+        ("encryption", encrypted, n, n * subset),
+        ("tests", tested, work.tests, work.tests * work.groups * speed.counter_bits),
+        ("decryption", rows, 1, result),
+    ]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-from gmpy2 import mpz
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.ciphers import PublicKey
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.counting import ValueCounts
 from tarnkappe.federation.wire import Tables, tokens_of

@@ -28,9 +28,9 @@ class Finding:
 
 def opaque_column(name: str, part: Part) -> Column:
     """A column of tokens as the searches take it: its values are mere numbers, its levels are the rules."""
-    occurring, codes = np.unique(part.codes, return_inverse=True)
+    occurring, codes = part.occurring()
     values = pa.array([f"v{i}" for i in range(len(occurring))], pa.string())
-    column = Column(name, codes.astype(np.int32), values)
+    column = Column(name, codes, values)
     if part.rules is None:
         return column
     line = np.full(len(part.tokens), -1, np.int64)

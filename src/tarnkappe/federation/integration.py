@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from gmpy2 import mpz
 
 from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract, Distribution
 from tarnkappe.federation.share import Part, Share, concatenate, concatenate_parts, join
 

@@ -204,10 +204,16 @@ def statement(contract: Contract, kind: str) -> str:
     return text
 
 
+TRANSCRIPT = (
+    "transcript: who starts the run learns at its end which kinds of messages went between whom, with a "
+    "digest of each, but not how long they were"
+)
+
+
 def foretell(contract: Contract) -> dict[str, tuple[str, ...]]:
     """For each party, before the start, what it will learn: the list that people confirm."""
     return {
-        party: tuple(dict.fromkeys(f"{kind}: {statement(contract, kind)}" for kind in kinds))
+        party: (*dict.fromkeys(f"{kind}: {statement(contract, kind)}" for kind in kinds), TRANSCRIPT)
         for party, kinds in roles_of(contract).items()
     }
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.local import key_tokens
+from tarnkappe.federation.local import key_tokens, without_repeats
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.share import Tokens
 from tarnkappe.federation.wire import Tables, facts_of, facts_table, token_table, tokens_of
@@ -45,7 +45,7 @@ class LinkedParty(Participant):
     ) -> None:
         super().__init__(name, contract, chance)
         assert contract.key is not None
-        self._table = table
+        self._table = table = without_repeats(table, contract, name)
         self._take_part = take_part
         self._group = GROUPS[contract.group]()
         self._key = self._group.new_key()
@@ -82,7 +82,7 @@ class LinkedParty(Participant):
             raise ColumnError("nobody is known to all parties: the run ends")
         inner = self._take_part(table)
         inner.transcript, inner._sent, inner._received = self.transcript, self._sent, self._received
-        inner.work = self.work
+        inner.work, inner.sent = self.work, self.sent
         self._inner = inner
         replies = inner.start()
         for message in self._early:

@@ -54,12 +54,32 @@ def local_share(
     for column in columns:
         if table.roles[table.require(column.name)] is Role.IDENTIFIER:
             raise ColumnError(f"the contract names '{column.name}', which identifies people: refuse it")
-    keys = None if contract.key is None else key_tokens(table, contract.key)
+    keys = None
+    if contract.key is not None:
+        table = without_repeats(table, contract, party)
+        keys = key_tokens(table, contract.key)
     members = None
     if contract.member is not None and contract.member in table.column_names:
         members = pc.fill_null(table.data.column(contract.member).cast(pa.bool_()), False).to_numpy()
     parts = {c.name: _part(table, c, hierarchies.get(c.name), fill=contract.fill_absent) for c in columns}
     return Share(parts, table.num_rows, keys, members=members)
+
+
+def without_repeats(table: Table, contract: Contract, party: str) -> Table:
+    """A table in which nobody occurs twice: rows that say the same of a person are one row.
+
+    Rows that contradict each other stay, and are refused when keys are read.
+    """
+    assert contract.key is not None
+    names = [contract.key, *(column.name for column in contract.columns_of(party))]
+    names += [contract.member] if contract.member in table.column_names else []
+    columns = [as_text(table.data.column(table.require(name)).combine_chunks()).to_pylist() for name in names]
+    seen: dict[tuple[str | None, ...], int] = {}
+    for index, row in enumerate(zip(*columns, strict=True)):
+        seen.setdefault((None if row[0] is None else row[0].strip(), *row[1:]), index)
+    if len(seen) == table.num_rows:
+        return table
+    return Table(table.data.take(pa.array(list(seen.values()))), table.roles)
 
 
 def key_tokens(table: Table, name: str) -> Tokens:
@@ -69,7 +89,9 @@ def key_tokens(table: Table, name: str) -> Tokens:
     if ABSENT in keys:
         raise ColumnError(f"the key '{name}' is missing in some rows: nobody can be joined by it")
     if len(set(keys)) < len(keys):
-        raise ColumnError(f"the key '{name}' occurs more than once: merge or drop repeated people first")
+        raise ColumnError(
+            f"the key '{name}' occurs more than once with different values: say first which rows are right"
+        )
     return keys
 
 

@@ -11,9 +11,9 @@ import dataclasses
 import math
 
 import numpy as np
-from gmpy2 import mpz
 
 from tarnkappe.federation.ciphers import PublicKey, derive
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract, Distribution
 from tarnkappe.federation.local import MADE_UP
 from tarnkappe.federation.share import Share, concatenate

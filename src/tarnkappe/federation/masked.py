@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-from gmpy2 import mpz
 
 from tarnkappe.federation.ciphers import PrivateKey, PublicKey
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.counters import read_counters, read_counts, read_public_key, read_values
 from tarnkappe.federation.counting import Judge, Verdict, counted_columns

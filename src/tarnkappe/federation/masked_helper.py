@@ -61,8 +61,9 @@ class MaskedHelper(Participant):
 
     def forget(self) -> None:
         """End the search too, which waits for an answer."""
-        if self._search is not None:
-            self._search.close()
+        search: RemoteSearch | None = vars(self).get("_search")
+        if search is not None:
+            search.close()
         super().forget()
 
     # ------------------------------------------------------------------ integrate

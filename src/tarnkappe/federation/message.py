@@ -95,6 +95,8 @@ class Participant:
         self.has_done_its_part = False
         """Whether a helper, who gets no release, has nothing more to do."""
         self.transcript: list[Entry] = []
+        """What was received."""
+        self.sent: list[Entry] = []
         self.work: dict[str, int] = {}
         """How many cells were encrypted and decrypted."""
         self.handlers: dict[str, Callable[[str, Tables], list[Message]]] = {}
@@ -114,22 +116,20 @@ class Participant:
         """Take a message; returns what this party sends because of it."""
         self._check(message)
         tables = unpack(message.body, message.sender)
-        shape = tuple((name, table.num_rows) for name, table in tables.items())
-        digest = hashlib.sha256(message.body).hexdigest()
-        self.transcript.append(
-            Entry(message.sender, self.name, message.kind, len(message.body), shape, digest)
-        )
+        self.transcript.append(_entry(message, tables))
         return self.handlers[message.kind](message.sender, tables)
 
     def send(self, receiver: str, kind: str, tables: Tables) -> Message:
         """A message with the next number."""
         number = self._sent.get(receiver, 0)
         self._sent[receiver] = number + 1
-        return Message(self.contract.digest, self.name, receiver, kind, number, pack(tables))
+        message = Message(self.contract.digest, self.name, receiver, kind, number, pack(tables))
+        self.sent.append(_entry(message, tables))
+        return message
 
     def forget(self) -> None:
         """Give up all that is under way: keys, shares, what was received. Only the transcript stays."""
-        kept = ("name", "contract", "outcome", "has_done_its_part", "transcript", "work")
+        kept = ("name", "contract", "outcome", "has_done_its_part", "transcript", "sent", "work")
         for attribute in [each for each in vars(self) if each not in kept]:
             delattr(self, attribute)
         self.handlers = {}
@@ -156,3 +156,9 @@ class Participant:
         if message.kind not in self.handlers:
             raise self.refuse(message.sender, f"sent a '{message.kind}', which '{self.name}' does not take")
         self._received[message.sender] = expected + 1
+
+
+def _entry(message: Message, tables: Tables) -> Entry:
+    shape = tuple((name, table.num_rows) for name, table in tables.items())
+    digest = hashlib.sha256(message.body).hexdigest()
+    return Entry(message.sender, message.receiver, message.kind, len(message.body), shape, digest)

@@ -6,12 +6,11 @@ everybody is told. What was under way is then forgotten.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
-from queue import Empty, Queue
-from threading import Lock, Thread
+from collections.abc import Callable
+from queue import Empty
+from threading import Thread
 from typing import Any
 
 from tarnkappe.errors import ProtocolError, TarnkappeError
@@ -19,8 +18,9 @@ from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.run import Run, Stage
+from tarnkappe.federation.transcript import signed_transcript
 from tarnkappe.federation.transport import OK, Answer, Caller, Listener
-from tarnkappe.table.encoding import Progress
 
 Build = Callable[[Contract], Participant]
 """Makes the state machine of this party for a contract, with its own data."""
@@ -28,22 +28,7 @@ Build = Callable[[Contract], Participant]
 Confirm = Callable[[Contract], None]
 """Raises an error if this party does not agree to a contract."""
 
-PROPOSED, RUNNING, READY, DONE, FAILED = "proposed", "running", "ready", "done", "failed"
-"""A party that is ready keeps its release back until all are."""
-
-
-class Run:
-    """One run at one party."""
-
-    def __init__(self, contract: Contract, addresses: Mapping[str, tuple[str, int]]) -> None:
-        self.contract = contract
-        self.addresses = addresses
-        self.state = PROPOSED
-        self.error = ""
-        self.inbox: Queue[Message | None] = Queue()
-        self.participant: Participant | None = None
-        self.accepted: dict[tuple[str, int], bytes] = {}
-        self.lock = Lock()
+PAUSE = 0.05
 
 
 class PartyService:
@@ -55,7 +40,7 @@ class PartyService:
         build: makes its state machine.
         confirm: whether it agrees to a contract.
         done: told about every run that ends well.
-        patience: after how many seconds without a message a run is given up.
+        patience: after how many seconds in which nobody does anything a run is given up.
     """
 
     def __init__(
@@ -84,7 +69,7 @@ class PartyService:
 
     def serve_forever(self) -> None:
         """Answer calls until `close`."""
-        self._listener.serve_forever(poll_interval=0.05)
+        self._listener.serve_forever(poll_interval=PAUSE)
 
     def start(self) -> None:
         """Answer calls in the background."""
@@ -100,21 +85,23 @@ class PartyService:
     def _serve(self, path: str, body: bytes, certificate: bytes, caller: str) -> Answer:
         if path == "/propose":
             return self._propose(body, caller)
-        _, action, digest = [*path.split("/"), "", ""][:3]
+        _, action, digest, *rest = [*path.split("/"), "", ""]
         run = self._runs.get(digest)
         if run is None or caller not in run.contract.everybody:
             raise ProtocolError(f"'{self.name}' takes part in no such run with '{caller}'")
+        if action == "message":
+            return self._take(run, rest, body, certificate, caller)
         if action == "start":
             return self._start(run)
         if action == "finish":
             return self._finish(run)
-        if action == "message":
-            return self._take(run, unseal(body, certificate, caller))
         if action == "abort":
-            self._fail(run, body.decode(errors="replace")[:1000])
+            run.fail(body.decode(errors="replace")[:1000])
             return OK, {}
         if action == "status":
-            return OK, {"state": run.state, "error": run.error}
+            return OK, run.status
+        if action == "transcript":
+            return self._transcript(run)
         raise ProtocolError(f"'{self.name}' does not know '{action}'")
 
     def _propose(self, body: bytes, caller: str) -> Answer:
@@ -122,84 +109,142 @@ class PartyService:
             document = json.loads(body)
             addresses = {name: (str(host), int(port)) for name, (host, port) in document["addresses"].items()}
             contract = Contract.from_document(document["contract"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise ProtocolError(f"'{caller}' proposed something that is no contract") from None
         if caller not in contract.everybody or self.name not in contract.everybody:
             raise ProtocolError(f"the contract of '{caller}' does not name both '{caller}' and '{self.name}'")
-        self._confirm(contract)
         digest = contract.digest.hex()
-        if digest in self._runs:
-            raise ProtocolError("this contract was proposed before: every run needs its own name")
-        self._runs[digest] = Run(contract, addresses)
+        run = self._runs.setdefault(digest, Run(self.name, caller, contract, addresses))
+        with run.lock:
+            if run.proposer != caller or run.stage not in (Stage.ASKED, Stage.PROPOSED):
+                raise ProtocolError("this contract was proposed before: every run needs its own name")
+            if not run.was_asked:
+                run.was_asked = True
+                Thread(target=self._ask, args=(run,), daemon=True).start()
         return OK, {"digest": digest}
+
+    def _ask(self, run: Run) -> None:
+        """Ask the people of this party, who may take their time."""
+        try:
+            self._confirm(run.contract)
+        except TarnkappeError as error:
+            run.fail(str(error))
+        except Exception as error:
+            run.fail(f"'{self.name}' failed with a {type(error).__name__}: the run ends")
+        with run.lock:
+            if run.stage is Stage.ASKED:
+                run.stage = Stage.PROPOSED
 
     def _start(self, run: Run) -> Answer:
         with run.lock:
-            if run.state == PROPOSED:
-                run.state = RUNNING
+            if run.stage is Stage.PROPOSED:
+                run.stage = Stage.RUNNING
                 Thread(target=self._take_part, args=(run,), daemon=True).start()
         return OK, {}
 
     def _finish(self, run: Run) -> Answer:
         with run.lock:
-            if run.state not in (READY, DONE) or run.participant is None:
+            if run.stage not in (Stage.READY, Stage.DONE) or run.participant is None:
                 raise ProtocolError(run.error or f"'{self.name}' is not ready to release")
-            if run.state == READY:
+            if run.stage is Stage.READY:
                 self._done(run.participant)
-            run.state = DONE
+            run.stage = Stage.DONE
         return OK, {}
 
-    def _take(self, run: Run, message: Message) -> Answer:
-        """Put a message in line; who sends it again because our answer was lost is told the same."""
-        digest = hashlib.sha256(message.kind.encode() + b"\0" + message.body).digest()
-        with run.lock:
-            if run.state not in (PROPOSED, RUNNING):
-                raise ProtocolError(run.error or f"the run is over for '{self.name}'")
-            known = run.accepted.setdefault((message.sender, message.number), digest)
-            if known is digest:
-                run.inbox.put(message)
-            if known == digest:
-                return OK, {}
-        self._fail(run, f"'{message.sender}' sent two different messages {message.number}: the run ends")
-        raise ProtocolError(run.error)
+    def _take(self, run: Run, rest: list[str], body: bytes, certificate: bytes, caller: str) -> Answer:
+        number, position, total = (int(each) for each in rest[:3])
+        envelope = run.collect(caller, number, position, total, body)
+        if envelope is not None:
+            message = unseal(envelope, certificate, caller)
+            if message.number != number:
+                raise ProtocolError(f"'{caller}' sent a message under another number: the run ends")
+            run.take(message)
+        return OK, {"have": position + len(body)}
+
+    def _transcript(self, run: Run) -> Answer:
+        if run.stage is not Stage.DONE or run.participant is None:
+            raise ProtocolError(f"'{self.name}' has not yet ended the run")
+        return OK, signed_transcript(run.participant, self._credentials)
 
     # ------------------------------------------------------------------ the run
 
     def _take_part(self, run: Run) -> None:
-        caller = Caller(self._credentials, run.addresses, self._patience)
+        caller = Caller(self._credentials, run.addresses, self._patience, keep_open=True)
         try:
             run.participant = self._build(run.contract)
             self._post(run, caller, run.participant.start())
             while not run.participant.is_done:
-                message = self._next(run)
+                message = self._next(run, caller)
                 if message is None:
                     return
                 self._post(run, caller, run.participant.receive(message))
-            run.participant.forget()
             with run.lock:
-                run.state = READY if run.state == RUNNING else run.state
+                run.participant.forget()
+                if run.stage is Stage.RUNNING:
+                    run.stage = Stage.READY
+            self._wait_for_the_others(run, caller)
         except TarnkappeError as error:
             self._end_for_all(run, caller, str(error))
         except Exception as error:
             self._end_for_all(
                 run, caller, f"'{self.name}' failed with a {type(error).__name__}: the run ends"
             )
+        finally:
+            caller.close()
+            with run.lock:
+                run.forget()
 
-    def _next(self, run: Run) -> Message | None:
-        try:
-            return run.inbox.get(timeout=self._patience)
-        except Empty:
-            raise ProtocolError(
-                f"'{self.name}' has waited {self._patience:g} seconds for a message: the run ends"
-            ) from None
+    def _next(self, run: Run, caller: Caller) -> Message | None:
+        """The next message. While somebody else is at work, even for long, it is waited for."""
+        while True:
+            try:
+                return run.next(self._patience)
+            except Empty:
+                if self._nobody_works(run, caller) and run.is_waiting:
+                    raise ProtocolError(
+                        f"'{self.name}' has waited {self._patience:g} seconds for a message: the run ends"
+                    ) from None
+
+    def _ask_all(self, run: Run, caller: Caller) -> dict[str, Any]:
+        """How far the others are; who has failed or cannot be reached ends the run."""
+        path = f"/status/{run.contract.digest.hex()}"
+        others = [party for party in run.contract.everybody if party != self.name]
+        states = {party: caller.call(party, path) for party in others}
+        for status in states.values():
+            if status["state"] == Stage.FAILED:
+                raise ProtocolError(status["error"])
+        return states
+
+    def _nobody_works(self, run: Run, caller: Caller) -> bool:
+        """Whether all others wait for a message.
+
+        They are asked one after the other, and work may pass from one to another meanwhile. Who waits twice
+        and has taken no message in between has waited all the time, so between the two rounds all did.
+        """
+        before, after = self._ask_all(run, caller), self._ask_all(run, caller)
+        return before == after and all(status["waiting"] for status in after.values())
+
+    def _wait_for_the_others(self, run: Run, caller: Caller) -> None:
+        """Keep the release back until told that all have it; if nobody tells, find out whether some know."""
+        deadline = time.monotonic() + self._patience
+        while run.stage is Stage.READY:
+            time.sleep(PAUSE)
+            if time.monotonic() < deadline:
+                continue
+            states = self._ask_all(run, caller).values()
+            if any(status["state"] == Stage.DONE for status in states):
+                self._finish(run)
+            elif self._nobody_works(run, caller):
+                raise ProtocolError(f"'{self.name}' is ready, but nobody asks for the release: the run ends")
+            deadline = time.monotonic() + self._patience
 
     def _post(self, run: Run, caller: Caller, messages: list[Message]) -> None:
         path = f"/message/{run.contract.digest.hex()}"
         for message in messages:
-            caller.call(message.receiver, path, seal(message, self._credentials))
+            caller.upload(message.receiver, f"{path}/{message.number}", seal(message, self._credentials))
 
     def _end_for_all(self, run: Run, caller: Caller, error: str) -> None:
-        if not self._fail(run, error):
+        if not run.fail(error):
             return
         for party in run.contract.everybody:
             if party != self.name:
@@ -207,60 +252,3 @@ class PartyService:
                     caller.call(party, f"/abort/{run.contract.digest.hex()}", error.encode(), pauses=())
                 except ProtocolError:
                     continue
-
-    def _fail(self, run: Run, error: str) -> bool:
-        """Note the end of a run; returns whether it is news."""
-        with run.lock:
-            if run.state in (DONE, FAILED):
-                return False
-            run.state, run.error = FAILED, error
-        if run.participant is not None:
-            run.participant.forget()
-            run.participant.outcome = None
-        run.inbox.put(None)
-        return True
-
-
-def federate(
-    contract: Contract,
-    addresses: Mapping[str, tuple[str, int]],
-    credentials: Credentials,
-    *,
-    patience: float = 60.0,
-    pause: float = 0.1,
-    progress: Progress | None = None,
-) -> None:
-    """Propose a contract to all, start the run when all have confirmed it, and wait for its end.
-
-    Any error of any party ends the run for all and is raised here.
-    """
-    caller = Caller(credentials, addresses, patience)
-    digest = contract.digest.hex()
-    proposal = json.dumps({"contract": contract.as_document(), "addresses": addresses}).encode()
-    for party in contract.everybody:
-        if caller.call(party, "/propose", proposal)["digest"] != digest:
-            raise ProtocolError(f"'{party}' confirmed another contract: nothing was started")
-    try:
-        for party in contract.everybody:
-            caller.call(party, f"/start/{digest}")
-        waiting = list(contract.everybody)
-        while waiting:
-            if progress:
-                done = len(contract.everybody) - len(waiting)
-                progress("parties are ready", done, len(contract.everybody))
-            time.sleep(pause)
-            states: dict[str, Any] = {p: caller.call(p, f"/status/{digest}") for p in waiting}
-            for party, status in states.items():
-                if status["state"] == FAILED:
-                    raise ProtocolError(status["error"])
-                if status["state"] == READY:
-                    waiting.remove(party)
-        for party in contract.everybody:
-            caller.call(party, f"/finish/{digest}")
-    except ProtocolError as error:
-        for party in contract.everybody:
-            try:
-                caller.call(party, f"/abort/{digest}", str(error).encode(), pauses=())
-            except ProtocolError:
-                continue
-        raise

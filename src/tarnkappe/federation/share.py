@@ -12,9 +12,9 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from gmpy2 import mpz
 
 from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.recoding.chance import Chance
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
@@ -55,8 +55,18 @@ class Part:
 
     def without_rules(self) -> Part:
         """The cells alone: labels that no row has are forgotten."""
-        used, codes = np.unique(self.codes, return_inverse=True)
-        return Part([self.tokens[i] for i in used.tolist()], codes.astype(np.int32))
+        used, codes = self.occurring()
+        return Part([self.tokens[i] for i in used.tolist()], codes)
+
+    def occurring(self) -> tuple[Counts, Codes]:
+        """The tokens that some row has, and for each row the place of its token among them.
+
+        There are few tokens and many rows: counting is far cheaper than sorting.
+        """
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.tokens)))
+        place = np.zeros(len(self.tokens), np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return used, place[self.codes]
 
     def at(self, level: int) -> Part:
         """Every cell generalized to a level, without rules."""
@@ -87,10 +97,10 @@ class Share:
 
     def take(self, rows: Counts) -> Share:
         """Some rows, in the order given."""
-        chosen = rows.tolist()
+        chosen = [] if self.keys is None and self.counters is None else rows.tolist()
         return Share(
             {name: part.take(rows) for name, part in self.parts.items()},
-            len(chosen),
+            len(rows),
             None if self.keys is None else [self.keys[i] for i in chosen],
             None if self.counters is None else [self.counters[i] for i in chosen],
             None if self.members is None else self.members[rows],

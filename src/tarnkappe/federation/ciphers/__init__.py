@@ -1,7 +1,11 @@
-"""The ciphers of the protocols: all from libraries but Paillier, which is a small module on gmpy2."""
+"""The ciphers of the protocols: all from libraries but Paillier, which is a small module on gmpy2.
+
+(And P-192, which no library offers with its first coordinates alone; it is there for comparison only.)
+"""
 
 from tarnkappe.federation.ciphers.agreement import Agreement, derive
 from tarnkappe.federation.ciphers.column_key import ColumnKey, person_tokens
+from tarnkappe.federation.ciphers.curve192 import Curve192
 from tarnkappe.federation.ciphers.group import Group
 from tarnkappe.federation.ciphers.paillier import PrivateKey, PublicKey
 from tarnkappe.federation.ciphers.pohlig_hellman import (
@@ -18,12 +22,14 @@ GROUPS: Registry[Group] = Registry(
     PohligHellman3072,
     PohligHellman2048,
     PohligHellman1536,
+    Curve192,
 )
 
 __all__ = [
     "GROUPS",
     "Agreement",
     "ColumnKey",
+    "Curve192",
     "Group",
     "PohligHellman1536",
     "PohligHellman2048",

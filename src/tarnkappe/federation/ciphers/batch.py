@@ -6,9 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import gmpy2
-from gmpy2 import mpz
-
 from tarnkappe.table.parallel import in_order
 
 Item = TypeVar("Item")
@@ -32,9 +29,3 @@ def in_pieces(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[It
     size = -(-len(items) // (PIECES_PER_CORE * cores))
     pieces = [items[start : start + size] for start in range(0, len(items), size)]
     return [result for piece in in_order(work, pieces) for result in piece]
-
-
-def powers(bases: list[mpz], exponent: mpz, modulus: mpz) -> list[mpz]:
-    """Every base to the same power; other threads may run meanwhile."""
-    with gmpy2.context(gmpy2.get_context(), allow_release_gil=True):
-        return list(gmpy2.powmod_base_list(bases, exponent, modulus))

@@ -13,22 +13,19 @@ the decisional composite residuosity assumption in the subgroup that h generates
 from __future__ import annotations
 
 import dataclasses
+import math
 import secrets
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-import gmpy2
-from gmpy2 import mpz
-
 from tarnkappe.errors import ParameterError, ProtocolError
-from tarnkappe.federation.ciphers.batch import in_pieces, powers
+from tarnkappe.federation.ciphers.batch import in_pieces
+from tarnkappe.federation.ciphers.fixed_base import FixedBase
+from tarnkappe.federation.ciphers.long_numbers import is_prime, mpz, powers
 
 RECOMMENDED_BITS = 3072
 LEAST_BITS = 2048
 """Fewer bits are only for tests and for comparison with published figures."""
-
-LARGE = 1024
-"""From so many bits on the table is worth its memory: about 20 MB with 2048 bits, 45 MB with 3072."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,11 +58,13 @@ class PublicKey:
     def encrypt(self, numbers: Sequence[int]) -> list[mpz]:
         """A fresh ciphertext of each number."""
         n, square = self.n, self.square
-        return [(1 + number % n * n) * self._mask() % square for number in numbers]
+        masks = self.masks.random_powers(len(numbers))
+        return [(1 + number % n * n) * mask % square for number, mask in zip(numbers, masks, strict=True)]
 
     def rerandomize(self, ciphertexts: Sequence[mpz]) -> list[mpz]:
         """Other ciphertexts of the same numbers: nobody can link them to the ones before."""
-        return [ciphertext * self._mask() % self.square for ciphertext in ciphertexts]
+        square, masks = self.square, self.masks.random_powers(len(ciphertexts))
+        return [ciphertext * mask % square for ciphertext, mask in zip(ciphertexts, masks, strict=True)]
 
     def add(self, ciphertexts: Iterable[mpz]) -> mpz:
         """A ciphertext of the sum; the sum of nothing is the trivial ciphertext of 0."""
@@ -85,29 +84,10 @@ class PublicKey:
             raise ProtocolError(f"'{sender}' sent a counter that is no ciphertext: the run ends")
         return numbers
 
-    @property
-    def _window(self) -> int:
-        return 8 if self.bits >= LARGE else 4
-
     @cached_property
-    def _table(self) -> list[list[mpz]]:
-        """For every digit of the exponent, the power of the base that each value of the digit stands for."""
-        table, base = [], self.base
-        for _ in range(-(-((self.bits + 1) // 2) // self._window)):
-            row = [mpz(1)]
-            for _ in range(2**self._window - 1):
-                row.append(row[-1] * base % self.square)
-            table.append(row)
-            base = row[-1] * base % self.square
-        return table
-
-    def _mask(self) -> mpz:
-        """A fresh encryption of 0: the base to a random power. Threads would only wait for each other."""
-        square, table, mask = self.square, self._table, mpz(1)
-        digits = secrets.token_bytes(len(table))
-        for row, digit in zip(table, digits, strict=True):
-            mask = mask * row[digit % len(row)] % square
-        return mask
+    def masks(self) -> FixedBase:
+        """Where fresh encryptions of 0 come from: the base to random powers of half the modulus's length."""
+        return FixedBase(self.base, self.square, (self.bits + 1) // 2)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,7 +104,7 @@ class PrivateKey:
             raise ParameterError(f"a Paillier key has an even number of at least 64 bits, not {bits}")
         while True:
             p, q = _prime(bits // 2), _prime(bits // 2)
-            if p != q and gmpy2.gcd(p - 1, q - 1) == 2 and int(p * q).bit_length() == bits:
+            if p != q and math.gcd(p - 1, q - 1) == 2 and int(p * q).bit_length() == bits:
                 return cls(p, q)
 
     @cached_property
@@ -132,14 +112,14 @@ class PrivateKey:
         """The public part, with a fresh base."""
         n = self.p * self.q
         x = mpz(secrets.randbelow(int(n) - 2) + 2)
-        while gmpy2.gcd(x, n) != 1:
+        while math.gcd(x, n) != 1:
             x = mpz(secrets.randbelow(int(n) - 2) + 2)
-        return PublicKey(n, gmpy2.powmod(-x * x % n, n, n * n))
+        return PublicKey(n, pow(-x * x % n, n, n * n))
 
     def decrypt(self, ciphertexts: Sequence[mpz]) -> list[int]:
         """The numbers, on all cores; modulo p and modulo q, then put together."""
         p, q = self.p, self.q
-        in_p, in_q, p_inverse = self._factor(p), self._factor(q), gmpy2.invert(p, q)
+        in_p, in_q, p_inverse = self._factor(p), self._factor(q), pow(p, -1, q)
 
         def work(piece: Sequence[mpz]) -> list[int]:
             halves = zip(_logarithms(piece, p, in_p), _logarithms(piece, q, in_q), strict=True)
@@ -149,7 +129,7 @@ class PrivateKey:
 
     def _factor(self, prime: mpz) -> mpz:
         n = self.p * self.q
-        return gmpy2.invert((gmpy2.powmod(n + 1, prime - 1, prime * prime) - 1) // prime, prime)
+        return pow((pow(n + 1, prime - 1, prime * prime) - 1) // prime, -1, prime)
 
 
 def _logarithms(ciphertexts: Sequence[mpz], prime: mpz, factor: mpz) -> list[mpz]:
@@ -163,5 +143,5 @@ def _prime(bits: int) -> mpz:
     """A random prime with its two highest bits set that is 3 modulo 4."""
     while True:
         candidate = mpz(secrets.randbits(bits)) | mpz(3) << (bits - 2) | 3
-        if gmpy2.is_prime(candidate, 40):
+        if is_prime(candidate):
             return candidate

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
-import gmpy2
-from gmpy2 import mpz
-
-from tarnkappe.federation.ciphers.batch import in_pieces, powers
+from tarnkappe.federation.ciphers.batch import in_pieces
 from tarnkappe.federation.ciphers.group import Group
+from tarnkappe.federation.ciphers.long_numbers import is_square, mpz, pi_bits, powers
 
 EXPONENT_BITS = 256
 """Keys are short: with a safe prime the best attack on an exponent of 2n bits takes 2^n steps."""
@@ -28,9 +26,7 @@ def safe_prime(bits: int, constant: int) -> mpz:
     >>> hex(safe_prime(1536, 741804))[:18]
     '0xffffffffffffffff'
     """
-    with gmpy2.context(precision=bits + 64):
-        digits = mpz(gmpy2.floor(gmpy2.const_pi() * mpz(2) ** (bits - 130)))
-    return mpz(2) ** bits - mpz(2) ** (bits - 64) - 1 + mpz(2) ** 64 * (digits + constant)
+    return mpz(2) ** bits - mpz(2) ** (bits - 64) - 1 + mpz(2) ** 64 * (pi_bits(bits - 130) + constant)
 
 
 class PohligHellman(Group):
@@ -59,7 +55,7 @@ class PohligHellman(Group):
 
     def invert(self, key: bytes) -> bytes:
         """The inverse modulo the order of the group."""
-        return self._bytes(gmpy2.invert(mpz(int.from_bytes(key)), self.order))
+        return self._bytes(pow(mpz(int.from_bytes(key)), -1, self.order))
 
     def into(self, digest: bytes) -> bytes:
         """The square of a hash that is stretched to the length of the prime."""
@@ -69,7 +65,7 @@ class PohligHellman(Group):
     def is_element(self, element: bytes) -> bool:
         """Whether it is a square other than 0 and 1."""
         number = mpz(int.from_bytes(element))
-        return bool(1 < number < self.prime and gmpy2.jacobi(number, self.prime) == 1)
+        return bool(1 < number < self.prime and is_square(number, self.prime))
 
     def apply(self, key: bytes, elements: Sequence[bytes]) -> list[bytes]:
         """Raise every element to the power of the key."""
