@@ -2,7 +2,9 @@
 # make test       lint, types and tests, in under 15 minutes on 2 cores
 # make test-all   the same with the slow tests and 400 new random cases for every property, in about an hour
 # make coverage   which lines the tests reach
-# make bench      what is measured, against what
+# make bench      the book of measurements, in about an hour, into tarnkappe-book/ (one chapter: make bench WHAT=gate)
+# make pictures   take the pictures of the docs anew, in a real browser
+# make bench-check  fail if a key ratio became worse by a quarter, in a few minutes
 # make lock       pin the newest versions that the project allows
 
 PYTHON ?= python3
@@ -13,7 +15,7 @@ WORKERS ?= auto
 # Compiled bytecode makes every start of `tarn` several times faster, so it is written even where the shell says no.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all coverage bench bench-check lint docs lock clean
+.PHONY: demo test test-all coverage bench bench-check lint pictures docs lock clean
 
 demo: .venv/core.done
 	@$(BIN)/tarn demo
@@ -33,10 +35,13 @@ lint: .venv/test.done
 	$(BIN)/mypy
 
 bench: .venv/test.done
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(WHAT)
 
 bench-check: .venv/test.done
 	$(BIN)/python -m benchmarks --check
+
+pictures: .venv/test.done
+	TARN_PICTURES=docs/images $(BIN)/pytest tests/web -k "newcomer or preview or what_is_left"
 
 docs: .venv/test.done
 	$(BIN)/python docs/reference/generate.py
@@ -65,7 +70,7 @@ lock:
 	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
 		--output-file requirements/core.txt pyproject.toml requirements/build.in
 	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-		--extra dev --extra postgres --extra spark --extra gate --extra noise --extra federation --constraint requirements/core.txt \
+		--extra dev --extra postgres --extra spark --extra gate --extra noise --extra federation --extra service --constraint requirements/core.txt \
 		--output-file requirements/test.txt pyproject.toml requirements/build.in
 
 clean:

@@ -19,7 +19,7 @@ FIXTURES = Path(__file__).resolve().parent / "fixtures"
 settings.register_profile(
     "default",
     deadline=None,
-    max_examples=100,
+    max_examples=60,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,  # the same cases on every machine; `make test-all` draws new ones
 )
@@ -89,24 +89,37 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "adult" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.reference)
+        for fixture, mark in (("adult", pytest.mark.reference), ("browser", pytest.mark.browser)):
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
-    if item.get_closest_marker("reference"):
-        report.user_properties.append(("reference", True))
+    for mark in ("reference", "browser"):
+        if item.get_closest_marker(mark):
+            report.user_properties.append((mark, True))
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
+    ran, left_out = counted(terminalreporter, "reference")
+    terminalreporter.write_line(f"reference tests: {ran} ran, {left_out} left out for want of the data")
+    ran, left_out = counted(terminalreporter, "browser")
+    if left_out:
+        terminalreporter.write_line(
+            f"browser tests: {ran} ran, {left_out} left out for want of a browser (apt install chromium)"
+        )
+
+
+def counted(terminalreporter, mark: str) -> tuple[int, int]:
+    """How many tests with a mark ran, and how many were left out."""
     ran = left_out = 0
     for kind in ("passed", "failed", "skipped"):
         for report in terminalreporter.stats.get(kind, ()):
-            if ("reference", True) in getattr(report, "user_properties", ()) and (
+            if (mark, True) in getattr(report, "user_properties", ()) and (
                 report.when == "call" or kind == "skipped"
             ):
                 ran, left_out = ran + (kind != "skipped"), left_out + (kind == "skipped")
-    terminalreporter.write_line(f"reference tests: {ran} ran, {left_out} left out for want of the data")
+    return ran, left_out

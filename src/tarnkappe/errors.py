@@ -48,6 +48,18 @@ class AccessError(TarnkappeError):
     """Somebody asks for what he may not have: another key, another role or a second person is needed."""
 
 
+class LoginError(AccessError):
+    """Somebody does not show who he is, or has guessed too often."""
+
+
+class NotFoundError(TarnkappeError):
+    """What is asked for is not there, not any more, or somebody else's."""
+
+
+class LimitError(TarnkappeError):
+    """More is asked for than a limit allows: of bytes, rows, memory, time or tries."""
+
+
 class ProtocolError(TarnkappeError):
     """A party of a federation does not keep to the protocol: a message is damaged, repeated or foreign."""
 

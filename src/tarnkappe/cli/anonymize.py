@@ -10,6 +10,7 @@ import typer
 from tarnkappe.cli.arguments import parse_column, parse_parameters
 from tarnkappe.cli.column_flags import plan_from_flags
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.cli.signals import StoppedError, too_late
 from tarnkappe.errors import JobError
 from tarnkappe.job import Job, Result, read_job_file, run
@@ -49,6 +50,7 @@ def anonymize(
     out_table: Annotated[str | None, typer.Option(help="The table to write, in the same database.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the HTML report.")] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
+    remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Publish a table with the promised guarantees and the least loss.
@@ -87,6 +89,11 @@ def anonymize(
     _put(content, "output", report=_absolute(report), shuffle=shuffle)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
+    if remote is not None:
+        from tarnkappe.cli.remote_anonymize import anonymize_remotely
+
+        anonymize_remotely(remote, content, job.parent if job else Path(), as_json)
+        return
     plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)
     with progress_bar() as progress:
         result = _run(plan_of_work, progress)

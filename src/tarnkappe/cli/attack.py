@@ -17,6 +17,7 @@ from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge, columns_from_people
 from tarnkappe.cli.check_text import attack_light, lights, victim_text
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.privacy import MODELS, DistinctDiversity
@@ -49,6 +50,7 @@ def attack(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="With --repair: write the repaired release.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
+    remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Replay one attack on a release and list its victims.
@@ -69,6 +71,25 @@ def attack(
         sensitive_table=sensitive_table,
         minimal_for=_minimal(minimal_for),
     )
+    if remote is not None:
+        from tarnkappe.cli.remote_attack import attack_remotely
+
+        _, parameters = parse_parameters(f"{name}:{','.join(option or ())}")
+        asked = {"name": kind.name, **parameters, "limit": limit, "repair": repair or out is not None}
+        attack_remotely(
+            remote,
+            release,
+            qi or (),
+            sensitive or (),
+            files,
+            known,
+            asked,
+            minimal_for,
+            delimiter,
+            out,
+            as_json,
+        )
+        return
     if known.has_store:
         raise ParameterError("a store keeps no rows to attack: give --history a folder of earlier releases")
     with progress_bar() as progress:
@@ -90,7 +111,7 @@ def attack(
     if as_json:
         print_json(_as_json(release, name, results, proposals))
     else:
-        output.print(Group(*_sections(release or name, results, proposals)))
+        output.print(Group(*sections(release or name, results, proposals)))
 
 
 def _minimal(text: str | None) -> DistinctDiversity | None:
@@ -140,9 +161,10 @@ def _as_json(
     return found
 
 
-def _sections(
+def sections(
     source: str, results: Sequence[AttackResult], proposals: Sequence[Sequence[Proposal]] | None
 ) -> Iterator[RenderableType]:
+    """What an attack found, for people."""
     for place, result in enumerate(results):
         yield lights([(attack_light(result), f"{result.title} ({source})", result.explanation)])
         yield Text(f"  The attacker knows: {result.knowledge}", style="dim")

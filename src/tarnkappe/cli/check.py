@@ -14,12 +14,14 @@ import typer
 
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge, columns_from_people, judge_history
-from tarnkappe.cli.check_measures import choose_measures, scan_only
+from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
 from tarnkappe.cli.check_text import render
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job import Job
+from tarnkappe.job.job import create_model
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk import write_html
@@ -84,6 +86,7 @@ def check(
     worst: Annotated[int, typer.Option(min=0, help="How many of the worst classes to name.")] = 5,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV files; UTF-8 if not given.")] = None,
+    remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.
@@ -94,11 +97,23 @@ def check(
     """
     start = time.perf_counter()
     files = hierarchy_files(hierarchy or ())
-    measures = choose_measures(measure or (), sampling_fraction, threshold, suda_size)
+    chosen = choose_measures(measure or (), sampling_fraction, threshold, suda_size)
+    measures = create_measures(chosen)
+    asked_models = _models(k, model or (), sensitive or ())
+    knowledge = Knowledge(against, identifier or (), history, key, of, rules)
+    if remote is not None:
+        from tarnkappe.cli.remote_check import check_remotely
+
+        beside = {"safe_harbor": safe_harbor, "worst": worst, "measures": chosen}
+        reading_options = {"delimiter": delimiter, "encoding": encoding}
+        check_remotely(
+            remote, data, qi or (), sensitive or (), population, files, asked_models, knowledge, beside,
+            reading_options, html, as_json,
+        )  # fmt: skip
+        return
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
         scan_only(data, delimiter, encoding, html, as_json)
         return
-    knowledge = Knowledge(against, identifier or (), history, key, of, rules)
     with progress_bar() as progress:
         reading = partial(read, delimiter=delimiter, encoding=encoding, progress=progress)
         if data.lower().endswith(".toml"):
@@ -107,7 +122,7 @@ def check(
             if against is not None and not qi:
                 shared = columns_from_people(reading(data), reading(against), (), sensitive or ())
                 qi, sensitive = list(shared.quasi_identifiers), list(shared.sensitive)
-            promised = _models(k, model or (), sensitive or ())
+            promised = [create_model(entry) for entry in _models(k, model or (), sensitive or ())]
             question = _ask(
                 reading,
                 data,
@@ -187,17 +202,18 @@ def _ask(
     )
 
 
-def _models(k: int | None, models: Sequence[str], sensitive: Sequence[str]) -> list[Model]:
-    asked = [] if k is None else [KAnonymity(k)]
+def _models(k: int | None, models: Sequence[str], sensitive: Sequence[str]) -> list[dict[str, Any]]:
+    """The models that flags ask for, as a job file would say it."""
+    asked: list[dict[str, Any]] = [] if k is None else [{"model": KAnonymity.name, "k": k}]
     return [*asked, *(_model(*parse_parameters(text), sensitive) for text in models)]
 
 
-def _model(name: str, parameters: dict[str, Any], sensitive: Sequence[str]) -> Model:
+def _model(name: str, parameters: dict[str, Any], sensitive: Sequence[str]) -> dict[str, Any]:
     """A model; if it names no column, it is about the only sensitive one."""
     takes_column = any(field.name == "column" for field in dataclasses.fields(MODELS[name]))
     if takes_column and "column" not in parameters and len(sensitive) == 1:
         parameters = {"column": sensitive[0], **parameters}
-    return MODELS.create(name, parameters)
+    return {"model": name, **parameters}
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,18 @@ from tarnkappe.table import read
 EVERYTHING = "all"
 
 
+def create_measures(chosen: Mapping[str, Mapping[str, Any]]) -> list[RiskMeasure]:
+    """Risk measures by their names and parameters."""
+    return [MEASURES.create(name, parameters) for name, parameters in chosen.items()]
+
+
 def choose_measures(
     asked: Sequence[str], sampling_fraction: str | None, threshold: str | None, suda_size: int | None
-) -> list[RiskMeasure]:
-    """The risk measures that flags ask for.
+) -> dict[str, dict[str, Any]]:
+    """The risk measures that flags ask for, each with its parameters.
 
-    >>> [str(measure) for measure in choose_measures(["contributions:most_exact=8"], None, None, 2)]
-    ['Contributions(most_exact=8)', 'SpecialUniques(size=2)']
+    >>> choose_measures(["contributions:most_exact=8"], None, None, 2)
+    {'contributions': {'most_exact': 8}, 'special-uniques': {'size': 2}}
     """
     chosen: dict[str, dict[str, Any]] = {}
     for text in asked:
@@ -41,7 +46,7 @@ def choose_measures(
         for kind in MEASURES:
             if any(field.name == "sampling_fraction" for field in dataclasses.fields(kind)):
                 chosen.setdefault(kind.name, {}).setdefault("sampling_fraction", sampling_fraction)
-    return [MEASURES.create(name, parameters) for name, parameters in chosen.items()]
+    return chosen
 
 
 def scan_only(

@@ -10,6 +10,7 @@ import typer
 
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.pictures import check_picture, write_picture
+from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.job import Job, explore_job
 from tarnkappe.lattice import Evaluation, LatticeView
 from tarnkappe.lattice.picture import draw_lattice
@@ -21,6 +22,7 @@ def lattice(
     job: Annotated[Path, typer.Argument(help="The job file (TOML).")],
     out: Annotated[Path | None, typer.Option(help="One row a node: .parquet, .csv, ...")] = None,
     picture: Annotated[Path | None, typer.Option(help="Where to draw it: .svg or .png.")] = None,
+    remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Classify every combination of levels: does it keep the promises, what does it lose, what suppress?"""
@@ -28,6 +30,11 @@ def lattice(
         format_of(writable(out))
     if picture is not None:
         check_picture(picture)
+    if remote is not None:
+        from tarnkappe.cli.remote_anonymize import explore_remotely
+
+        explore_remotely(remote, job, out, picture, as_json)
+        return
     plan = Job.load(job)
     with progress_bar() as progress:
         start = time.perf_counter()
@@ -38,7 +45,7 @@ def lattice(
     if picture is not None:
         write_picture(draw_lattice(view), picture)
     if as_json:
-        print_json(_figures(view, seconds, out, picture))
+        print_json(figures(view, seconds, out, picture))
         return
     output.print(repr(view), highlight=False)
     for path in (out, picture):
@@ -46,7 +53,8 @@ def lattice(
             output.print(f"written to {path}", highlight=False)
 
 
-def _figures(view: LatticeView, seconds: float, out: Path | None, picture: Path | None) -> dict[str, Any]:
+def figures(view: LatticeView, seconds: float, out: Path | None, picture: Path | None) -> dict[str, Any]:
+    """What there is to say of a lattice, for JSON."""
     return {
         "nodes": len(view),
         "satisfying": int(view.satisfied.sum()),

@@ -36,6 +36,7 @@ COMMANDS = (
     "party",
     "federate",
     "exchange",
+    "serve",
     "bench",
 )
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import pyarrow as pa
 import typer
 from rich.table import Table as Grid
 
@@ -21,6 +22,7 @@ from tarnkappe.algebra.proving import prove as prove_claim
 from tarnkappe.algebra.session import Result, Session
 from tarnkappe.cli.arguments import hierarchy_files, parse_column
 from tarnkappe.cli.console import errors, output, print_json, progress_bar
+from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ParameterError
 from tarnkappe.job.catalog_file import CatalogFile
 from tarnkappe.state import Store
@@ -72,6 +74,7 @@ def sql(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the answer: .parquet, .csv, ...")] = None,
     rows: Annotated[int, typer.Option(min=0, help="How many rows to show.")] = SHOWN,
+    remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Run SQL with generalize, slice and randomize inside, on DuckDB, PostgreSQL or Spark.
@@ -81,6 +84,13 @@ def sql(
     """
     if out is not None:
         format_of(writable(out))
+    if remote is not None:
+        from tarnkappe.cli.remote_sql import sql_remotely
+
+        refuse = {"prove": prove, "user": user, "budgets": budgets, "grant": grant, "engine": engine}
+        asked = {"mode": mode, "rules": rule, "explain": explain or None}
+        sql_remotely(remote, query, data or (), catalog, hierarchies or (), asked, refuse, out, rows, as_json)
+        return
     file = CatalogFile.load(catalog) if catalog is not None else CatalogFile()
     declared = file.declarations.merged(
         Declarations(
@@ -230,19 +240,25 @@ def _answered(result: Result, out: Path | None, shown: int, as_json: bool) -> No
         print_json({**result.as_dict(), **rows, "output": None if out is None else str(out)})
         return
     if out is None:
-        grid = Grid(box=None, pad_edge=False, header_style="bold")
-        for name in result.table.column_names:
-            grid.add_column(name)
-        for row in result.table.slice(0, shown).to_pylist():
-            grid.add_row(*("" if cell is None else str(cell) for cell in row.values()))
-        output.print(grid, markup=False)
-    for line in _summary(result, shown, out):
+        print_rows(result.table, shown)
+    for line in summary(result, shown, out):
         output.print(line, highlight=False, markup=False, soft_wrap=True)
     for warning in result.explanation.warnings:
         errors.print(f"warning: {warning}", style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
-def _summary(result: Result, shown: int, out: Path | None) -> list[str]:
+def print_rows(table: pa.Table, shown: int) -> None:
+    """Print the first rows of an answer."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for name in table.column_names:
+        grid.add_column(name)
+    for row in table.slice(0, shown).to_pylist():
+        grid.add_row(*("" if cell is None else str(cell) for cell in row.values()))
+    output.print(grid, markup=False)
+
+
+def summary(result: Result, shown: int, out: Path | None) -> list[str]:
+    """What there is to say of an answer, beside its rows."""
     rows = result.table.num_rows
     lines = [f"{rows:,} rows" + (f", {shown} shown" if out is None and rows > shown else "")]
     steps = [step.rule for step in result.explanation.rewriting.steps]

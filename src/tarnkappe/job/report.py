@@ -80,11 +80,18 @@ def render(result: Result) -> str:
             result=result,
             created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             version=version("tarnkappe"),
-            stories=[] if exact else [_story(result, index) for index in range(len(result.problem.columns))],
+            stories=column_stories(result),
             sizes=class_sizes(result.state.classes.sizes[result.state.kept]).histogram,
             rare=RARE,
         )
     )
+
+
+def column_stories(result: Result) -> list[ColumnStory]:
+    """What became of each quasi-identifier; where values stay exact there is nothing to tell."""
+    if isinstance(result, Bucketized):
+        return []
+    return [_story(result, index) for index in range(len(result.problem.columns))]
 
 
 def _story(result: Result, index: int) -> ColumnStory:

@@ -138,6 +138,13 @@ class Attempt:
         if self._progress and len(self.tests) % 32 == 0:
             best = f"best so far: loss {self.best.loss:,.6g}" if self.best.found else "nothing found yet"
             self._progress("searching", len(self.tests), possible, best)
+            look = getattr(self._progress, "look", None)  # some do not only count, but look at the lattice
+            if look is not None:
+                look(self.filling)
+
+    def filling(self) -> list[tuple[int, int, int]]:
+        """How far each level of the lattice is known, from below; nothing if that is not kept."""
+        return []
 
     def is_spent(self, node: Node) -> bool:
         """Whether nothing above a node will be tested any more."""

@@ -133,6 +133,20 @@ class Traversal(Attempt):
         for above in self.successors(node):
             self.mark_above(above, Known.NO_BETTER)
 
+    def filling(self) -> list[tuple[int, int, int]]:
+        """For each level from below: its nodes, how many need not be tested any more, how many satisfy."""
+        box = tuple(slice(low, high + 1) for low, high in zip(self.bottom, self.top, strict=True))
+        known = self._known[box]
+        heights = sum(np.ogrid[tuple(slice(size) for size in known.shape)]) + np.zeros(known.shape, np.int64)
+        of_level = heights.ravel()
+        settled = (known & np.uint8(NEED_NOT_BE_TESTED | Known.GOOD)) != 0
+        counts = (
+            np.bincount(of_level),
+            np.bincount(of_level, settled.ravel()),
+            np.bincount(of_level, ((known & np.uint8(Known.GOOD)) != 0).ravel()),
+        )
+        return [(int(all_), int(some), int(good)) for all_, some, good in zip(*counts, strict=True)]
+
     def is_spent(self, node: Node) -> bool:
         """Whether nothing above a node will be tested any more."""
         return all(self.need_not_be_tested(above) for above in self._directly_above(node))

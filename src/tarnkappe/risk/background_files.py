@@ -19,10 +19,15 @@ MANIFEST = ".manifest.json"
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
     """Rules from a TOML file: `[[rule]]` with `column`, `excludes` and, if only some are meant, `where`."""
+    return rules_of(_content(path), str(path))
+
+
+def rules_of(content: Mapping[str, Any], where: str) -> tuple[Rule, ...]:
+    """Rules from the content of such a file; errors say where it comes from."""
     keys = {"column": str, "excludes": list, "where": dict}
     return tuple(
         Rule(_text(entry["column"]), tuple(map(_text, entry["excludes"])), _condition(entry))
-        for entry in _entries(path, "rule", keys, ("column", "excludes"))
+        for entry in _entries(content, where, "rule", keys, ("column", "excludes"))
     )
 
 
@@ -32,6 +37,11 @@ def read_answers(path: Path) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
     `[[answer]]` has a `function`, and `where` if it is about some people only. With "count" or "sum" it has a
     `value`, and maybe `column` and `equals`; with "list" a `column` and its `values`.
     """
+    return answers_of(_content(path), str(path))
+
+
+def answers_of(content: Mapping[str, Any], where: str) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
+    """Answers from the content of such a file; errors say where it comes from."""
     keys = {
         "function": str,
         "value": int | float,
@@ -42,14 +52,14 @@ def read_answers(path: Path) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
     }
     answers: list[Answer] = []
     listings: list[Listing] = []
-    for place, entry in enumerate(_entries(path, "answer", keys, ("function",)), start=1):
+    for place, entry in enumerate(_entries(content, where, "answer", keys, ("function",)), start=1):
         try:
             if entry["function"] == LIST:
                 listings.append(_listing(entry))
             else:
                 answers.append(_aggregate(entry))
         except TarnkappeError as error:
-            raise type(error)(f"{path}: answer {place}: {error}") from None
+            raise type(error)(f"{where}: answer {place}: {error}") from None
     return tuple(answers), tuple(listings)
 
 
@@ -97,30 +107,37 @@ def _is_table(path: Path) -> bool:
     return path.is_file() and not hidden and suffix_of(path) in SUFFIXES
 
 
-def _entries(path: Path, name: str, keys: Mapping[str, Any], required: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries of a file, all of them with known keys and values of the right type."""
+def _content(path: Path) -> dict[str, Any]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: this is no TOML: {type(error).__name__}") from None
+
+
+def _entries(
+    content: Mapping[str, Any], where: str, name: str, keys: Mapping[str, Any], required: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The entries, all of them with known keys and values of the right type."""
     entries = content.get(name)
     if (
         set(content) != {name}
         or not isinstance(entries, list)
         or not all(isinstance(e, dict) for e in entries)
     ):
-        raise InputError(f"{path}: write every {name} as [[{name}]], and nothing else")
+        raise InputError(f"{where}: write every {name} as [[{name}]], and nothing else")
     for place, entry in enumerate(entries, start=1):
         for key in required:
             if key not in entry:
-                raise InputError(f"{path}: {name} {place} lacks '{key}'")
+                raise InputError(f"{where}: {name} {place} lacks '{key}'")
         for key, value in entry.items():
             if key not in keys:
-                raise InputError(f"{path}: {name} {place} has the unknown key '{key}': use {', '.join(keys)}")
+                raise InputError(
+                    f"{where}: {name} {place} has the unknown key '{key}': use {', '.join(keys)}"
+                )
             if not isinstance(value, keys[key]) or isinstance(value, bool):
-                raise InputError(f"{path}: {name} {place}: '{key}' has a value of the wrong type")
+                raise InputError(f"{where}: {name} {place}: '{key}' has a value of the wrong type")
     return entries
 
 

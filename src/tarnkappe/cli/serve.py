@@ -1,0 +1,113 @@
+"""`tarn serve`: the REST API and the web application on one port."""
+
+from __future__ import annotations
+
+import dataclasses
+import getpass
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tarnkappe.cli.console import errors, output, print_json
+from tarnkappe.errors import OutputError, ParameterError
+
+
+def serve(
+    settings: Annotated[Path | None, typer.Option(help="The settings of the service (TOML).")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where uploads, results and state are kept.")] = None,
+    host: Annotated[str | None, typer.Option(help="Where to listen; 127.0.0.1 if nothing is said.")] = None,
+    port: Annotated[int | None, typer.Option(help="8080 if nothing is said; 0 takes a free one.")] = None,
+    person: Annotated[str | None, typer.Option("--as", help="Who you are; else your login name.")] = None,
+    web: Annotated[
+        bool, typer.Option("--web/--no-web", help="With the web application, or REST alone.")
+    ] = True,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Write a token for --remote to this new file; it lasts a day.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the start.")] = False,
+) -> None:
+    """Start the REST API and the web application; Ctrl-C ends them.
+
+    A link is printed that logs you in, once. Nobody but this machine reaches the service unless the settings
+    say otherwise.
+    """
+    try:
+        import uvicorn
+
+        from tarnkappe.service.app import create_app
+    except ModuleNotFoundError as error:
+        raise ParameterError(
+            f"the service needs {error.name}, which is not installed: pip install 'tarnkappe[service]'"
+        ) from None
+    from tarnkappe.service.house import House
+    from tarnkappe.service.settings import ServiceSettings
+
+    chosen = ServiceSettings() if settings is None else ServiceSettings.load(settings)
+    said: dict[str, Any] = {"folder": folder, "host": host, "port": port}
+    chosen = dataclasses.replace(chosen, **{key: value for key, value in said.items() if value is not None})
+    _log_to_stderr()
+    house = House(chosen)
+    config = uvicorn.Config(
+        create_app(house, web=web),
+        chosen.host,
+        chosen.port,
+        log_config=None,
+        access_log=False,  # its lines have queries, in which links are
+        server_header=False,
+        timeout_graceful_shutdown=3,
+        ssl_certfile=None if chosen.certificate is None else str(chosen.certificate),
+        ssl_keyfile=None if chosen.key is None else str(chosen.key),
+    )
+    socket = _bound(config)
+    who = house.first_person(person or getpass.getuser())
+    if token_file is not None:
+        _write_new(token_file, house.people.tokens.make(who, "tarn serve", days=1.0)[1])
+    scheme = "https" if chosen.secure else "http"
+    url = f"{scheme}://{chosen.hosts[0] if chosen.hosts else chosen.host}:{socket.getsockname()[1]}"
+    link = f"{url}/login/link?secret={house.people.make_link(who.name)}"
+    if as_json:
+        print_json({"url": url, "link": link, "person": who.name, "folder": str(chosen.folder)})
+    else:
+        output.print(f"open this link, it works once:\n{link}", highlight=False, markup=False, soft_wrap=True)
+        errors.print(f"everything is kept in {chosen.folder}; Ctrl-C ends the service", highlight=False)
+    sys.stdout.flush()
+    uvicorn.Server(config).run(sockets=[socket])
+
+
+def _bound(config: Any) -> Any:
+    """The socket, before anything is promised about it."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    made = socket.socket(family)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((config.host, config.port))
+    except OSError as error:
+        made.close()
+        raise ParameterError(
+            f"{config.host}:{config.port}: cannot listen there ({error.strerror}): choose another --port"
+        ) from None
+    return made
+
+
+def _write_new(path: Path, secret: str) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secret + "\n")
+    except OSError as error:
+        raise OutputError(f"{path}: the token cannot be written: {error.strerror}") from None
+
+
+def _log_to_stderr() -> None:
+    """Our own log, and of libraries only that something broke: what they log may quote data."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log = logging.getLogger("tarnkappe")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -1,0 +1,122 @@
+"""The application: REST under /api/v1, the web application under /, behind one guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from tarnkappe.errors import (
+    AccessError,
+    GuaranteeError,
+    LimitError,
+    LoginError,
+    NotFoundError,
+    TarnkappeError,
+)
+from tarnkappe.service.routes import ROUTERS
+from tarnkappe.service.security import API, Guard
+
+if TYPE_CHECKING:
+    from tarnkappe.service.house import House
+
+STATUS: tuple[tuple[type[TarnkappeError], int], ...] = (
+    (LoginError, 401),
+    (AccessError, 403),
+    (NotFoundError, 404),
+    (LimitError, 413),
+    (GuaranteeError, 409),
+    (TarnkappeError, 422),
+)
+"""The first that fits."""
+
+THREADS = 200
+"""Requests that are worked on at once: those that wait for a write must not keep pages waiting."""
+
+DESCRIPTION = """
+Use personal tabular data without exposing the person.
+
+Upload a table (`POST /files`), ask for a job (`POST /jobs`), watch it (`GET /jobs/{id}/events`) and take its
+result. A document of a job has the shape of a job file; what a job file names by a path, a document names by
+the id of an upload: `{"file": ID}`. Programs show a token as `Authorization: Bearer tarn_...`.
+"""
+
+
+def create_app(house: House, *, web: bool = True) -> FastAPI:
+    """The application of a house, with or without pages; it opens the house when it starts."""
+
+    @asynccontextmanager
+    async def living(_: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
+        with house:
+            yield
+
+    app = rest_api(living)
+    app.state.house = house
+    app.add_exception_handler(TarnkappeError, _tell_error)
+    app.add_exception_handler(RequestValidationError, _tell_invalid)
+    app.add_exception_handler(HTTPException, _tell_http)
+    app.add_exception_handler(RecursionError, _tell_deep)
+    app.add_exception_handler(UnicodeError, _tell_unreadable)
+    if web:
+        from tarnkappe.web import mount  # pages know the service, not the other way round
+
+        mount(app, house)
+    app.add_middleware(Guard, house=house)
+    return app
+
+
+def rest_api(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:
+    """The routes alone, from which the OpenAPI document is made."""
+    app = FastAPI(
+        title="Tarnkappe",
+        version=version("tarnkappe"),
+        description=DESCRIPTION,
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # they load scripts from other hosts
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    for router in ROUTERS:
+        app.include_router(router, prefix=API)
+    return app
+
+
+async def _tell_error(_: Request, error: Exception) -> JSONResponse:
+    status = next(code for kind, code in STATUS if isinstance(error, kind))
+    return _problem(str(error), type(error).__name__, status)
+
+
+async def _tell_invalid(_: Request, error: Exception) -> JSONResponse:
+    """What is wrong and where; what was sent is not told again, since it may be a password."""
+    assert isinstance(error, RequestValidationError)
+    told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
+    return _problem(told[:1000], "ParameterError", 422)
+
+
+async def _tell_http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _problem(str(error.detail), "Error", error.status_code, error.headers)
+
+
+async def _tell_unreadable(_: Request, error: Exception) -> JSONResponse:
+    """JSON can hold halves of characters, which are no text and can be kept nowhere."""
+    del error
+    return _problem("a text in the request has half characters (surrogates)", "ParameterError", 422)
+
+
+async def _tell_deep(_: Request, error: Exception) -> JSONResponse:
+    del error
+    return _problem("the document is nested too deep", "JobError", 422)
+
+
+def _problem(text: str, kind: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    sayable = text.encode(errors="replace").decode()
+    return JSONResponse({"error": sayable, "kind": kind}, status, headers)

@@ -1,0 +1,197 @@
+"""The Python client: a thin way to the REST API of a service, with nothing but the standard library.
+
+service = Service("https://tarn.example.org", token)
+file = service.upload("patients.csv")
+result = service.run("anonymize", {"input": {"file": file}, ...})
+service.download(result["job"], "release", "release.parquet")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from tarnkappe import errors
+from tarnkappe.errors import AccessError, GuaranteeError, InputError, ParameterError, TarnkappeError
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.files import replace_atomically
+
+TOKEN = "TARN_TOKEN"  # noqa: S105 - the name of a variable
+LOCAL = ("127.0.0.1", "localhost", "::1")
+PATIENCE = 60.0
+PIECE = 2**20
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """A token is for one service: nobody sends it elsewhere."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Service:
+    """A service somewhere.
+
+    Args:
+        url: where it is; beyond this machine it must be https.
+        token: an API token; without it, the one in the environment variable TARN_TOKEN.
+        patience: seconds without a word after which the service is given up.
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, patience: float = PATIENCE) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ParameterError(f"'{url}' is no address of a service: write https://host[:port]")
+        if parts.scheme == "http" and parts.hostname not in LOCAL:
+            raise ParameterError(f"{url}: a token and data go over https only: write https://")
+        self._token = token or os.environ.get(TOKEN)
+        if not self._token:
+            raise AccessError(f"the service needs a token: set {TOKEN}")
+        self._url, self._patience = f"{parts.scheme}://{parts.netloc}/api/v1", patience
+        self._opener = urllib.request.build_opener(
+            _StayHere, urllib.request.HTTPSHandler(context=ssl.create_default_context())
+        )
+
+    def upload(self, path: str | Path) -> str:
+        """Send a file, piece by piece; the id by which documents name it."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                headers = {
+                    "Content-Length": str(path.stat().st_size),
+                    "Content-Type": "application/octet-stream",
+                }
+                found = self._json("POST", "/files", {"name": path.name}, file, headers)
+        except OSError as error:
+            raise InputError(f"{path}: the file cannot be read: {error.strerror}") from None
+        return str(found["id"])
+
+    def start(self, kind: str, document: Mapping[str, Any]) -> str:
+        """Ask for a job; its id."""
+        body = json.dumps({"kind": kind, "document": document}).encode()
+        return str(self._json("POST", "/jobs", body=body)["id"])
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        """Where a job stands."""
+        found: dict[str, Any] = self._json("GET", f"/jobs/{job_id}")
+        return found
+
+    def events(self, job_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
+        """What happens to a job until it ends; if the line is cut, it is taken up again."""
+        while True:
+            with self._open("GET", f"/jobs/{job_id}/events", {"after": after}) as stream:
+                try:
+                    for line in stream:
+                        if line.startswith(b"data: "):
+                            event = json.loads(line[6:])
+                            after = event["n"]
+                            yield event
+                            if event.get("state") in ("done", "failed", "cancelled"):
+                                return
+                except (OSError, HTTPException):
+                    continue
+
+    def cancel(self, job_id: str) -> None:
+        """End a job without a result."""
+        self._json("POST", f"/jobs/{job_id}/cancel", body=b"")
+
+    def remove(self, job_id: str) -> None:
+        """Forget a job and what it has made."""
+        self._json("DELETE", f"/jobs/{job_id}")
+
+    def remove_file(self, file_id: str) -> None:
+        """Delete an upload."""
+        self._json("DELETE", f"/files/{file_id}")
+
+    def result(self, job_id: str) -> dict[str, Any]:
+        """What a job has found: `figures`, `text`, `exit_code`, `files`."""
+        found: dict[str, Any] = self._json("GET", f"/jobs/{job_id}/result")
+        return found
+
+    def run(self, kind: str, document: Mapping[str, Any], progress: Progress | None = None) -> dict[str, Any]:
+        """Ask for a job, wait for its end, and return its result with its id as `job`.
+
+        Raises:
+            TarnkappeError: the job failed; a `GuaranteeError` if for want of a solution.
+        """
+        job_id = self.start(kind, document)
+        try:
+            for event in self.events(job_id):
+                if progress is not None and "stage" in event:
+                    progress(event["stage"], event["done"], event["total"], event["note"])
+        except KeyboardInterrupt:
+            self.cancel(job_id)
+            raise
+        job = self.job(job_id)
+        if job["state"] != "done":
+            kind_of = GuaranteeError if job["exit_code"] == 1 else TarnkappeError
+            raise kind_of(job["error"] or f"the job was {job['state']}")
+        return {**self.result(job_id), "job": job_id}
+
+    def download(
+        self, job_id: str, what: str, path: str | Path, *, form: str = "parquet", formulas: str = "keep"
+    ) -> None:
+        """Write something that a job has made to a file, which appears whole or not at all."""
+        asked = {"format": form, "formulas": formulas}
+        with (
+            self._open("GET", f"/jobs/{job_id}/files/{quote(what, safe='')}", asked) as stream,
+            replace_atomically(Path(path)) as partial,
+            partial.open("xb") as file,
+        ):
+            shutil.copyfileobj(stream, file, PIECE)
+
+    def _json(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        with self._open(method, path, query, body, headers) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def _open(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> HTTPResponse:
+        url = f"{self._url}{path}" + (f"?{urlencode(query)}" if query else "")
+        request = urllib.request.Request(url, body, method=method)  # noqa: S310 - http or https, see above
+        request.add_header("Authorization", f"Bearer {self._token}")
+        for name, value in (headers or {"Content-Type": "application/json"}).items():
+            request.add_header(name, value)
+        try:
+            answer: HTTPResponse = self._opener.open(request, timeout=self._patience)
+        except urllib.error.HTTPError as error:
+            raise _told(error) from None
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "reason", None) or type(error).__name__
+            raise InputError(f"{self._url}: the service cannot be reached: {reason}") from None
+        return answer
+
+
+def _told(error: urllib.error.HTTPError) -> TarnkappeError:
+    """The error of the service, of the same class as it would be here."""
+    try:
+        said = json.loads(error.read(100_000))
+        kind = getattr(errors, str(said["kind"]), TarnkappeError)
+        is_ours = isinstance(kind, type) and issubclass(kind, TarnkappeError)
+        return (kind if is_ours else TarnkappeError)(str(said["error"]))
+    except (ValueError, KeyError, TypeError):
+        return TarnkappeError(f"the service answered {error.code}")
+    finally:
+        error.close()

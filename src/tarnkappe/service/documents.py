@@ -1,0 +1,155 @@
+"""From what a client asks to what a process may open: every table and hierarchy is looked up in the house.
+
+No path and no address of a client is ever opened: a document names files and jobs by their ids, which must
+be its owner's, and databases by the names in the settings. Every key that could hold a path is known here,
+and what is not known is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError, NotFoundError
+from tarnkappe.job.job import refuse_unknown
+from tarnkappe.service.settings import ServiceSettings
+from tarnkappe.service.work import Kind
+
+SOURCES = ("input", "population", "people", "sensitive_table")
+"""Sections that say where rows come from."""
+NAMED = ("file", "job", "database")
+READING = ("what", "table", "delimiter", "encoding", "sheet")
+BESIDE = {"input": ("several_rows_per_person", "engine", "memory_limit"), "people": ("names",)}
+ENGINES = ("memory", "duckdb")
+OUTPUT = ("shuffle",)
+RELATION = ("columns", "keys", "least_rows", "within", "ordered_like")
+RELEASE = "release"
+MOST_NESTED = 20
+
+FindFile = Callable[[str], Path]
+FindResult = Callable[[str, str], Path]
+
+
+class Resolver:
+    """Looks up what the documents of one person name.
+
+    Args:
+        file: the path of one of her files.
+        result: the path of what one of her jobs has made.
+        settings: name databases, gates, sites and federations.
+        who: her name, for jobs in which she acts.
+    """
+
+    def __init__(self, file: FindFile, result: FindResult, settings: ServiceSettings, who: str) -> None:
+        self._file, self._result, self._databases = file, result, settings.databases
+        self._parts = {"gate": settings.gates, "site": settings.sites, "federation": settings.federations}
+        self._who = who
+
+    def resolve(self, document: Mapping[str, Any], kind: type[Kind]) -> dict[str, Any]:
+        """The document with paths and addresses in place of names.
+
+        Raises:
+            JobError: if it says what a document cannot say.
+            NotFoundError: if it names what is not there, or not hers.
+        """
+        refuse_unknown(document, kind.sections, "section")
+        _refuse_depth(document)
+        resolved = dict(document)
+        for name in (section for section in SOURCES if section in document):
+            resolved[name] = self._source(document[name], name, BESIDE.get(name, ()))
+        if "earlier" in document:
+            resolved["earlier"] = [
+                self._source(each, "earlier") for each in _listed(document["earlier"], "earlier")
+            ]
+        if "relations" in document:
+            resolved["relations"] = {
+                name: self._relation(name, said)
+                for name, said in _table(document["relations"], "relations").items()
+            }
+        if "columns" in document:
+            resolved["columns"] = {
+                name: self._column(name, said)
+                for name, said in _table(document["columns"], "columns").items()
+            }
+        if "hierarchy" in document:
+            resolved["hierarchy"] = self._hierarchy(document["hierarchy"], "hierarchy")
+        if "output" in document:
+            refuse_unknown(_table(document["output"], "output"), OUTPUT, "key of [output]")
+        for name, known in self._parts.items():
+            if name in document:
+                if document[name] not in known:
+                    raise NotFoundError(
+                        f"there is no {name} of this name: the settings of the service list them"
+                    )
+                resolved |= {name: str(known[document[name]]), "by": self._who}
+        for name in ("search", "check", "attack", "compare", "sql", "slicing"):
+            if name in document:
+                _table(document[name], name)
+        return resolved
+
+    def _source(self, said: Any, section: str, beside: tuple[str, ...] = ()) -> dict[str, Any]:
+        content = dict(_table(said, section))
+        refuse_unknown(content, (*NAMED, *READING, *beside), f"key of [{section}]")
+        if content.get("engine", "memory") not in ENGINES:
+            raise JobError(f"[{section}]: here the engine is {' or '.join(ENGINES)}")
+        given = [key for key in NAMED if key in content]
+        if len(given) != 1 or not isinstance(content[given[0]], str):
+            raise JobError(
+                f'[{section}] names one table: {{"file": ID}}, {{"job": ID}} or {{"database": NAME, ...}}'
+            )
+        name, what = content.pop(given[0]), content.pop("what", RELEASE)
+        if given[0] == "file":
+            return {**content, "path": str(self._file(name))}
+        if given[0] == "job":
+            return {**content, "path": str(self._result(name, str(what)))}
+        if name not in self._databases:
+            raise NotFoundError("there is no database of this name: the settings of the service list them")
+        if not isinstance(content.get("table"), str):
+            raise JobError(f"[{section}] needs the 'table' of the database")
+        return {**content, "database": self._databases[name]}
+
+    def _relation(self, name: str, said: Any) -> dict[str, Any]:
+        where = f"relations.{name}"
+        content = _table(said, where)
+        if "columns" in content:
+            raise JobError(f"[{where}] names a table here, not its columns")
+        kept = {key: value for key, value in content.items() if key in RELATION}
+        return kept | self._source({k: v for k, v in content.items() if k not in RELATION}, where)
+
+    def _column(self, name: str, said: Any) -> dict[str, Any]:
+        content = dict(_table(said, f"columns.{name}"))
+        if isinstance(content.get("noise"), str):
+            raise JobError(f"[columns.{name}]: write the noise out, here it has no file")
+        if "hierarchy" in content:
+            content["hierarchy"] = self._hierarchy(content["hierarchy"], f"columns.{name}.hierarchy")
+        return content
+
+    def _hierarchy(self, said: Any, where: str) -> Any:
+        if not isinstance(said, Mapping):
+            raise JobError(f'[{where}] is {{"file": ID}}, {{"job": ID}} or {{"builder": NAME, ...}}, no path')
+        if "file" not in said and "job" not in said:
+            return said
+        refuse_unknown(said, ("file", "job"), f"key of [{where}]")
+        if "file" in said:
+            return str(self._file(str(said["file"])))
+        return str(self._result(str(said["job"]), "hierarchy"))
+
+
+def _table(said: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(said, Mapping):
+        raise JobError(f"[{where}] must be a section")
+    return said
+
+
+def _listed(said: Any, where: str) -> list[Any]:
+    if not isinstance(said, list):
+        raise JobError(f"'{where}' must be a list")
+    return said
+
+
+def _refuse_depth(value: Any, depth: int = 0) -> None:
+    if depth > MOST_NESTED:
+        raise JobError(f"the document is nested more than {MOST_NESTED} deep")
+    for each in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        _refuse_depth(each, depth + 1)

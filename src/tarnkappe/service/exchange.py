@@ -1,0 +1,95 @@
+"""The exchange of the house: requests at the desks of the sites that the settings name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import AccessError, NotFoundError, ParameterError
+from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.signing import Signer
+from tarnkappe.exchange.site import Site
+from tarnkappe.service.people import Person, Right
+from tarnkappe.state import AuditLog, Key
+
+
+class Exchange:
+    """The desks of the sites; a person is known to a desk by her name there, and by her key."""
+
+    def __init__(self, sites: Mapping[str, Path]) -> None:
+        self._sites = sites
+
+    def names(self, who: Person) -> list[str]:
+        """Which sites there are."""
+        _may_see(who)
+        return sorted(self._sites)
+
+    def requests(self, site: str, who: Person) -> list[dict[str, Any]]:
+        """All requests at a desk."""
+        _may_see(who)
+        desk = self._desk(site)
+        desk.expire()
+        return [
+            {**made.to_dict(), "digest": made.digest, "state": str(state)} for made, state in desk.requests()
+        ]
+
+    def request(self, site: str, digest: str, who: Person) -> dict[str, Any]:
+        """One request, with the recommendation if it was checked."""
+        _may_see(who)
+        desk = self._desk(site)
+        whole = _whole(digest, desk)
+        state = str(desk.state(whole))
+        told = {**desk.request(whole).to_dict(), "digest": whole, "state": state, "recommendation": None}
+        return told if state == "received" else told | {"recommendation": desk.recommendation(whole)}
+
+    def to_decide(self, site: str, digest: str, who: Person, *, accepts: bool, reason: str) -> dict[str, Any]:
+        """What somebody has to sign to decide."""
+        who.require(Right.DECIDE)
+        desk = self._desk(site)
+        return desk.to_decide(_whole(digest, desk), who.name, accepts=accepts, reason=reason)
+
+    def decide(self, site: str, content: Mapping[str, Any], signature: str, who: Person) -> str:
+        """Take the signed decision of somebody, and nobody else's; the state that follows."""
+        who.require(Right.DECIDE)
+        if content.get("person") != who.name:
+            raise AccessError("a decision is signed by who decides")
+        return str(self._desk(site).decide(content, signature))
+
+    def decide_with_key(
+        self, site: str, digest: str, who: Person, *, accepts: bool, reason: str, key: str
+    ) -> str:
+        """Decide with a key that is used now and kept nowhere: 64 hexadecimal digits."""
+        try:
+            signer = Signer(Key(bytes.fromhex(key.strip())))
+        except ValueError:
+            raise ParameterError("this is no key of 64 hexadecimal digits") from None
+        content = self.to_decide(site, digest, who, accepts=accepts, reason=reason)
+        return self.decide(site, content, signer.sign("decision", content), who)
+
+    def log(self, site: str, who: Person) -> dict[str, Any]:
+        """The audit log of a desk; it was verified now."""
+        who.require(Right.READ_LOG)
+        log = AuditLog(self._site(site).store())
+        number = log.verify()
+        return {"number": number, "head": log.head, "entries": [dataclasses.asdict(e) for e in log.entries()]}
+
+    def _site(self, name: str) -> Site:
+        if name not in self._sites:
+            raise NotFoundError("there is no site of this name: the settings of the service list them")
+        return Site.load(self._sites[name])
+
+    def _desk(self, name: str) -> Desk:
+        return self._site(name).desk()
+
+
+def _may_see(who: Person) -> None:
+    who.require(Right.READ_LOG if who.may(Right.READ_LOG) else Right.REVIEW)
+
+
+def _whole(begin: str, desk: Desk) -> str:
+    found = [made.digest for made, _ in desk.requests() if made.digest.startswith(begin)]
+    if len(found) != 1:
+        raise NotFoundError(f"{'no' if not found else 'more than one'} request begins so")
+    return found[0]

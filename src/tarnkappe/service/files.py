@@ -1,0 +1,216 @@
+"""Uploads: streamed to the disk, looked at, kept under names of ours, seen by their owner."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import sqlalchemy as sa
+
+from tarnkappe.errors import LimitError, NotFoundError, OutputError
+from tarnkappe.service.inspection import inspect, suffix_for
+from tarnkappe.service.people import Person, Right
+from tarnkappe.service.settings import Limits
+from tarnkappe.state import AuditLog, Store
+from tarnkappe.state.store import METADATA
+
+FILES = sa.Table(
+    "service_files",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("suffix", sa.String, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False),
+    sa.Column("sha256", sa.String(64), nullable=False),
+    sa.Column("created", sa.Float, nullable=False),
+)
+UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+LONGEST_NAME = 150
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredFile:
+    """A file that somebody uploaded.
+
+    Attributes:
+        id: by which jobs name it.
+        owner: who may see it.
+        name: what its owner calls it; shown, never part of a path.
+        bytes: its size.
+        sha256: of its content.
+        created: when it came, in seconds since 1970.
+    """
+
+    id: str
+    owner: str
+    name: str
+    bytes: int
+    sha256: str
+    created: float
+
+
+class Files:
+    """The files of a house."""
+
+    def __init__(
+        self, store: Store, folder: Path, limits: Limits, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._store, self._folder, self._limits, self._clock = store, folder, limits, clock
+        self._log = AuditLog(store)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    async def receive(self, stream: AsyncIterable[bytes], name: str, who: Person) -> StoredFile:
+        """Take a file in as it comes; it is there when it is whole and was looked at.
+
+        Raises:
+            LimitError: it is too large, packed or unpacked, or its owner has too much here already.
+            InputError: it is not what its name says.
+        """
+        from anyio import to_thread
+
+        with self._receiving(name, who) as upload:
+            async for piece in stream:
+                upload.write(piece)
+            return await to_thread.run_sync(upload.keep)
+
+    def store(self, pieces: Iterable[bytes], name: str, who: Person) -> StoredFile:
+        """The same for a file that is here already, in pieces."""
+        with self._receiving(name, who) as upload:
+            for piece in pieces:
+                upload.write(piece)
+            return upload.keep()
+
+    def get(self, file_id: str, who: Person) -> StoredFile:
+        """One of the files of a person; those of others are as if they were not there."""
+        return _stored(self._row(file_id, who))
+
+    def list(self, who: Person) -> list[StoredFile]:
+        """All files of a person, the newest first."""
+        mine = sa.select(FILES).where(FILES.c.owner == who.name).order_by(FILES.c.created.desc())
+        with self._store.reading() as connection:
+            return [_stored(row) for row in connection.execute(mine)]
+
+    def path(self, file_id: str, who: Person) -> Path:
+        """Where a file is, for the process of a job."""
+        return self._place(self._row(file_id, who))
+
+    def remove(self, file_id: str, who: Person) -> None:
+        """Delete a file."""
+        row = self._row(file_id, who)
+        with self._store.writing() as connection:
+            connection.execute(sa.delete(FILES).where(FILES.c.id == row.id))
+            self._log.append("file removed", {"file": row.id, "by": who.name}, connection)
+        self._place(row).unlink(missing_ok=True)
+
+    def clean(self) -> None:
+        """Remove files that are older than the limits say, and what was left by uploads that broke off."""
+        oldest = self._clock() - self._limits.keep_days * 24 * 3600
+        with self._store.writing() as connection:
+            gone = connection.execute(sa.select(FILES).where(FILES.c.created < oldest)).all()
+            connection.execute(sa.delete(FILES).where(FILES.c.created < oldest))
+            kept = {self._place(row).name for row in connection.execute(sa.select(FILES))}
+        for row in gone:
+            self._place(row).unlink(missing_ok=True)
+        for path in self._folder.iterdir():
+            if path.name not in kept and path.stat().st_mtime < self._clock() - 24 * 3600:
+                path.unlink()
+
+    @contextmanager
+    def _receiving(self, name: str, who: Person) -> Iterator[_Upload]:
+        who.require(Right.PUBLISH)
+        suffix = suffix_for(name)
+        room = self._limits.stored_bytes - sum(file.bytes for file in self.list(who))
+        room = min(room, shutil.disk_usage(self._folder).free // 2)
+        partial = self._folder / f"{secrets.token_hex(16)}.partial{suffix}"
+        try:
+            with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                yield _Upload(self, partial, file, suffix, shown_name(name), who, room)
+        except OSError as error:
+            raise OutputError(f"the upload cannot be kept: {error.strerror}") from None
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def keep(self, upload: _Upload) -> StoredFile:
+        """Take an upload in that has come whole."""
+        inspect(upload.partial, self._limits)
+        stored = StoredFile(
+            secrets.token_hex(16),
+            upload.who.name,
+            upload.name,
+            upload.size,
+            upload.hash.hexdigest(),
+            self._clock(),
+        )
+        upload.partial.rename(self._folder / f"{stored.id}{upload.suffix}")
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.insert(FILES).values(dataclasses.asdict(stored) | {"suffix": upload.suffix})
+            )
+            told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": stored.owner}
+            self._log.append("file received", told, connection)
+        return stored
+
+    @property
+    def limits(self) -> Limits:
+        """What may be uploaded."""
+        return self._limits
+
+    def _row(self, file_id: str, who: Person) -> Any:
+        mine = sa.select(FILES).where(FILES.c.id == file_id, FILES.c.owner == who.name)
+        with self._store.reading() as connection:
+            row = connection.execute(mine).first()
+        if row is None:
+            raise NotFoundError("you have no such file here: upload it first")
+        return row
+
+    def _place(self, row: Any) -> Path:
+        return self._folder / f"{row.id}{row.suffix}"
+
+
+class _Upload:
+    """A file that is coming in."""
+
+    def __init__(
+        self, files: Files, partial: Path, file: BinaryIO, suffix: str, name: str, who: Person, room: int
+    ) -> None:
+        self.files, self.partial, self.suffix, self.name, self.who = files, partial, suffix, name, who
+        self._file, self._room = file, room
+        self.size, self.hash = 0, hashlib.sha256()
+
+    def write(self, piece: bytes) -> None:
+        self.size += len(piece)
+        if self.size > self.files.limits.upload_bytes:
+            raise LimitError(f"the file has more than {self.files.limits.upload_bytes:,} bytes")
+        if self.size > self._room:
+            raise LimitError("there is no room left for this file: remove others first")
+        self._file.write(piece)
+        self.hash.update(piece)
+
+    def keep(self) -> StoredFile:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return self.files.keep(self)
+
+
+def shown_name(name: str) -> str:
+    r"""What is shown of a name that a client chose.
+
+    >>> shown_name("C:\\data\\ward.csv"), shown_name("../../etc/passwd")
+    ('ward.csv', 'passwd')
+    """
+    last = UNSHOWN.sub("", re.split(r"[/\\\\]", name)[-1]).strip()
+    return last if len(last) <= LONGEST_NAME else last[:60] + "…" + last[-60:]
+
+
+def _stored(row: Any) -> StoredFile:
+    return StoredFile(row.id, row.owner, row.name, row.bytes, row.sha256, row.created)

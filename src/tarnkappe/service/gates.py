@@ -1,0 +1,82 @@
+"""The gates of the house, as their owner watches them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import NotFoundError
+from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.policy import Policy
+from tarnkappe.service.people import Person, Right
+from tarnkappe.state import AuditLog, Store
+
+
+class Gates:
+    """The gates that the settings name, read from their own stores."""
+
+    def __init__(self, policies: Mapping[str, Path]) -> None:
+        self._policies = policies
+
+    def names(self, who: Person) -> list[str]:
+        """Which gates there are."""
+        who.require(Right.WATCH_GATE)
+        return sorted(self._policies)
+
+    def status(self, name: str, who: Person) -> dict[str, Any]:
+        """What a gate protects, and what it has answered so far, without asking the gate."""
+        policy, store = self._open(name, who)
+        histories = HistoryStore(store)
+        told = []
+        for history, column in histories.histories():
+            entries = list(histories.entries(history, column))
+            values = sum(len(block.values) for entry in entries for block in entry.blocks)
+            people = sum(len(block.people) for entry in entries for block in entry.blocks)
+            told.append(
+                {
+                    "history": history,
+                    "column": column,
+                    "answers": len(entries),
+                    "people": sum(len(entry.newcomers) for entry in entries),
+                    "values": values,
+                    "artificial": values - people,
+                    "timeline": [_step(entry) for entry in entries],
+                }
+            )
+        return {
+            "table": policy.table,
+            "k": {column.name: column.k for column in policy.sensitive},
+            "quasi_identifiers": list(policy.quasi_identifiers),
+            "on_violation": policy.on_violation,
+            "strategy": policy.strategy,
+            "collusion": policy.collusion,
+            "warnings": list(policy.warnings),
+            "histories": told,
+        }
+
+    def log(self, name: str, who: Person) -> dict[str, Any]:
+        """The audit log of a gate: who was answered when; it was verified now."""
+        _, store = self._open(name, who)
+        log = AuditLog(store)
+        number = log.verify()
+        return {"number": number, "head": log.head, "entries": [dataclasses.asdict(e) for e in log.entries()]}
+
+    def _open(self, name: str, who: Person) -> tuple[Policy, Store]:
+        who.require(Right.WATCH_GATE)
+        if name not in self._policies:
+            raise NotFoundError("there is no gate of this name: the settings of the service list them")
+        policy = Policy.load(self._policies[name])
+        return policy, Store.open(policy.store)
+
+
+def _step(entry: Any) -> dict[str, int]:
+    values = sum(len(block.values) for block in entry.blocks)
+    people = sum(len(block.people) for block in entry.blocks)
+    return {
+        "people": people,
+        "newcomers": len(entry.newcomers),
+        "values": values,
+        "artificial": values - people,
+    }

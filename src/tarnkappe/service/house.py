@@ -1,0 +1,113 @@
+"""The house: people, files, jobs and the other parts, one object that routes and pages call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from tarnkappe.errors import TarnkappeError
+from tarnkappe.service.claim import claimed
+from tarnkappe.service.exchange import Exchange
+from tarnkappe.service.federations import Federations
+from tarnkappe.service.files import Files
+from tarnkappe.service.gates import Gates
+from tarnkappe.service.jobs import Jobs, JobState
+from tarnkappe.service.people import People, Person, ServiceRole
+from tarnkappe.service.settings import ServiceSettings
+from tarnkappe.state import AuditLog, Store
+
+CLEAN_EVERY = 3600.0
+
+
+class House:
+    """Everything that a service has; as a context it runs jobs, and ends their processes at the end.
+
+    Attributes:
+        settings: where it is and what it allows.
+        people: who may log in.
+        files: what people have uploaded.
+        jobs: what they have asked for.
+        gates: what the gates in the settings have answered.
+        exchange: the requests at the sites in the settings.
+        federations: the federated jobs in the settings.
+        log: the audit log of the service itself.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._claim = claimed(settings.folder)
+        self.store = Store.open(settings.store)
+        self.people = People(self.store, session_hours=settings.session_hours)
+        self.files = Files(self.store, settings.folder / "files", settings.limits)
+        self.jobs = Jobs(self.store, settings.folder / "jobs", self.files, settings)
+        self.gates = Gates(settings.gates)
+        self.exchange = Exchange(settings.sites)
+        self.federations = Federations(settings.federations)
+        self.log = AuditLog(self.store)
+        self._closing = threading.Event()
+        self._profiles: dict[str, str] = {}
+
+    def __enter__(self) -> House:
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def open(self) -> None:
+        """Begin to run jobs, and to remove what is too old."""
+        self.jobs.open()
+        threading.Thread(target=self._clean, daemon=True).start()
+
+    def close(self) -> None:
+        """End all processes of jobs; the jobs begin anew with the next service."""
+        self._closing.set()
+        self.jobs.close()
+        self.store.close()
+        self._claim.close()
+
+    def first_person(self, name: str) -> Person:
+        """Who starts the service on his own machine: he has all roles, and is made if nobody is there."""
+        known = {person.name: person for person in self.people.all()}
+        return known.get(name) or self.people.add(name, list(ServiceRole), by="the command line")
+
+    async def profile(self, file_id: str, who: Person) -> dict[str, Any]:
+        """The columns of a file with proposed roles and why; the first time, a job looks at it.
+
+        Raises:
+            TarnkappeError: the file cannot be read; the error says why.
+        """
+        return await self._figures("profile", {"input": {"file": file_id}}, who, keep=file_id)
+
+    async def preview(
+        self, file_id: str, column: str, hierarchy: Mapping[str, Any], who: Person
+    ) -> dict[str, Any]:
+        """The hierarchy that a builder, or a file, gives a column; without a builder, a proposal."""
+        document = {"input": {"file": file_id}, "column": column, "hierarchy": dict(hierarchy)}
+        return await self._figures("hierarchy", document, who)
+
+    async def _figures(
+        self, kind: str, document: Mapping[str, Any], who: Person, keep: str | None = None
+    ) -> dict[str, Any]:
+        from anyio import to_thread
+
+        job_id = self._profiles.get(keep or "")
+        if job_id is None:
+            job_id = (await to_thread.run_sync(self.jobs.start, kind, document, who)).id
+        job = await self.jobs.wait(job_id, who)
+        if job.state is not JobState.DONE:
+            raise TarnkappeError(job.error or f"the job is {job.state}")
+        if keep is not None:
+            self._profiles[keep] = job_id
+        found: dict[str, Any] = (await to_thread.run_sync(self.jobs.result, job_id, who))["figures"]
+        return found
+
+    def _clean(self) -> None:
+        while not self._closing.wait(CLEAN_EVERY):
+            self.jobs.clean()
+            self.files.clean()

@@ -1,0 +1,167 @@
+"""One process that runs one job, and the limits that it is held to."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tarnkappe.service.settings import Limits
+
+LOOK_EVERY = 0.25
+"""Seconds between two looks at the memory of a process."""
+GRACE = 3.0
+"""Seconds that a process has to clean up before it is killed."""
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "NUMBA_CACHE_DIR", "JAVA_HOME", "TZ")
+"""All that a job gets of the environment, in which there may be secrets of the service."""
+
+Message = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ending:
+    """How a process ended.
+
+    Attributes:
+        how: done, failed, stopped (by us, as asked) or killed (by somebody else).
+        error: why, for people.
+        exit_code: as of the command.
+    """
+
+    how: str
+    error: str = ""
+    exit_code: int = 2
+
+
+class JobProcess:
+    """A process that is ready for a job, or runs it."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tarnkappe.service.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+            env={name: os.environ[name] for name in KEPT if name in os.environ},
+        )
+        self._messages: queue.Queue[Message | None] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    def run(
+        self,
+        kind: str,
+        document: Mapping[str, Any],
+        names: Mapping[str, str],
+        folder: Path,
+        limits: Limits,
+        stop: threading.Event,
+        tell: Callable[[Message], None],
+    ) -> Ending:
+        """Run a job to its end, which comes early if it takes too much or `stop` is set."""
+        task = {"kind": kind, "document": document, "names": names, "folder": str(folder)}
+        try:
+            assert self._process.stdin is not None
+            self._process.stdin.write(json.dumps(task) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            return self._killed()
+        until, looked = time.monotonic() + limits.job_seconds, time.monotonic()
+        while True:
+            message = self._next()
+            if message is None:
+                return self._killed()
+            if "end" in message:
+                self.end()
+                return Ending(message["end"], message.get("error", ""), message.get("exit_code", 0))
+            if message:
+                tell(message)
+            now = time.monotonic()
+            if stop.is_set():
+                self.end()
+                return Ending("stopped")
+            if now > until:
+                self.end()
+                return Ending(
+                    "failed", f"the job took longer than {limits.job_seconds:,.0f} seconds and was ended"
+                )
+            if now - looked > LOOK_EVERY:
+                looked = now
+                if self.memory() > limits.job_memory:
+                    self.end(grace=0.0)
+                    most = limits.job_memory / 2**20
+                    return Ending("failed", f"the job took more than {most:,.0f} MB of memory and was ended")
+
+    def interrupt(self) -> None:
+        """As Ctrl-C: a search ends with the best that it has found."""
+        self._signal(signal.SIGINT)
+
+    def memory(self) -> int:
+        """The bytes that the process and what it has started hold."""
+        try:
+            own = psutil.Process(self.pid)
+            return sum(each.memory_info().rss for each in [own, *own.children(recursive=True)])
+        except psutil.Error:
+            return 0
+
+    def end(self, grace: float = GRACE) -> None:
+        """End it, with everything that it has started."""
+        if grace:
+            self._signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(grace)
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        self._close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):  # it has ended
+            os.killpg(self.pid, number)
+
+    def _next(self) -> Message | None:
+        try:
+            return self._messages.get(timeout=LOOK_EVERY)
+        except queue.Empty:
+            return {}
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                self._messages.put(json.loads(line))
+        self._messages.put(None)
+
+    def _close(self) -> None:
+        with suppress(OSError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+
+    def _killed(self) -> Ending:
+        try:
+            code = self._process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            self.end(grace=0.0)
+            code = self._process.returncode
+        self._signal(signal.SIGKILL)  # what it has started
+        self._close()
+        by = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        return Ending("killed", f"the process of the job ended unexpectedly {by}")

@@ -1,0 +1,90 @@
+"""What is kept of a job."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from tarnkappe.state.store import METADATA
+
+JOBS = sa.Table(
+    "service_jobs",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Column("state", sa.String, nullable=False),
+    sa.Column("created", sa.Float, nullable=False),
+    sa.Column("started", sa.Float),
+    sa.Column("finished", sa.Float),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("exit_code", sa.Integer),
+    sa.Column("error", sa.Text, nullable=False),
+)
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+
+
+@dataclasses.dataclass(frozen=True)
+class JobRecord:
+    """A job.
+
+    Attributes:
+        id: its name.
+        kind: what it does.
+        owner: whose it is; nobody else sees it.
+        document: what was asked.
+        state: where it stands.
+        created: when it was asked for, in seconds since 1970.
+        started: when it last began.
+        finished: when it ended.
+        attempts: how often it began.
+        exit_code: of an ended one, as of the command: 0; 1 if a guarantee does not hold; 2 if it failed.
+        error: why it failed, or why it began anew.
+    """
+
+    id: str
+    kind: str
+    owner: str
+    document: Mapping[str, Any] = dataclasses.field(repr=False)
+    state: JobState
+    created: float
+    started: float | None = None
+    finished: float | None = None
+    attempts: int = 0
+    exit_code: int | None = None
+    error: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.state in ENDED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the document, for JSON."""
+        told = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del told["document"]
+        return told | {"state": str(self.state)}
+
+
+def record_of(row: sa.Row[Any]) -> JobRecord:
+    """A job as the store has it."""
+    said = dict(row._mapping)
+    return JobRecord(**{**said, "document": json.loads(said["document"]), "state": JobState(said["state"])})

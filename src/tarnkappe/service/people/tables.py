@@ -1,0 +1,46 @@
+"""The tables of people. No password and no token is in them: hashes are."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from tarnkappe.state.store import METADATA
+
+PEOPLE = sa.Table(
+    "service_people",
+    METADATA,
+    sa.Column("name", sa.String, primary_key=True),
+    sa.Column("password", sa.String),
+    sa.Column("roles", sa.String, nullable=False),
+)
+SESSIONS = sa.Table(
+    "service_sessions",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("expires", sa.Float, nullable=False),
+)
+LINKS = sa.Table(
+    "service_links",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("expires", sa.Float, nullable=False),
+)
+TOKENS = sa.Table(
+    "service_tokens",
+    METADATA,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("digest", sa.String(64), nullable=False, unique=True),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("label", sa.String, nullable=False),
+    sa.Column("roles", sa.String, nullable=False),
+    sa.Column("expires", sa.Float, nullable=False),
+)
+FAILURES = sa.Table(
+    "service_failures",
+    METADATA,
+    sa.Column("subject", sa.String, primary_key=True),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("until", sa.Float, nullable=False),
+)

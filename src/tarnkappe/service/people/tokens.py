@@ -1,0 +1,97 @@
+"""API tokens: for programs that speak for a person, with some of her roles and until a day."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterable
+
+import sqlalchemy as sa
+
+from tarnkappe.errors import AccessError, NotFoundError, ParameterError
+from tarnkappe.service.people.roles import Person, ServiceRole
+from tarnkappe.service.people.tables import TOKENS
+from tarnkappe.state import AuditLog, Store
+
+PREFIX = "tarn_"
+DAY = 24 * 3600.0
+LONGEST_DAYS = 366.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Token:
+    """What is known of a token; the token itself is told once, when it is made."""
+
+    id: str
+    person: str
+    label: str
+    roles: frozenset[ServiceRole]
+    expires: float
+
+
+class Tokens:
+    """The tokens of all people."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._log, self._clock = store, AuditLog(store), clock
+
+    def make(
+        self, person: Person, label: str, roles: Iterable[str] | None = None, days: float = 90.0
+    ) -> tuple[Token, str]:
+        """A new token and its secret, with these roles of the person or all."""
+        chosen = person.roles if roles is None else ServiceRole.parse(roles)
+        if not chosen <= person.roles:
+            raise AccessError("a token has no role that its person does not have")
+        if not chosen:
+            raise ParameterError("a token without a role can do nothing: give it one")
+        if not 0 < days <= LONGEST_DAYS:
+            raise ParameterError(f"a token lasts more than 0 and at most {LONGEST_DAYS:g} days, not {days:g}")
+        secret = PREFIX + secrets.token_urlsafe(32)
+        token = Token(secrets.token_hex(8), person.name, label[:100], chosen, self._clock() + days * DAY)
+        with self._store.writing() as connection:
+            connection.execute(
+                sa.insert(TOKENS).values(
+                    id=token.id,
+                    digest=digest_of(secret),
+                    name=person.name,
+                    label=token.label,
+                    roles=" ".join(sorted(chosen)),
+                    expires=token.expires,
+                )
+            )
+            self._log.append("token made", {"id": token.id, "by": person.name}, connection)
+        return token, secret
+
+    def find(self, secret: str) -> Token | None:
+        """The token with this secret, if there is one that has not expired."""
+        wanted = sa.select(TOKENS).where(TOKENS.c.digest == digest_of(secret))
+        with self._store.reading() as connection:
+            row = connection.execute(wanted).first()
+        return None if row is None or row.expires <= self._clock() else _token(row)
+
+    def of(self, person: Person) -> list[Token]:
+        """All tokens of a person."""
+        with self._store.reading() as connection:
+            rows = connection.execute(sa.select(TOKENS).where(TOKENS.c.name == person.name)).all()
+        return sorted(map(_token, rows), key=lambda token: token.expires)
+
+    def revoke(self, person: Person, token_id: str) -> None:
+        """Make a token worthless."""
+        ours = sa.and_(TOKENS.c.id == token_id, TOKENS.c.name == person.name)
+        with self._store.writing() as connection:
+            if not connection.execute(sa.delete(TOKENS).where(ours)).rowcount:
+                raise NotFoundError("you have no such token")
+            self._log.append("token revoked", {"id": token_id, "by": person.name}, connection)
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a secret: it is random and long, so a plain hash cannot be turned back."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _token(row: sa.Row[tuple[str, ...]]) -> Token:
+    said = row._mapping
+    roles = frozenset(map(ServiceRole, str(said["roles"]).split()))
+    return Token(str(said["id"]), str(said["name"]), str(said["label"]), roles, float(said["expires"]))

@@ -1,0 +1,77 @@
+"""What routes get: the house, and who asks; and which errors they may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from tarnkappe.errors import AccessError, LoginError
+from tarnkappe.service.house import House
+from tarnkappe.service.people import Person, Right
+from tarnkappe.service.routes.models import Problem
+from tarnkappe.service.security import SESSION_COOKIE
+
+# The guard has recognized who asks; these two tell readers of the OpenAPI document how.
+_token = HTTPBearer(auto_error=False, scheme_name="token", description="An API token: tarn_...")
+_cookie = APIKeyCookie(
+    name=SESSION_COOKIE,
+    auto_error=False,
+    scheme_name="session",
+    description="The session of a browser; changes also need the header X-CSRF-Token.",
+)
+
+
+def _house(request: Request) -> House:
+    house: House = request.app.state.house
+    return house
+
+
+def _person(
+    request: Request,
+    token: Annotated[Any, Security(_token)],
+    cookie: Annotated[Any, Security(_cookie)],
+) -> Person:
+    del token, cookie
+    person: Person | None = getattr(request.state, "person", None)
+    if person is None:
+        raise LoginError("log in first, or show a token")
+    return person
+
+
+TheHouse = Annotated[House, Depends(_house)]
+Who = Annotated[Person, Depends(_person)]
+
+
+def needs(right: Right) -> Callable[..., Person]:
+    """Who asks, if she has a right."""
+
+    def require(who: Who) -> Person:
+        who.require(right)
+        return who
+
+    return require
+
+
+def by_session(request: Request, who: Who) -> Person:
+    """Who asks from a browser: a token that was stolen makes no further tokens and no people."""
+    if request.state.session is None:
+        raise AccessError("this is done in a session, not by a token: log in with a password")
+    return who
+
+
+Publisher = Annotated[Person, Depends(needs(Right.PUBLISH))]
+InSession = Annotated[Person, Depends(by_session)]
+Id = Annotated[str, Path(pattern="^[0-9a-f]{32}$", examples=["0f8fad5bd9cb469fa16570867728950e"])]
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The request cannot be understood."},
+    401: {"model": Problem, "description": "Nobody is logged in, or the name or password is wrong."},
+    403: {"model": Problem, "description": "A role is missing, or the request came from another site."},
+    404: {"model": Problem, "description": "It is not there, or somebody else's."},
+    409: {"model": Problem, "description": "A guarantee does not hold."},
+    413: {"model": Problem, "description": "A limit of this service is exceeded."},
+    422: {"model": Problem, "description": "Something in the request is wrong; the error says what."},
+}

@@ -1,0 +1,60 @@
+"""The people of the service; for who manages them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from tarnkappe.errors import AccessError
+from tarnkappe.service.people import Person, Right, ServiceRole
+from tarnkappe.service.routes.access import PROBLEMS, InSession, TheHouse
+from tarnkappe.service.routes.models import LinkOut, PersonChange, PersonIn, PersonOut
+
+router = APIRouter(
+    tags=["people"], responses={code: PROBLEMS[code] for code in (400, 401, 403, 404, 413, 422)}
+)
+
+
+def _manager(who: InSession) -> Person:
+    who.require(Right.MANAGE)
+    return who
+
+
+Manager = Annotated[Person, Depends(_manager)]
+
+
+@router.get("/people", summary="Everybody")
+def list_people(house: TheHouse, who: Manager) -> list[PersonOut]:
+    """Who uses the service, with their roles."""
+    del who
+    return [PersonOut.of(person) for person in house.people.all()]
+
+
+@router.post("/people", summary="Add somebody", status_code=201)
+def add_person(given: PersonIn, house: TheHouse, who: Manager) -> PersonOut:
+    """Add somebody with roles, and a password or none."""
+    return PersonOut.of(house.people.add(given.name, given.roles, given.password, by=who.name))
+
+
+@router.patch("/people/{name}", summary="Change roles or password")
+def change_person(name: str, given: PersonChange, house: TheHouse, who: Manager) -> PersonOut:
+    """She is logged out everywhere."""
+    if given.roles is not None and name == who.name and ServiceRole.ADMIN not in given.roles:
+        raise AccessError("you would lock yourself out: another admin has to do that")
+    return PersonOut.of(house.people.change(name, roles=given.roles, password=given.password, by=who.name))
+
+
+@router.delete("/people/{name}", summary="Take somebody out", status_code=204)
+def remove_person(name: str, house: TheHouse, who: Manager) -> None:
+    """With all sessions and tokens."""
+    if name == who.name:
+        raise AccessError("you would lock yourself out: another admin has to do that")
+    house.people.remove(name, by=who.name)
+
+
+@router.post("/people/{name}/link", summary="A link that logs somebody in once", status_code=201)
+def make_link(name: str, house: TheHouse, who: Manager) -> LinkOut:
+    """Give it to her over a way that you trust; it works once, for a quarter of an hour."""
+    house.log.append("link made", {"name": name, "by": who.name})
+    return LinkOut(path=f"/login/link?secret={house.people.make_link(name)}")

@@ -1,0 +1,68 @@
+"""Uploads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from tarnkappe.service.routes.access import PROBLEMS, Id, Publisher, TheHouse
+from tarnkappe.service.routes.models import FileOut, Preview
+
+router = APIRouter(
+    tags=["files"], responses={code: PROBLEMS[code] for code in (400, 401, 403, 404, 413, 422)}
+)
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.post("/files", summary="Upload a table or a hierarchy", status_code=201, openapi_extra=BODY)
+async def upload(
+    request: Request,
+    house: TheHouse,
+    who: Publisher,
+    name: Annotated[
+        str,
+        Query(
+            min_length=1, max_length=1000, description="Its suffix tells the format.", examples=["ward.csv"]
+        ),
+    ],
+) -> FileOut:
+    """Send the file as the body. It goes to the disk as it comes, and is refused if it is too large, not what
+    its name says, or would become too large when it is unpacked.
+    """
+    return FileOut.model_validate(await house.files.receive(request.stream(), name, who))
+
+
+@router.get("/files", summary="Your uploads")
+def list_files(house: TheHouse, who: Publisher) -> list[FileOut]:
+    """The newest first."""
+    return [FileOut.model_validate(file) for file in house.files.list(who)]
+
+
+@router.get("/files/{file_id}", summary="An upload")
+def get_file(file_id: Id, house: TheHouse, who: Publisher) -> FileOut:
+    """Its name, size and hash; nobody gets an upload back."""
+    return FileOut.model_validate(house.files.get(file_id, who))
+
+
+@router.delete("/files/{file_id}", summary="Delete an upload", status_code=204)
+def remove_file(file_id: Id, house: TheHouse, who: Publisher) -> None:
+    """It is gone."""
+    house.files.remove(file_id, who)
+
+
+@router.get("/files/{file_id}/profile", summary="Its columns, with proposed roles and why")
+async def profile(file_id: Id, house: TheHouse, who: Publisher) -> dict[str, Any]:
+    """A job looks at the table the first time."""
+    return await house.profile(file_id, who)
+
+
+@router.post("/files/{file_id}/hierarchy", summary="How a column would generalize")
+async def preview(file_id: Id, given: Preview, house: TheHouse, who: Publisher) -> dict[str, Any]:
+    """The levels that a builder gives a column; without a builder, a proposal and why."""
+    return await house.preview(file_id, given.column, given.hierarchy, who)

@@ -1,0 +1,36 @@
+"""What jobs can do: a file for each kind, `KINDS` lists them all.
+
+A document has the shape of a job file, in which tables and hierarchies are named by what is in the house:
+`{"file": ID}`, `{"job": ID}` (its release) or `{"database": NAME, "table": NAME}`, never by a path.
+"""
+
+from tarnkappe.registry import Registry
+from tarnkappe.service.work.anonymize import Anonymize
+from tarnkappe.service.work.attack import AttackRelease
+from tarnkappe.service.work.check import Check
+from tarnkappe.service.work.compare import Compare
+from tarnkappe.service.work.federate import Federate
+from tarnkappe.service.work.gate_proof import GateProof
+from tarnkappe.service.work.hierarchy import PreviewHierarchy
+from tarnkappe.service.work.kind import Kind, Outcome, Work
+from tarnkappe.service.work.lattice import Lattice
+from tarnkappe.service.work.profile import Profile
+from tarnkappe.service.work.request_check import RequestCheck
+from tarnkappe.service.work.sql import Sql
+
+KINDS: Registry[Kind] = Registry(
+    "kind of job",
+    Anonymize,
+    Check,
+    AttackRelease,
+    Compare,
+    Lattice,
+    Sql,
+    Profile,
+    PreviewHierarchy,
+    GateProof,
+    RequestCheck,
+    Federate,
+)
+
+__all__ = ["KINDS", "Kind", "Outcome", "Work"]

@@ -1,0 +1,97 @@
+"""Check which guarantees a table has, as it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tarnkappe.cli.check_text import render, render_scan
+from tarnkappe.errors import ParameterError
+from tarnkappe.job import Job
+from tarnkappe.job.job import refuse_unknown
+from tarnkappe.risk import MEASURES, check, find_identifiers, write_html
+from tarnkappe.risk.attacks import NOTHING
+from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
+from tarnkappe.service.work.knowledge import (
+    KNOWLEDGE,
+    background,
+    hierarchies_of,
+    people_of,
+    roles_from_people,
+)
+
+PAGE = "report.html"
+ASKED = ("measures", "safe_harbor", "worst")
+
+
+class Check(Kind):
+    """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work."""
+
+    name = "check"
+    sections = ("input", "population", "columns", "privacy", "check", *KNOWLEDGE)
+
+    @classmethod
+    def check(cls, document: Mapping[str, Any]) -> None:
+        _job(document)
+        _measures(document)
+
+    @classmethod
+    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+        start = time.perf_counter()
+        job, asked = _job(document), document.get("check", {})
+        table = job.read_input(work.progress)
+        people = people_of(document, table.column_names, work.progress)
+        if not table.quasi_identifiers and asked.get("safe_harbor") and people is None:
+            was_read = time.perf_counter()
+            scan = find_identifiers(table, progress=work.progress)
+            found: dict[str, Any] = {
+                "rows": table.num_rows,
+                "safe_harbor": scan.to_dict(),
+                "holds": scan.holds,
+            }
+            found["seconds"] = _seconds(start, was_read)
+            return Outcome(found, in_words(render_scan(scan)), exit_code=0 if scan.holds else 1)
+        table = roles_from_people(table, people)
+        was_read = time.perf_counter()
+        hierarchies = hierarchies_of(job, table, table.sensitive)
+        known = background(document, table, people, hierarchies, work.progress)
+        report = check(
+            table,
+            population=None if job.population is None else job.population.read(work.progress),
+            hierarchies=hierarchies,
+            models=job.privacy,
+            measures=_measures(document),
+            safe_harbor=bool(asked.get("safe_harbor", False)),
+            background=NOTHING if known is None else known,
+            worst=asked.get("worst", 5),
+            progress=work.progress,
+        )
+        told = {**report.to_dict(), "seconds": _seconds(start, was_read)}
+        name = work.name_of(document["input"])
+        write_html(report, work.folder / PAGE, name)
+        shown = in_words(render(report, name))
+        return Outcome(told, shown, exit_code=0 if report.holds else 1, files={"report": PAGE})
+
+
+def _seconds(start: float, was_read: float) -> dict[str, float]:
+    return {"read": round(was_read - start, 6), "check": round(time.perf_counter() - was_read, 6)}
+
+
+def _job(document: Mapping[str, Any]) -> Job:
+    asked = document.get("check", {})
+    refuse_unknown(asked, ASKED, "key of [check]")
+    worst = asked.get("worst", 0)
+    if not isinstance(worst, int) or isinstance(worst, bool) or worst < 0:
+        raise ParameterError(f"[check]: worst is a whole number of at least 0, not {worst!r}")
+    taken = ("input", "population", "columns", "privacy")
+    return Job.from_dict({key: value for key, value in document.items() if key in taken})
+
+
+def _measures(document: Mapping[str, Any]) -> list[Any]:
+    made = []
+    for entry in document.get("check", {}).get("measures", ()):
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+            raise ParameterError('[check]: measures are tables with a name, as {"name": "special-uniques"}')
+        made.append(MEASURES.create(entry["name"], {key: v for key, v in entry.items() if key != "name"}))
+    return made

@@ -1,0 +1,52 @@
+"""Compare several methods on the same table; nothing is released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.job import Job, compare_job
+from tarnkappe.job.comparison_page import table_rows, write_comparison
+from tarnkappe.job.job import refuse_unknown
+from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work
+from tarnkappe.utility import Workload
+
+PAGE = "comparison.html"
+ASKED = ("methods", "queries", "selectivity", "seed", "target")
+
+
+class Compare(Kind):
+    """Publish the same table in several ways: loss, suppression, query error, accuracy, time."""
+
+    name = "compare"
+    sections = (*JOB_SECTIONS, "compare")
+
+    @classmethod
+    def check(cls, document: Mapping[str, Any]) -> None:
+        _read(document)
+
+    @classmethod
+    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+        job, asked = _read(document)
+        queries = {key: asked[key] for key in ("queries", "selectivity", "seed") if key in asked}
+        found = compare_job(
+            job,
+            methods=asked.get("methods", ()),
+            workload=Workload(**queries),
+            target=asked.get("target"),
+            progress=work.progress,
+        )
+        write_comparison(found, work.folder / PAGE)
+        head, rows = table_rows(found)
+        text = "\n".join("\t".join(row) for row in [head, *rows])
+        return Outcome(found.to_dict(), text, files={"report": PAGE})
+
+
+def _read(document: Mapping[str, Any]) -> tuple[Job, Mapping[str, Any]]:
+    asked = document.get("compare", {})
+    refuse_unknown(asked, ASKED, "key of [compare]")
+    methods = asked.get("methods", [])
+    if not isinstance(methods, list) or not all(isinstance(name, str) for name in methods):
+        raise ParameterError("[compare]: methods is a list of names")
+    return Job.from_dict({key: value for key, value in document.items() if key != "compare"}), asked

@@ -1,0 +1,47 @@
+"""Propose the contract of a federation to all its parties, and run it when all have agreed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.federation import require_packages
+from tarnkappe.service.people import Right
+from tarnkappe.service.work.kind import Kind, Outcome, Work
+
+
+class Federate(Kind):
+    """Start a federated job; every site gets the release, this house gets none of it."""
+
+    name = "federate"
+    right = Right.FEDERATE
+    sections = ("federation",)
+    restarts = False
+
+    @classmethod
+    def check(cls, document: Mapping[str, Any]) -> None:
+        if "federation" not in document:
+            raise ParameterError("name the 'federation'")
+
+    @classmethod
+    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+        require_packages()
+        from tarnkappe.federation.initiator import federate
+        from tarnkappe.federation.leakage import foretell
+        from tarnkappe.federation.site import FederatedJob
+
+        asked = FederatedJob.from_file(Path(document["federation"]))
+        contract = asked.contract
+        federate(
+            contract, asked.addresses, asked.credentials, patience=asked.patience, progress=work.progress
+        )
+        learned = {party: list(lines) for party, lines in foretell(contract).items()}
+        told = {
+            "contract": contract.as_document(),
+            "digest": contract.digest.hex(),
+            "learned": learned,
+            "done": True,
+        }
+        return Outcome(told, f"done: every site has the release under {contract.digest.hex()[:16]}")

@@ -1,0 +1,46 @@
+"""Prove that everything that a gate has answered kept its promise."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.service.people import Right
+from tarnkappe.service.work.kind import Kind, Outcome, Work
+
+
+class GateProof(Kind):
+    """Look at all answers of a gate again, offline."""
+
+    name = "gate-proof"
+    right = Right.WATCH_GATE
+    sections = ("gate",)
+
+    @classmethod
+    def check(cls, document: Mapping[str, Any]) -> None:
+        if "gate" not in document:
+            raise ParameterError("name the 'gate'")
+
+    @classmethod
+    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+        from tarnkappe.gate.audit import audit  # loads solvers
+        from tarnkappe.gate.policy import Policy
+        from tarnkappe.state import Store
+
+        policy, number = Policy.load(document["gate"]), count(1)
+        store = Store.open(policy.store)
+        proven = audit(
+            policy, store, None, lambda what: work.progress("proving", done := next(number), done, what)
+        )
+        store.close()
+        text = "\n".join(
+            f"{one.column}, as seen by {one.history}: {one.answers:,} answers with {one.people:,} people, "
+            f"everybody keeps at least {one.k} possible values ({one.witnesses:,} witnesses)"
+            for one in proven
+        )
+        return Outcome(
+            {"proven": [dataclasses.asdict(one) for one in proven]}, text or "nothing was answered yet"
+        )

@@ -1,0 +1,58 @@
+"""A first look at a table: its columns, what they seem to be, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.cli.check_text import render_scan
+from tarnkappe.job import Job
+from tarnkappe.risk import find_identifiers
+from tarnkappe.service.work.kind import Kind, Outcome, Work, head_of, in_words
+from tarnkappe.table import MISSING
+from tarnkappe.table.encoding import as_text
+
+SHOWN_VALUES = 50
+
+
+class Profile(Kind):
+    """Propose a role for every column, with the reason."""
+
+    name = "profile"
+    sections = ("input",)
+
+    @classmethod
+    def check(cls, document: Mapping[str, Any]) -> None:
+        Job.from_dict(document)
+
+    @classmethod
+    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+        table = Job.from_dict(document).read_input(work.progress)
+        scan = find_identifiers(table, progress=work.progress)
+        columns = [
+            {"name": found.column, **_values(table.data.column(found.column)), **found.to_dict()}
+            for found in scan.columns
+        ]
+        figures = {
+            "rows": table.num_rows,
+            "columns": columns,
+            "head": head_of(table.data),
+            "holds": scan.holds,
+        }
+        return Outcome(figures, in_words(render_scan(scan)))
+
+
+def _values(column: pa.ChunkedArray) -> dict[str, Any]:
+    """The type of a column, how many values it has, and the most frequent of them."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    told: dict[str, Any] = {"type": str(kind), "missing": column.null_count, "distinct": None, "values": []}
+    if pa.types.is_nested(kind):
+        return told
+    counted = column.cast(kind).value_counts()
+    most = counted.take(pa.compute.sort_indices(counted.field("counts"), sort_keys=[("", "descending")]))
+    first = most.slice(0, SHOWN_VALUES)
+    texts = as_text(first.field("values")).fill_null(MISSING).to_pylist()
+    values = [list(pair) for pair in zip(texts, first.field("counts").to_pylist(), strict=True)]
+    return told | {"distinct": len(counted) - bool(column.null_count), "values": values}

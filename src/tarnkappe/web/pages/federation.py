@@ -1,0 +1,88 @@
+"""A federation as its consortium follows it: the contract, who learns what, and how far each party is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from tarnkappe.errors import LoginError
+from tarnkappe.service.people import Right
+from tarnkappe.web.aside import aside
+from tarnkappe.web.site import page
+from tarnkappe.web.texts import has
+from tarnkappe.web.troubles import told
+from tarnkappe.web.visit import Visit
+from tarnkappe.web.widgets import Live, box, card, details, empty, link, table, tag, title
+
+SECONDS = 3.0
+BADGES = {"done": "good", "failed": "bad", "unknown": "warn"}
+
+
+@page("/federation", "federation.title", rights=(Right.FEDERATE,))
+async def federation(visit: Visit, parts: dict[str, str]) -> None:
+    """One federation, or which ones there are."""
+    title(visit.t("federation.title"), visit.t("federation.lead"))
+    names = visit.house.federations.names(visit.who)
+    if not names:
+        empty(visit.t("federation.none"), visit.t("federation.none_help"))
+        tag("pre", visit.t("federation.none_example"))
+        return
+    chosen = parts.get("name", names[0])
+    with box("links card", "nav", aria_label=visit.t("federation.federations")):
+        for name in names:
+            link(
+                name,
+                f"/federation?{urlencode({'name': name})}",
+                aria_current="page" if name == chosen else None,
+            )
+    contract = await aside(visit.house.federations.contract, chosen, visit.who)
+    with card(visit.t("federation.parties")):
+        Monitor(visit, chosen)
+    with card(visit.t("federation.learned")):
+        tag("p", visit.t("federation.learned_help"), "soft")
+        for party, lines in contract["learned"].items():
+            tag("h3", party)
+            with box("", "ul"):
+                for line in lines:
+                    tag("li", line)
+    with details(visit.t("federation.contract")):
+        tag("pre", contract["text"])
+
+
+class Monitor:
+    """How far each party is, looked at again and again while the page is open."""
+
+    def __init__(self, visit: Visit, name: str) -> None:
+        self.visit, self.name = visit, name
+        self.parties: dict[str, dict[str, Any]] = {}
+        self.part = Live(self._show)
+        self.is_looking = False
+        ui.timer(SECONDS, self._look, immediate=True)
+
+    async def _look(self) -> None:
+        if self.is_looking:
+            return
+        self.is_looking = True
+        try:
+            with suppress(LoginError), told():
+                found = await aside(self.visit.house.federations.status, self.name, self.visit.who)
+                if found["parties"] != self.parties:
+                    self.parties = found["parties"]
+                    self.part.refresh()
+        finally:
+            self.is_looking = False
+
+    def _show(self) -> None:
+        t = self.visit.t
+        if not self.parties:
+            tag("p", t("federation.asking"), "soft", role="status")
+            return
+        rows = []
+        for party, status in self.parties.items():
+            key = f"stages.party_{status['state']}"
+            rows.append([party, t(key) if has(key) else status["state"], status.get("error") or "–"])
+        header = [t(f"federation.{key}") for key in ("party", "stage", "trouble")]
+        table(header, rows, label=t("federation.parties"))

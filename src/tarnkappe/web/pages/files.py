@@ -1,0 +1,108 @@
+"""Where a table comes in: dropped, chosen, or an example to try everything with."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+from nicegui.element import Element
+from nicegui.events import GenericEventArguments
+
+from tarnkappe.errors import InputError
+from tarnkappe.service.people import Right
+from tarnkappe.service.security import CSRF_HEADER
+from tarnkappe.web.aside import aside
+from tarnkappe.web.example import example_csv
+from tarnkappe.web.frame import ASSETS
+from tarnkappe.web.path import steps
+from tarnkappe.web.site import page
+from tarnkappe.web.troubles import told
+from tarnkappe.web.visit import Visit
+from tarnkappe.web.widgets import Live, box, button, card, empty, header_row, link, scroll, tag, title
+
+EXAMPLE = "example-hospital.csv"
+
+
+class Drop(Element, component=ASSETS / "drop.js"):
+    """A place to drop a file on; the browser sends it straight to the service."""
+
+
+@page("/files", "files.title", rights=(Right.PUBLISH,))
+def files(visit: Visit, parts: dict[str, str]) -> None:
+    """Bring a file, or go on with one."""
+    del parts
+    steps(visit, "files")
+    title(visit.t("files.title"), visit.t("files.lead"))
+    _drop(visit)
+
+    async def take_example() -> None:
+        with told():
+            content = await aside(example_csv)
+            stored = await aside(visit.house.files.store, [content], EXAMPLE, visit.who)
+            ui.navigate.to(f"/files/{stored.id}/columns")
+
+    with box("onward"):
+        button(visit.t("files.try_example"), take_example)
+        tag("span", visit.t("files.example_help"), "soft small")
+    with card(visit.t("files.yours"), "spaced"):
+        listed = Live(lambda: _list(visit, lambda: listed.refresh()))
+
+
+def _drop(visit: Visit) -> None:
+    def done(event: GenericEventArguments) -> None:
+        ui.navigate.to(f"/files/{event.args['id']}/columns")
+
+    def failed(event: GenericEventArguments) -> None:
+        with told():
+            raise InputError(_refusal(event.args["answer"]))
+
+    place = Drop()
+    place.props.update(
+        address="/api/v1/files",
+        header=CSRF_HEADER,
+        token=visit.csrf,
+        **{name: visit.t(f"files.drop_{name}") for name in ("title", "help", "choose", "sending", "lost")},
+    )
+    place.on("done", done).on("failed", failed)
+
+
+def _refusal(answer: Any) -> str:
+    """What the service says against a file."""
+    said = answer.get("detail") or answer.get("error") if isinstance(answer, dict) else None
+    if isinstance(said, dict):
+        said = said.get("message")
+    return str(said or answer)
+
+
+def _list(visit: Visit, refresh: Callable[[], None]) -> None:
+    mine = visit.house.files.list(visit.who)
+    if not mine:
+        empty(visit.t("files.none"), visit.t("files.none_help"))
+        return
+    header = [visit.t(f"files.{key}") for key in ("name", "size", "came")]
+    with scroll(visit.t("files.yours")), box("", "table"):
+        header_row([*header, visit.t("files.actions")], (1,))
+        with box("", "tbody"):
+            for file in mine:
+                with box("", "tr"):
+                    with box("", "th", scope="row"):
+                        link(file.name, f"/files/{file.id}/columns")
+                    tag("td", visit.t("files.bytes", size=visit.n(round(file.bytes / 1024, 1))), "number")
+                    tag("td", _day(file.created))
+                    with box("", "td"):
+                        _remove_button(visit, file.id, file.name, refresh)
+
+
+def _remove_button(visit: Visit, file_id: str, name: str, refresh: Callable[[], None]) -> None:
+    def remove() -> None:
+        with told():
+            visit.house.files.remove(file_id, visit.who)
+            refresh()
+
+    button(visit.t("files.remove"), remove, "small danger", label=visit.t("files.remove_label", name=name))
+
+
+def _day(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,216 @@
+"""What is promised: guarantees in plain words with their formula beside them, and what they may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from tarnkappe.errors import TarnkappeError
+from tarnkappe.job.job import create_model
+from tarnkappe.loss import LOSSES
+from tarnkappe.service.people import Right
+from tarnkappe.web.draft import Draft
+from tarnkappe.web.guarantees import QUESTIONS, Parameter, begin, parameters_of, shown
+from tarnkappe.web.pages.columns import profile_and_draft
+from tarnkappe.web.path import steps
+from tarnkappe.web.site import page
+from tarnkappe.web.troubles import told
+from tarnkappe.web.visit import Visit
+from tarnkappe.web.widgets import (
+    Live,
+    box,
+    button,
+    card,
+    choice,
+    details,
+    empty,
+    field,
+    notice,
+    tag,
+    tick,
+    title,
+)
+
+
+@page("/files/{file}/privacy", "privacy.title", rights=(Right.PUBLISH,))
+async def privacy(visit: Visit, parts: dict[str, str]) -> None:
+    """The chosen guarantees, others to add, what may be lost, and the start."""
+    file_id = parts["file"]
+    steps(visit, "privacy", file_id)
+    title(visit.t("privacy.title"), visit.t("privacy.lead"))
+    _, draft = await profile_and_draft(visit, file_id)
+    wizard = Wizard(visit, draft)
+    wizard.show()
+
+
+class Wizard:
+    """The guarantees of one draft while somebody chooses them."""
+
+    def __init__(self, visit: Visit, draft: Draft) -> None:
+        self.visit, self.draft, self.t = visit, draft, visit.t
+
+    def show(self) -> None:
+        """Everything on one page, the usual things first."""
+        with card(self.t("privacy.chosen")):
+            self.chosen = Live(self._chosen)
+        with card(self.t("privacy.add")):
+            self._questions()
+        with card(self.t("privacy.costs")):
+            self._costs()
+        with box("onward"):
+            button(self.t("privacy.start"), self._start, "main")
+            tag("span", self.t("privacy.start_help"), "soft small")
+
+    def _keep(self) -> None:
+        self.draft.save(self.visit.house)
+
+    # ------------------------------------------------------------------ what is chosen
+
+    def _chosen(self) -> None:
+        if not self.draft.privacy:
+            empty(self.t("privacy.none"), self.t("privacy.none_help"))
+        for place, entry in enumerate(self.draft.privacy):
+            self._guarantee(place, entry)
+
+    def _guarantee(self, place: int, entry: dict[str, Any]) -> None:
+        name = entry["model"]
+        with box("model", "section", aria_label=self.t(f"models.{name}.title")):
+            with box("line"):
+                tag("h3", self.t(f"models.{name}.title"))
+                self._remove_button(place, name)
+            with box("columns"):
+                words = Live(lambda: self._words(entry))
+                with box():
+                    for parameter in parameters_of(name):
+                        self._parameter(entry, parameter, words.refresh)
+
+    def _words(self, entry: dict[str, Any]) -> None:
+        name = entry["model"]
+        tag("p", self.t(f"models.{name}.says", **shown(entry)))
+        tag("span", self.t(f"models.{name}.formula", **shown(entry)), "formula")
+        try:
+            create_model(entry)
+        except TarnkappeError as error:
+            notice("bad", self.t("privacy.impossible"), str(error))
+
+    def _remove_button(self, place: int, name: str) -> None:
+        def remove() -> None:
+            with told():
+                del self.draft.privacy[place]
+                self._keep()
+                self.chosen.refresh()
+
+        label = self.t("privacy.remove_label", name=self.t(f"models.{name}.title"))
+        button(self.t("privacy.remove"), remove, "small", label=label)
+
+    def _parameter(self, entry: dict[str, Any], parameter: Parameter, changed: Callable[[], None]) -> None:
+        name, value = parameter.name, entry.get(parameter.name)
+        label = self.t(f"parameters.{name}")
+        if parameter.optional:
+            label = self.t("privacy.optional", label=label)
+
+        def change(typed: str | bool) -> None:
+            with told():
+                read = typed if isinstance(typed, bool) else parameter.read(typed)
+                entry.pop(name, None)
+                if read is not None and read is not False:
+                    entry[name] = read
+                self._keep()
+            changed()
+
+        if parameter.kind == "column":
+            columns = {each: each for each in (*self.draft.with_role("sensitive"), *self.draft.roles)}
+            choice(label, columns, str(value), change)
+        elif parameter.kind == "choice":
+            choice(
+                label, {each: each for each in parameter.options}, str(value or parameter.options[0]), change
+            )
+        elif parameter.kind == "tick":
+            tick(label, bool(value), change)
+        else:
+            kind = "text" if parameter.kind != "number" else "number"
+            field(
+                label,
+                parameter.write(value),
+                change,
+                kind=kind,
+                step="any" if kind == "number" else None,
+                live=True,
+            )
+
+    # ------------------------------------------------------------------ what can be added
+
+    def _questions(self) -> None:
+        for question, models in QUESTIONS.items():
+            with details(self.t(f"questions.{question}"), is_open=question == "first"), box("models"):
+                for name in models:
+                    self._offer(name)
+
+    def _offer(self, name: str) -> None:
+        sensitive, known = self.draft.with_role("sensitive"), self.draft.quasi_identifiers
+
+        def add() -> None:
+            with told():
+                self.draft.privacy.append(begin(name, sensitive, known))
+                self._keep()
+                self.chosen.refresh()
+
+        title_text = self.t(f"models.{name}.title")
+        with box("model"):
+            tag("h3", title_text)
+            offered = begin(name, sensitive or ["…"], known or ["…"])
+            tag("p", self.t(f"models.{name}.says", **shown(offered)), "soft")
+            button(
+                self.t("privacy.add_one"), add, "small", label=self.t("privacy.add_label", name=title_text)
+            )
+
+    # ------------------------------------------------------------------ what it may cost
+
+    def _costs(self) -> None:
+        def limit(typed: str) -> None:
+            with told():
+                self.draft.suppression_limit = min(max(float(typed or 0) / 100, 0.0), 1.0)
+                self._keep()
+
+        def loss(name: str) -> None:
+            with told():
+                self.draft.loss = LOSSES[name].name
+                self._keep()
+
+        def population(file_id: str) -> None:
+            with told():
+                self.draft.population = file_id
+                self._keep()
+
+        def several(wanted: bool) -> None:
+            with told():
+                self.draft.several_rows = wanted
+                self._keep()
+
+        with box("row"):
+            percent = f"{100 * self.draft.suppression_limit:g}"
+            field(
+                self.t("privacy.limit"),
+                percent,
+                limit,
+                hint=self.t("privacy.limit_help"),
+                kind="number",
+                min=0,
+                max=100,
+            )
+            losses = {name: self.t(f"losses.{name}") for name in LOSSES.names}
+            choice(self.t("privacy.loss"), losses, self.draft.loss, loss, hint=self.t("privacy.loss_help"))
+            others = [
+                file for file in self.visit.house.files.list(self.visit.who) if file.id != self.draft.file
+            ]
+            files = {"": self.t("privacy.no_population"), **{file.id: file.name for file in others}}
+            hint = self.t("privacy.population_help")
+            choice(self.t("privacy.population"), files, self.draft.population, population, hint=hint)
+        tick(self.t("privacy.several_rows"), self.draft.several_rows, several)
+
+    def _start(self) -> None:
+        with told():
+            job = self.visit.house.jobs.start("anonymize", self.draft.document(), self.visit.who)
+            ui.navigate.to(f"/runs/{job.id}")

@@ -1,0 +1,130 @@
+"""Jobs as pages see them: their state in words, their progress, and the job that belongs to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from nicegui import ui
+
+from tarnkappe.errors import LoginError
+from tarnkappe.service.jobs import JobRecord, JobState
+from tarnkappe.web.filling import draw_filling
+from tarnkappe.web.reasons import BEST
+from tarnkappe.web.texts import has
+from tarnkappe.web.troubles import told
+from tarnkappe.web.visit import Visit
+from tarnkappe.web.widgets import Live, box, button, notice, picture, tag
+
+SECONDS = 0.4
+"""Between two looks at a job that is under way."""
+LOST = (JobState.FAILED, JobState.CANCELLED)
+BADGES = {"done": "good", "failed": "bad", "cancelled": "warn"}
+
+
+def badge(visit: Visit, job: JobRecord) -> None:
+    """The state of a job."""
+    tag("span", visit.t(f"states.{job.state}"), f"badge {BADGES.get(str(job.state), '')}")
+
+
+def beside(visit: Visit, kind: str, document: Mapping[str, Any]) -> JobRecord:
+    """The job of a kind on a document: one that is there already, or a new one."""
+    for job in visit.house.jobs.list(visit.who):
+        if job.kind == kind and job.document == document and job.state not in LOST:
+            return job
+    return visit.house.jobs.start(kind, dict(document), visit.who)
+
+
+def figures(visit: Visit, job_id: str) -> dict[str, Any]:
+    """What a job has found."""
+    found: dict[str, Any] = visit.house.jobs.result(job_id, visit.who)["figures"]
+    return found
+
+
+class Watch:
+    """Shows a job while it is under way, and what comes after it when it has ended.
+
+    Buttons stay where they are while the figures beside them change: who uses the keyboard keeps his place.
+    """
+
+    def __init__(self, visit: Visit, job_id: str, after: Callable[[], None]) -> None:
+        self.visit, self.job_id, self.after = visit, job_id, after
+        self.event: dict[str, Any] = {}
+        self.seen = 0
+        self.note = ""
+        self.rows: list[list[int]] = []
+        self.place = box()
+        with self.place:
+            if self._job.has_ended:
+                self._end()
+                return
+            with box("card"):
+                with box("", role="status"):
+                    self.status = Live(self._status)
+                with box("line"):
+                    self.finish = button(visit.t("work.finish"), self._finish)
+                    self.finish.set_visibility(False)
+                    button(visit.t("work.cancel"), self._cancel, "danger")
+        self.timer = ui.timer(SECONDS, self._look)
+
+    @property
+    def _job(self) -> JobRecord:
+        return self.visit.house.jobs.get(self.job_id, self.visit.who)
+
+    def _look(self) -> None:
+        for event in self.visit.house.jobs.events_since(self.job_id, self.visit.who, self.seen):
+            self.seen = event["n"]
+            self.rows = event.get("lattice") or self.rows
+            if "stage" in event:
+                self.event, self.note = event, event.get("note") or self.note
+        if not self._job.has_ended:
+            self.finish.set_visibility(self.note.startswith(BEST))
+            self.status.refresh()
+            return
+        self.timer.deactivate()
+        self.place.clear()
+        with self.place, suppress(LoginError), told():
+            self._end()
+
+    def _end(self) -> None:
+        job = self._job
+        if job.state is JobState.DONE:
+            self.after()
+            return
+        kind = "bad" if job.state is JobState.FAILED else "warn"
+        notice(kind, self.visit.t(f"work.{job.state}"), job.error)
+
+    def _status(self) -> None:
+        t, job = self.visit.t, self._job
+        done, total = self.event.get("done", 0), self.event.get("total", 0)
+        tag("h2", t("work.under_way") if job.state is JobState.RUNNING else t("work.waiting"))
+        tag("p", self._stage(self.event.get("stage", ""), done, total))
+        with box("meter"):
+            tag("i", style=f"width:{100 * done / total if total else 0:.1f}%")
+        if self.note:
+            tag("p", self._best(), "strong")
+        if self.rows:
+            tag("p", t("work.filling"), "soft small")
+            picture(draw_filling(self.rows, t("work.filling")))
+
+    def _stage(self, stage: str, done: int, total: int) -> str:
+        key = f"stages.{stage.replace(' ', '_')}"
+        name = self.visit.t(key) if has(key) else stage
+        if not total:
+            return name or self.visit.t("work.starting")
+        return self.visit.t("work.progress", stage=name, done=self.visit.n(done), total=self.visit.n(total))
+
+    def _best(self) -> str:
+        if self.note.startswith(BEST):
+            return self.visit.t("work.best", loss=self.note.removeprefix(BEST))
+        return self.visit.t("work.no_best")
+
+    def _finish(self) -> None:
+        with told():
+            self.visit.house.jobs.finish_early(self.job_id, self.visit.who)
+
+    def _cancel(self) -> None:
+        with told():
+            self.visit.house.jobs.cancel(self.job_id, self.visit.who)
+            self._look()

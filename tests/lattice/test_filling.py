@@ -1,0 +1,60 @@
+"""Who watches a search sees the lattice fill: what is said of each level is true of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from tarnkappe import anonymize, explore
+from tarnkappe.table import examples
+
+ASKED = {"privacy": [{"model": "k-anonymity", "k": 3}], "suppression_limit": 0.05}
+Rows = list[tuple[int, int, int]]
+
+
+class Onlooker:
+    """Is told of progress, and looks at the lattice each time."""
+
+    def __init__(self) -> None:
+        self.seen: list[Rows] = []
+
+    def __call__(self, what: str, done: int, total: int, note: str = "") -> None:
+        del what, done, total, note
+
+    def look(self, filling: Callable[[], Rows]) -> None:
+        self.seen.append(filling())
+
+
+@pytest.fixture(scope="module")
+def patients():
+    table = examples.hospital(rows=300, seed=1).table
+    return table.with_roles(
+        identifiers=["name", "insurance_number", "birth_date", "admission_date", "length_of_stay"],
+        quasi_identifiers=["age", "sex", "postcode", "occupation"],
+        sensitive=["diagnosis"],
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["flash", "ola", "bfs", "dfs"])
+def test_the_lattice_fills_from_nothing_to_the_truth(patients, algorithm: str) -> None:
+    onlooker = Onlooker()
+    anonymize(patients, **ASKED, algorithm=algorithm, progress=onlooker)
+    whole = list(explore(patients, **ASKED))
+    nodes = Counter(sum(found.node) for found in whole)
+    satisfying = Counter(sum(found.node) for found in whole if found.satisfied)
+    assert onlooker.seen
+    before = [(0, 0)] * len(nodes)
+    for rows in onlooker.seen:
+        assert [all_ for all_, _, _ in rows] == [nodes[height] for height in sorted(nodes)]
+        for height, (all_, settled, good) in enumerate(rows):
+            assert good <= settled <= all_
+            assert good <= satisfying[height]
+        now = [(settled, good) for _, settled, good in rows]
+        assert all(
+            old <= new
+            for was, is_ in zip(before, now, strict=True)
+            for old, new in zip(was, is_, strict=True)
+        )
+        before = now

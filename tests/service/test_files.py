@@ -1,0 +1,274 @@
+"""The attacker uploads: bombs, lies, paths, too much; and wants the files of others."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import resource
+import tracemalloc
+import zipfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError, TarnkappeError
+from tarnkappe.service.files import Files, shown_name
+from tarnkappe.service.house import House
+from tarnkappe.service.people import Person, ServiceRole
+from tarnkappe.service.settings import Limits, ServiceSettings
+from tests.service.conftest import LIMITS, Running
+
+CSV = b"age,sex\n34,m\n45,f\n"
+
+
+def workbook(**extra: bytes) -> bytes:
+    page = io.BytesIO()
+    book = openpyxl.Workbook()
+    book.active.append(["age"])
+    book.active.append([34])
+    book.save(page)
+    with zipfile.ZipFile(page, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in extra.items():
+            archive.writestr(name, content)
+    return page.getvalue()
+
+
+def left(house: House) -> list[str]:
+    return [path.name for path in (house.settings.folder / "files").iterdir()]
+
+
+def test_an_upload_is_kept_as_it_came(house: House, ann: Person) -> None:
+    stored = house.files.store([CSV[:5], CSV[5:]], "ward.csv", ann)
+    assert house.files.path(stored.id, ann).read_bytes() == CSV
+    assert (stored.name, stored.bytes) == ("ward.csv", len(CSV))
+    assert house.files.list(ann) == [stored]
+    assert house.files.path(stored.id, ann).stat().st_mode & 0o077 == 0
+    house.files.remove(stored.id, ann)
+    assert left(house) == []
+
+
+@pytest.mark.parametrize(
+    "content", [workbook(), CSV, gzip.compress(CSV), b"\xff\xfe" + "a;b\n1;2".encode("utf-16-le")]
+)
+def test_honest_files_come_in(house: House, ann: Person, content: bytes) -> None:
+    suffix = {b"PK": ".xlsx", b"\x1f\x8b": ".csv.gz"}.get(content[:2], ".csv")
+    assert house.files.store([content], f"table{suffix}", ann).bytes == len(content)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../etc/cron.d/x.csv",
+        "/etc/passwd.csv",
+        "..\\..\\x.csv",
+        "a\x00.csv",
+        "\u202egpj.csv",
+        "con.csv",
+        "‮",
+    ],
+)
+def test_no_name_of_a_client_becomes_part_of_a_path(house: House, ann: Person, name: str) -> None:
+    try:
+        stored = house.files.store([CSV], name, ann)
+    except InputError:
+        assert left(house) == []
+        return
+    path = house.files.path(stored.id, ann)
+    assert path.parent == house.settings.folder / "files"
+    assert path.name == f"{stored.id}.csv"
+    assert not set(stored.name) & set("/\\\x00\u202e")
+
+
+def test_shown_names_are_short_and_keep_their_end() -> None:
+    assert shown_name("x" * 1000 + ".csv").endswith(".csv")
+    assert len(shown_name("x" * 1000 + ".csv")) < 150
+
+
+@pytest.mark.parametrize("file_id", ["../service.db", "0" * 32, "' OR 1=1 --", "*", ""])
+def test_ids_that_were_never_given_open_nothing(house: House, ann: Person, file_id: str) -> None:
+    house.files.store([CSV], "ward.csv", ann)
+    with pytest.raises(NotFoundError):
+        house.files.path(file_id, ann)
+
+
+def test_nobody_sees_or_deletes_the_files_of_another(house: House, ann: Person) -> None:
+    stored = house.files.store([CSV], "ward.csv", ann)
+    eve = Person("eve", frozenset(ServiceRole))
+    assert house.files.list(eve) == []
+    for attempt in (house.files.get, house.files.path, house.files.remove):
+        with pytest.raises(NotFoundError):
+            attempt(stored.id, eve)
+
+
+def test_who_may_not_publish_uploads_nothing(house: House) -> None:
+    with pytest.raises(AccessError):
+        house.files.store([CSV], "ward.csv", Person("phil", frozenset({ServiceRole.PHYSICIAN})))
+    assert left(house) == []
+
+
+LIES = {
+    "text.parquet": CSV,
+    "text.xlsx": CSV,
+    "text.arrow": CSV,
+    "book.csv": workbook(),
+    "program.csv": b"\x7fELF" + bytes(100),
+    "binary.csv": b"a,b\n" + bytes(100),
+    "empty.csv": b"",
+    "plain.csv.gz": CSV,
+    "cut.csv.gz": gzip.compress(CSV * 1000)[:-20],
+    "nothing.csv.gz": gzip.compress(b""),
+    "zip.xlsx": b"PK\x03\x04" + bytes(100),
+    "unknown.exe": CSV,
+    "no suffix": CSV,
+    "book.xlsx.gz": gzip.compress(workbook()),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_file_that_is_not_what_its_name_says_is_refused(house: House, ann: Person, name: str) -> None:
+    with pytest.raises(TarnkappeError):
+        house.files.store([LIES[name]], name, ann)
+    assert left(house) == []
+
+
+def small(house: House, **changes: int) -> Files:
+    return Files(house.store, house.settings.folder / "files", Limits(**changes))
+
+
+def test_a_gzip_bomb_is_refused_without_being_unpacked(house: House, ann: Person) -> None:
+    bomb = gzip.compress(bytes(0) + b"a" * (20 * 2**20))
+    assert len(bomb) < 2**16
+    tracemalloc.start()
+    with pytest.raises(LimitError, match="unpacked"):
+        house.files.store([bomb], "bomb.csv.gz", ann)
+    assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    tracemalloc.stop()
+    with pytest.raises(LimitError, match="unpacked"):
+        small(house, unpacked_bytes=1000).store([gzip.compress(CSV * 100)], "large.csv.gz", ann)
+    assert left(house) == []
+
+
+def test_a_workbook_that_is_a_bomb_is_refused(house: House, ann: Person) -> None:
+    bomb = workbook(**{"xl/worksheets/sheet2.xml": b"<a/>" * (5 * 2**20)})
+    with pytest.raises(LimitError, match="unpacked"):
+        house.files.store([bomb], "bomb.xlsx", ann)
+    many = io.BytesIO()
+    with zipfile.ZipFile(many, "w") as archive:
+        for number in range(10_001):
+            archive.writestr(str(number), b"")
+    with pytest.raises(LimitError):
+        house.files.store([many.getvalue()], "many.xlsx", ann)
+    entities = workbook(**{"xl/x.xml": b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaa">]><x>&a;</x>'})
+    with pytest.raises(InputError, match="entities"):
+        house.files.store([entities], "laughs.xlsx", ann)
+    assert left(house) == []
+
+
+def test_too_much_is_refused_while_it_comes(house: House, ann: Person) -> None:
+    came = []
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            came.append(1)
+            yield b"a,b\n" * 1000
+
+    files = small(house, upload_bytes=100_000)
+    with pytest.raises(LimitError, match="100,000 bytes"):
+        files.store(endless(), "endless.csv", ann)
+    assert len(came) < 30
+    with pytest.raises(LimitError, match="no room"):
+        small(house, stored_bytes=10).store([CSV], "ward.csv", ann)
+    assert left(house) == []
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(house: House, ann: Person) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield CSV
+        raise ConnectionResetError
+
+    with pytest.raises(TarnkappeError):
+        asyncio.run(house.files.receive(broken(), "ward.csv", ann))
+    assert left(house) == []
+    assert house.files.list(ann) == []
+
+
+def test_old_files_go_by_themselves(house: House, ann: Person) -> None:
+    stored = house.files.store([CSV], "ward.csv", ann)
+    house.files.clean()
+    assert house.files.list(ann) == [stored]
+    later = Files(
+        house.store, house.settings.folder / "files", LIMITS, clock=lambda: stored.created + 31 * 86_400
+    )
+    later.clean()
+    assert later.list(ann) == []
+    assert left(house) == []
+
+
+def test_uploads_over_http(service: Running, steward: httpx.Client) -> None:
+    made = steward.post("/files", params={"name": "../ward.csv"}, content=CSV)
+    assert made.status_code == 201
+    told = made.json()
+    assert told["name"] == "ward.csv"
+    assert steward.get(f"/files/{told['id']}").json() == told
+    assert told in steward.get("/files").json()
+    with service.client(service.somebody("eve", "steward")) as eve:
+        assert eve.get(f"/files/{told['id']}").status_code == 404
+        assert eve.delete(f"/files/{told['id']}").status_code == 404
+        assert eve.get("/files").json() == []
+    with service.client(service.somebody("phil", "physician")) as phil:
+        assert phil.post("/files", params={"name": "ward.csv"}, content=CSV).status_code == 403
+    assert steward.delete(f"/files/{told['id']}").status_code == 204
+    assert steward.get(f"/files/{told['id']}").status_code == 404
+    assert steward.post("/files", params={"name": "ward.csv"}, content=b"").status_code == 422
+    assert steward.post("/files", content=CSV).status_code == 422
+
+
+def upload(steward: httpx.Client, megabytes: int) -> int:
+    """The status of an upload that is made up while it is sent."""
+    line = b"34,m,some text that fills the line\n"
+    piece = line * (2**20 // len(line))
+
+    def pieces() -> Iterator[bytes]:
+        yield b"age,sex,note\n"
+        for _ in range(megabytes):
+            yield piece
+
+    return steward.post("/files", params={"name": "large.csv"}, content=pieces()).status_code
+
+
+def test_an_upload_does_not_grow_memory(service: Running, steward: httpx.Client) -> None:
+    upload(steward, 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert upload(steward, 30) == 201
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 15 * 1024, (
+        f"{grown / 1024:.0f} MB for an upload of 30 MB, sent and received in one process"
+    )
+
+
+@pytest.mark.slow
+def test_an_upload_of_two_gigabytes_does_not_grow_memory(tmp_path: Path) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(2048):
+            yield b"34,m\n" * (2**20 // 5)
+
+    house = House(ServiceSettings(folder=tmp_path / "house"))
+    ann = house.people.add("ann", ["steward"])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    stored = asyncio.run(house.files.receive(pieces(), "large.csv", ann))
+    assert stored.bytes > 2 * 10**9
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024
+    house.files.remove(stored.id, ann)
+    house.close()
+
+
+def test_a_parquet_file_is_known_by_its_mark(house: House, ann: Person, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"age": [1, 2]}), tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    assert house.files.store([content], "t.parquet", ann).bytes == len(content)

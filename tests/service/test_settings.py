@@ -1,0 +1,50 @@
+"""Settings are checked before anything starts."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.service.settings import Limits, ServiceSettings
+
+
+def test_the_settings_of_the_how_to_are_read() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "service.md").read_text(encoding="utf-8")
+    block = text.partition("```toml\n")[2].partition("```")[0]
+    found = ServiceSettings.from_dict(tomllib.loads(block), Path("/etc/tarnkappe"))
+    assert found.folder == Path("/var/lib/tarnkappe")
+    assert found.certificate == Path("/etc/tarnkappe/tls/chain.pem")
+    assert found.gates == {"clinic": Path("/etc/tarnkappe/gate.toml")}
+    assert found.secure
+    assert found.limits.jobs_at_once == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ({"servise": {}}, "did you mean 'service'"),
+        ({"service": {"prot": 1}}, "did you mean 'port'"),
+        ({"service": {"port": "8080"}}, "'port' must be of the type int"),
+        ({"service": {"port": True}}, "'port' must be of the type int"),
+        ({"service": 5}, "must be a section"),
+        ({"limits": {"job_second": 1}}, "did you mean 'job_seconds'"),
+        ({"limits": {"job_seconds": -1}}, "positive"),
+        ({"limits": {"job_memory": "8GB"}}, "positive"),
+        ({"databases": {"clinic": "clinic.db"}}, "no address"),
+        ({"service": {"host": "0.0.0.0"}}, "would read passwords"),
+        ({"service": {"certificate": "x.pem"}}, "belong together"),
+    ],
+)
+def test_wrong_settings_are_refused_with_what_to_do(content: dict[str, object], told: str) -> None:
+    with pytest.raises(ParameterError, match=told):
+        ServiceSettings.from_dict(content)
+
+
+def test_by_default_nobody_else_reaches_the_service() -> None:
+    settings = ServiceSettings()
+    assert settings.host == "127.0.0.1"
+    assert not settings.databases
+    assert Limits().jobs_at_once >= 2, "one place stays free for others"
