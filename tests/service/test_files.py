@@ -54,7 +54,9 @@ def test_an_upload_is_kept_as_it_came(house: House, ann: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [workbook(), CSV, gzip.compress(CSV), b"\xff\xfe" + "a;b\n1;2".encode("utf-16-le")]
+    "content",
+    [workbook(), CSV, gzip.compress(CSV), b"\xff\xfe" + "a;b\n1;2".encode("utf-16-le")],
+    ids=["workbook", "csv", "gzip", "utf-16"],
 )
 def test_honest_files_come_in(house: House, ann: Person, content: bytes) -> None:
     suffix = {b"PK": ".xlsx", b"\x1f\x8b": ".csv.gz"}.get(content[:2], ".csv")
