@@ -60,6 +60,7 @@ def test_risk_measures_what_it_is_held_to() -> None:
     assert all(measured[name] > 0 for name in risk.LIMITS)
 
 
+@pytest.mark.slow
 def test_exchange_measures_what_it_is_held_to() -> None:
     measured = exchange.run(rows=1000, earlier=3)
     assert set(exchange.LIMITS) <= set(measured)

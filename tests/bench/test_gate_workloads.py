@@ -66,6 +66,7 @@ def test_all_ten_setups_are_measured_with_stable_names() -> None:
         assert {name.split("_")[1] for name in known} <= set(gate.PLAN)
 
 
+@pytest.mark.slow
 def test_a_run_has_the_figures_of_its_setups_and_a_picture(tmp_path: Path) -> None:
     keep = tmp_path / "figures.jsonl"
     measured = gate.run(seeds=1, setups=("2",), keep=keep)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
 import os
 import signal
 import sys
@@ -14,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.console import errors, output, print_json
+from tarnkappe.cli.own_log import own_log
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.server.settings import Settings, address
@@ -56,22 +56,22 @@ def serve(
         raise ParameterError("serving needs the wire protocol: pip install 'tarnkappe[gate]'") from None
 
     chosen, settings = _policy(policy, source), _settings(policy, listen, users)
-    _log_to_stderr()
-    for warning in chosen.warnings:
-        errors.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True, markup=False)
-    Users(settings.users).names()  # nobody should wait for a history to be read to learn that this fails
-    keeper = Keeper.open(chosen)
-    try:
-        view = View.of(chosen, keeper.source.types)
-        noisy = None
-        if settings.aggregates == "noisy":
-            store = Store.open(chosen.store)
-            noisy = NoisyFigures(
-                chosen, keeper.source, store, settings.epsilon, settings.budget, settings.bounds
-            )
-        asyncio.run(_serve(Service(keeper, view, chosen, settings, noisy), settings.host, as_json))
-    finally:
-        keeper.close()
+    with own_log():
+        for warning in chosen.warnings:
+            errors.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True, markup=False)
+        Users(settings.users).names()  # nobody should wait for a history to be read to learn that this fails
+        keeper = Keeper.open(chosen)
+        try:
+            view = View.of(chosen, keeper.source.types)
+            noisy = None
+            if settings.aggregates == "noisy":
+                store = Store.open(chosen.store)
+                noisy = NoisyFigures(
+                    chosen, keeper.source, store, settings.epsilon, settings.budget, settings.bounds
+                )
+            asyncio.run(_serve(Service(keeper, view, chosen, settings, noisy), settings.host, as_json))
+        finally:
+            keeper.close()
 
 
 @app.command()
@@ -195,13 +195,3 @@ async def _serve(service: Any, host: str, as_json: bool) -> None:
         sys.stdout.flush()
     listening.cancel()
     await running
-
-
-def _log_to_stderr() -> None:
-    """Our own log alone: what libraries log may quote statements."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    log = logging.getLogger("tarnkappe")
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False

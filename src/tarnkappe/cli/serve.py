@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import getpass
-import logging
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.console import errors, output, print_json
+from tarnkappe.cli.own_log import own_log
 from tarnkappe.errors import OutputError, ParameterError
 
 
@@ -49,7 +49,6 @@ def serve(
     chosen = ServiceSettings() if settings is None else ServiceSettings.load(settings)
     said: dict[str, Any] = {"folder": folder, "host": host, "port": port}
     chosen = dataclasses.replace(chosen, **{key: value for key, value in said.items() if value is not None})
-    _log_to_stderr()
     house = House(chosen)
     config = uvicorn.Config(
         create_app(house, web=web),
@@ -75,7 +74,8 @@ def serve(
         output.print(f"open this link, it works once:\n{link}", highlight=False, markup=False, soft_wrap=True)
         errors.print(f"everything is kept in {chosen.folder}; Ctrl-C ends the service", highlight=False)
     sys.stdout.flush()
-    uvicorn.Server(config).run(sockets=[socket])
+    with own_log():
+        uvicorn.Server(config).run(sockets=[socket])
 
 
 def _bound(config: Any) -> Any:
@@ -101,13 +101,3 @@ def _write_new(path: Path, secret: str) -> None:
             file.write(secret + "\n")
     except OSError as error:
         raise OutputError(f"{path}: the token cannot be written: {error.strerror}") from None
-
-
-def _log_to_stderr() -> None:
-    """Our own log, and of libraries only that something broke: what they log may quote data."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    log = logging.getLogger("tarnkappe")
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
