@@ -237,7 +237,12 @@ HOLES = {
     "anybody decides": (Staff, "require", "not person.duties & duties", "False"),
     "anybody fetches": (Records, "require_own", "request.institution != institution", "False"),
     "withdrawn patients": (Desk, "withdraw_patient", "State(row.state) in HELD_BACK", "False"),
-    "past the deadline": (Desk, "expire", "REQUESTS.c.deadline <=", "REQUESTS.c.deadline >"),
+    "past the deadline": (
+        Desk,
+        "expire",
+        "REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat()",
+        "sa.false()",
+    ),
     "parts before the package": (Delivery, "part", "state is not State.SENT or ", ""),
 }
 
@@ -257,7 +262,11 @@ def test_the_machine_would_find_a_hole(hole: str, monkeypatch: pytest.MonkeyPatc
     )
     monkeypatch.setattr(owner, name, scope[name])
     enough = settings(
-        max_examples=400, stateful_step_count=20, phases=[Phase.generate], report_multiple_bugs=False
+        max_examples=400,
+        stateful_step_count=20,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+        derandomize=True,  # this is about the machine, not about luck
     )
     with pytest.raises((AssertionError, KeyError, sa.exc.IntegrityError)):
         run_state_machine_as_test(Exchange, settings=enough)
