@@ -82,12 +82,12 @@ def test_a_process_that_ends_removes_what_it_had_only_begun(tmp_path: Path) -> N
     program = (
         "import sys; from pathlib import Path; from tarnkappe.table import staging\n"
         "def interrupted(*_): raise KeyboardInterrupt\n"
-        "staging._try_lock = interrupted\n"
+        "staging.try_lock = interrupted\n"
         "try:\n"
         "    with staging.claimed_folder(Path(sys.argv[1])): pass\n"
         "except KeyboardInterrupt:\n"
         "    print([path.name for path in Path(sys.argv[1]).parent.iterdir()])\n"
-        "import fcntl; staging._try_lock = lambda lock: fcntl.flock(lock, fcntl.LOCK_EX) is None\n"
+        "import fcntl; staging.try_lock = lambda lock: fcntl.flock(lock, fcntl.LOCK_EX) is None\n"
     )
     target = tmp_path / "release.csv"
     done = subprocess.run(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 from typing import TextIO
 
 from tarnkappe.errors import InputError
+from tarnkappe.table.staging import try_lock
 
 
 def claimed(folder: Path) -> TextIO:
@@ -16,11 +16,7 @@ def claimed(folder: Path) -> TextIO:
         InputError: if another service has it.
     """
     hold = (folder / ".lock").open("w")
-    try:
-        fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not try_lock(hold.fileno()):
         hold.close()
-        raise InputError(
-            f"{folder}: another service works in this folder: end it, or choose another"
-        ) from None
+        raise InputError(f"{folder}: another service works in this folder: end it, or choose another")
     return hold

@@ -98,7 +98,7 @@ def _held(folder: Path) -> Iterator[bool]:
         return
     is_ours = False
     try:
-        is_ours = _try_lock(lock.fileno()) and _has_its_name(lock.fileno(), folder / LOCK)
+        is_ours = try_lock(lock.fileno()) and _has_its_name(lock.fileno(), folder / LOCK)
         yield is_ours
     finally:
         try:
@@ -141,7 +141,8 @@ def _remove_if_empty(folder: Path) -> None:
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(descriptor: int) -> bool:
+    def try_lock(descriptor: int) -> bool:
+        """Lock an open file if nobody else has; the lock lasts until it is closed or its process ends."""
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -151,7 +152,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(descriptor: int) -> bool:
+    def try_lock(descriptor: int) -> bool:
+        """Lock an open file if nobody else has; the lock lasts until it is closed or its process ends."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
