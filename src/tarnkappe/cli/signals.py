@@ -6,9 +6,17 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
+from types import FrameType
 
 AGAIN = 0.02
-"""Seconds after which an interruption that got lost comes again."""
+"""Seconds after which an interruption that got lost, or came at a bad moment, comes again."""
+UNSAFE = (
+    "<frozen importlib._bootstrap>",  # some libraries abort when an exception meets them while imported
+    f"{os.sep}llvmlite{os.sep}",  # LLVM would go on without the function that its callback did not load
+    str(Path("numba", "core", "serialize.py")),  # compiled functions call it, and an error crashes them
+)
+"""Parts of file names: where an exception would end in a crash, so that a signal waits until it is over."""
 
 
 class StoppedError(Exception):
@@ -43,14 +51,26 @@ def _leave(number: int, _frame: object) -> None:
     os._exit(128 + number)
 
 
-def _interrupt(*_: object) -> None:
-    if _is_first(signal.SIGINT):
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if _is_unsafe(frame):
+        _send_soon(number)
+    elif _is_first(signal.SIGINT):
         raise KeyboardInterrupt
 
 
-def _terminate(*_: object) -> None:
-    if _is_first(signal.SIGTERM):
+def _terminate(number: int, frame: FrameType | None) -> None:
+    if _is_unsafe(frame):
+        _send_soon(number)
+    elif _is_first(signal.SIGTERM):
         sys.exit(128 + signal.SIGTERM)
+
+
+def _is_unsafe(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if any(place in frame.f_code.co_filename for place in UNSAFE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_first(number: int) -> bool:
@@ -66,15 +86,19 @@ def _not_lost(found: sys.UnraisableHookArgs) -> None:
     if isinstance(found.exc_value, KeyboardInterrupt | SystemExit):
         number = signal.SIGINT if isinstance(found.exc_value, KeyboardInterrupt) else signal.SIGTERM
         signal.signal(number, _interrupt if number == signal.SIGINT else _terminate)
-        again = threading.Timer(AGAIN, _send, [number])
-        again.daemon = True
-        again.start()
+        _stopping.discard(number)
+        _send_soon(number)
     else:
         sys.__unraisablehook__(found)
 
 
+def _send_soon(number: int) -> None:
+    again = threading.Timer(AGAIN, _send, [number])
+    again.daemon = True
+    again.start()
+
+
 def _send(number: int) -> None:
-    _stopping.discard(number)
     if sys.platform == "win32":
         signal.raise_signal(number)
     else:  # to the thread that handles signals, so that it also wakes up
