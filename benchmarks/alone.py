@@ -46,7 +46,7 @@ def alone(work: Callable[[], Any], *, repeats: int = 1, patience: float = 2.0) -
     child.start()
     sender.close()
     try:
-        found = receiver.recv()
+        found: Alone | str = receiver.recv()
     except EOFError:
         raise RuntimeError("the process that measures ended without a result") from None
     finally:
@@ -58,7 +58,8 @@ def alone(work: Callable[[], Any], *, repeats: int = 1, patience: float = 2.0) -
 
 def _work(work: Callable[[], Any], repeats: int, patience: float, sender: Connection) -> None:
     try:
-        before, times = _peak(), []
+        before = _peak()
+        times: list[float] = []
         peak = 0.0
         outcome: Any = None
         while not times or (len(times) < repeats and sum(times) < patience):

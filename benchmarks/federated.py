@@ -26,6 +26,11 @@ from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role, Table, Tuples
 from tarnkappe.table.encoding import encode_column
 
+RING, STAR, MASKED = Protocol.RING, Protocol.STAR, Protocol.MASKED
+HORIZONTAL, VERTICAL = Distribution.HORIZONTAL, Distribution.VERTICAL
+LETTER = {RING: "A", STAR: "B", MASKED: "C"}
+"""How the literature calls the protocols."""
+K = 5
 HELPER, KEY = "X", "person"
 BANDWIDTH = 88e6
 """Bits in a second of the network of the literature."""

@@ -203,7 +203,7 @@ def _noise() -> Sides:
 def _clone_matching() -> float:
     """Compiled against its plain twin; the least of several, since both take turns query by query."""
     return min(
-        against_plain_python("4-10000-100", 10, 15)["clone_matching_to_plain_python"] for _ in range(3)
+        float(against_plain_python("4-10000-100", 10, 15)["clone_matching_to_plain_python"]) for _ in range(3)
     )
 
 

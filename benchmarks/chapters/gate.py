@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, ratio, seconds, share
@@ -24,7 +25,7 @@ def _measure_large(size: Size, progress: Progress | None) -> Figures:
     return _run(progress, 1, size.pick(("9",), LARGE), {"plain_queries": size.pick(5, 40)})
 
 
-def _run(progress: Progress | None, seeds: int, setups: tuple[str, ...], few: dict[str, int]) -> Figures:
+def _run(progress: Progress | None, seeds: int, setups: tuple[str, ...], few: dict[str, Any]) -> Figures:
     kept = os.environ.get(KEPT)
     if kept:
         named = " ".join(f"--setup {name}" for name in setups)

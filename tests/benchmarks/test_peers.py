@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from benchmarks.chapters import peers
 from benchmarks.peers import environment
+from benchmarks.peers.comparing import FEW, original_rows, peer_of
 from benchmarks.peers.environment import PEERS, Peer, PeerError
 from benchmarks.peers.judging import ROW, judge, lost_bits, read_release
 
@@ -66,7 +67,7 @@ def test_a_tool_that_cannot_be_installed_is_reported_as_such(
     with pytest.raises(PeerError, match="pip says no"):
         Peer("anjana").run()
     assert not list(own_folder.rglob("installed")), "it is tried again the next time"
-    found = peers._peer(environment.ANJANA, peers._original(20), peers.FEW, [KAnonymity(2)], k=2)
+    found = peer_of(environment.ANJANA, original_rows(20), FEW, [KAnonymity(2)], k=2)
     assert found == {"tool": "anjana", "failed": "pip says no"}
 
 
@@ -97,8 +98,13 @@ def test_a_table_without_a_failed_tool_and_one_with_only_failed_ones_can_both_be
         "rows": 90, "values": [5], "right": True, "lost_bits": 12.0,
     }  # fmt: skip
     failed = {"tool": "anjana", "limit": 0.0, "failed": "anjana cannot be installed: no network"}
-    story = peers._tell_k({"source": "Adult", "rows": 100, "lines": [ours, failed]})
+    story = peers.k_anonymity.EXPERIMENT.tell({"source": "Adult", "rows": 100, "lines": [ours, failed]})
     assert story.meaning == "No other tool could be installed."
     assert story.differs == ("anjana: anjana cannot be installed: no network.",)
     theirs = ours | {"tool": "anjana 1.0", "seconds": 4.0}
-    assert "4×" in peers._tell_k({"source": "Adult", "rows": 100, "lines": [ours, theirs]}).meaning
+    assert (
+        "4×"
+        in peers.k_anonymity.EXPERIMENT.tell(
+            {"source": "Adult", "rows": 100, "lines": [ours, theirs]}
+        ).meaning
+    )
