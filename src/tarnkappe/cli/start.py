@@ -2,7 +2,7 @@
 
 Numba and pyarrow look for packages that they could work with, and loading those takes as long as all of our
 work on a small table. The command line needs none of them for that: kernels do no linear algebra, call
-nothing foreign and are not measured line by line, and no data frame is ever made. All of them can be imported
+nothing foreign, are not measured line by line and not set up by a file, and no data frame is ever made. All of them can be imported
 as always afterwards.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 
-UNNEEDED = ("scipy.linalg", "coverage", "cffi", "pandas")
+UNNEEDED = ("scipy", "yaml", "coverage", "cffi", "pandas")
 
 
 def load_libraries() -> None:
