@@ -11,7 +11,13 @@ from tarnkappe.errors import ColumnError
 from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
 from tarnkappe.privacy.group_model import GroupModel
 from tarnkappe.privacy.model import Direction, Measure, Monotonicity, as_names, literal, require
-from tarnkappe.privacy.shares import counts_of, quotients, ratios_at_most, require_share
+from tarnkappe.privacy.shares import (
+    SHARES_OF_MERGED_GROUPS,
+    counts_of,
+    quotients,
+    ratios_at_most,
+    require_share,
+)
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -59,12 +65,7 @@ class ConfidenceBounding(GroupModel):
 
     @property
     def monotonicity(self) -> Monotonicity:
-        return Monotonicity(
-            True,
-            False,
-            "The share of a value in a merged group lies between its shares in the parts; "
-            "but a class that was suppressed can spoil the group it is merged with.",
-        )
+        return SHARES_OF_MERGED_GROUPS
 
     @property
     def group_columns(self) -> tuple[str, ...]:

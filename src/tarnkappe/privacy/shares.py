@@ -11,12 +11,19 @@ from fractions import Fraction
 import numpy as np
 
 from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Measure, require
+from tarnkappe.privacy.model import Measure, Monotonicity, require
 from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts, sum_by_group
 
 MAX_INT64 = 2**63 - 1
+SHARES_OF_MERGED_GROUPS = Monotonicity(
+    True,
+    False,
+    "The share of a value in a merged group lies between its shares in the parts; "
+    "but a class that was suppressed can spoil the group it is merged with.",
+)
+"""What a model that bounds shares in groups of people says of itself."""
 
 
 def require_share(model: str, parameter: str, number: object, *, above_zero: bool = False) -> None:

@@ -22,7 +22,13 @@ from tarnkappe.privacy.model import (
     literal,
     require_whole,
 )
-from tarnkappe.privacy.shares import codes_of, every_share_at_most, largest_share, require_share
+from tarnkappe.privacy.shares import (
+    SHARES_OF_MERGED_GROUPS,
+    codes_of,
+    every_share_at_most,
+    largest_share,
+    require_share,
+)
 from tarnkappe.privacy.subset_anonymity import SubsetAnonymity
 from tarnkappe.privacy.verify import class_of, text
 from tarnkappe.table import SUPPRESSED, Classes, Tuples
@@ -82,12 +88,7 @@ class SubsetConfidence(Model):
 
     @property
     def monotonicity(self) -> Monotonicity:
-        return Monotonicity(
-            True,
-            False,
-            "The share of a value in a merged group lies between its shares in the parts; "
-            "but a class that was suppressed can spoil the group it is merged with.",
-        )
+        return SHARES_OF_MERGED_GROUPS
 
     @property
     def distributions(self) -> tuple[tuple[str, ...], ...]:

@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
 from tarnkappe.privacy.group_model import GroupModel
 from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, as_names
-from tarnkappe.privacy.shares import every_share_at_most, largest_share, require_share
+from tarnkappe.privacy.shares import (
+    SHARES_OF_MERGED_GROUPS,
+    every_share_at_most,
+    largest_share,
+    require_share,
+)
 from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, require_disjoint
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
@@ -58,12 +63,7 @@ class XYLinkability(GroupModel):
 
     @property
     def monotonicity(self) -> Monotonicity:
-        return Monotonicity(
-            True,
-            False,
-            "The share of a value in a merged group lies between its shares in the parts; "
-            "but a class that was suppressed can spoil the group it is merged with.",
-        )
+        return SHARES_OF_MERGED_GROUPS
 
     @property
     def group_columns(self) -> tuple[str, ...]:
