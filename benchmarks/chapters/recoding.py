@@ -27,7 +27,7 @@ from tarnkappe.table.examples import ExampleData, shaped
 
 def _measure_k_optimize(size: Size, progress: Progress | None) -> Figures:
     return k_optimize.run(
-        progress, seconds=size.pick(2.0, 6.0), sizes=size.pick((1000, 100), k_optimize.SIZES)
+        progress, seconds=size.pick(2.0, 20.0), sizes=size.pick((1000, 100), k_optimize.SIZES)
     )
 
 
