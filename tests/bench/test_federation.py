@@ -16,8 +16,10 @@ def test_federation_measures_what_it_is_held_to() -> None:
     ):
         assert measured[key] > 0
     shares = [value for key, value in measured.items() if key.startswith("quality_")]
-    assert len(shares) == 6
+    assert len(shares) == 10
     assert all(share > 0 for share in shares)
-    assert measured["quality_k_anonymity_vertical_3"] <= 1, "the protocols lose less than parties at home"
+    for key in ("k_anonymity_vertical_3", "k_anonymity_in_turns_3"):
+        assert measured[f"quality_{key}"] <= 1, "the protocols lose less than parties at home"
     assert measured["masked_foretold_against_measured"] > 0
+    assert measured["masked_ring_foretold_against_measured"] > 0
     assert measured["adult_star_bytes"] < measured["adult_ring_bytes"]

@@ -20,7 +20,7 @@ from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.federation.star import StarHelper, StarParty
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Exhaustive, Problem, Search
-from tarnkappe.loss import Height, Loss
+from tarnkappe.loss import Entropy, Height, Loss
 from tarnkappe.privacy import KAnonymity, Model, protect
 from tarnkappe.recoding.chance import Chance
 from tarnkappe.table import Role, Table, Tuples
@@ -216,7 +216,7 @@ def federate(
     columns = tuple(
         SharedColumn(
             name,
-            _role(name, whole.quasi_identifiers),
+            role_of(name, whole.quasi_identifiers),
             str(whole.table.schema.field(name).type),
             whole.rules[name].height if name in whole.rules else 0,
             owner=owner[name],
@@ -249,7 +249,63 @@ def federate(
     return Federation(contract, tables, whole.rules)
 
 
-def _role(name: str, quasi_identifiers: Sequence[str]) -> Role:
+def in_regions(
+    whole: Whole,
+    protocol: Protocol,
+    sizes: Sequence[int],
+    seed: int,
+    models: Sequence[Model] = (KAnonymity(2),),
+    loss: Loss | None = None,
+    **options: Any,
+) -> Federation:
+    """Every person lives in one region, and the parties of a region have different columns of its people."""
+    rng = np.random.default_rng(seed)
+    shared = [n for n in whole.table.column_names if n != "tid"]
+    home = rng.integers(len(sizes), size=whole.table.num_rows)
+    regions = tuple(
+        tuple(f"{chr(65 + place)}{i + 1}" for i in range(size)) for place, size in enumerate(sizes)
+    )
+    owners: dict[str, list[str]] = {name: [] for name in shared}
+    tables = {}
+    for place, region in enumerate(regions):
+        people = whole.table.filter(pa.array(home == place))
+        chosen = {name: region[int(rng.integers(len(region)))] for name in shared}
+        for name, owner in chosen.items():
+            owners[name].append(owner)
+        for party in region:
+            own = people.select(["tid", *(n for n in shared if chosen[n] == party)])
+            tables[party] = own.take(rng.permutation(own.num_rows))
+    first, *others = regions
+    parties = (first[0], *(party for region in others for party in region), *first[1:])
+    columns = tuple(
+        SharedColumn(
+            name,
+            role_of(name, whole.quasi_identifiers),
+            str(whole.table.schema.field(name).type),
+            whole.rules[name].height if name in whole.rules else 0,
+            owners=tuple(owners[name]),
+        )
+        for name in shared
+    )
+    contract = Contract(
+        protocol,
+        Distribution.HYBRID,
+        parties,
+        columns,
+        tuple(models),
+        loss or Entropy(),
+        options.pop("limit", 0.2),
+        helper=None if protocol is Protocol.RING else HELPER,
+        key="tid",
+        regions=regions,
+        counter_bits=SMALL_KEY,
+        weak_ciphers=True,
+        **options,
+    )
+    return Federation(contract, {party: tables[party] for party in parties}, whole.rules)
+
+
+def role_of(name: str, quasi_identifiers: Sequence[str]) -> Role:
     if name in quasi_identifiers:
         return Role.QUASI_IDENTIFIER
     return Role.SENSITIVE if name == "disease" else Role.INSENSITIVE

@@ -81,9 +81,10 @@ def write_sites(
         f"patience = {patience}",
         *([f'helper = "{contract.helper}"'] if contract.helper else []),
         *(['key = "tid"'] if contract.key else []),
+        *([f"regions = {json.dumps(contract.regions)}"] if contract.regions else []),
         "[identity]",
-        'certificate = "P1.pem"',
-        'key = "P1.key"',
+        f'certificate = "{contract.parties[0]}.pem"',
+        f'key = "{contract.parties[0]}.key"',
         'authority = "authority.pem"',
         "[addresses]",
         *(f'{name} = "{hosts[name]}:{port}"' for name, port in ports.items()),
@@ -96,6 +97,7 @@ def write_sites(
         job += [f"[columns.{column.name}]", f'role = "{column.role}"', f"height = {column.height}"]
         job += [f'kind = "{kinds[column.name]}"']
         job += [f'owner = "{column.owner}"'] if column.owner else []
+        job += [f"owners = {json.dumps(column.owners)}"] if column.owners else []
     (folder / "job.toml").write_text("\n".join(job), encoding="utf-8")
     return ports
 

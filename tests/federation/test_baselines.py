@@ -11,10 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import NoSolutionError
-from tarnkappe.federation.baselines import anonymize_in_turns, anonymize_then_concatenate, cell_entropy
+from tarnkappe.federation.baselines import (
+    anonymize_in_turns,
+    anonymize_then_concatenate,
+    anonymize_then_join,
+    cell_entropy,
+)
 from tarnkappe.lattice import Exhaustive
 from tarnkappe.loss import Entropy
-from tarnkappe.privacy import KAnonymity, RecursiveDiversity
+from tarnkappe.privacy import KAnonymity, Model, RecursiveDiversity
 from tests.federation.federations import EXAMPLE, random_whole
 
 
@@ -52,6 +57,35 @@ def test_checklist_6_vertical_baseline_is_safe_and_loses_no_less_than_the_centra
     best = Exhaustive().run(whole.problem((k,), Entropy(), 0.0)).best
     assert best is not None
     assert best.loss <= baseline.loss + 1e-6
+
+
+@pytest.mark.parametrize("model", [KAnonymity(2), RecursiveDiversity("disease", c=2, l=2)], ids=str)
+@given(seed=st.integers(0, 10**6), limit=st.sampled_from([0.0, 0.3]))
+@settings(max_examples=12)
+def test_checklist_52_classes_that_nobody_splits_keep_every_promise(
+    model: Model, seed: int, limit: float
+) -> None:
+    whole = random_whole(seed, least_rows=10)
+    first, *rest = whole.quasi_identifiers
+    parts = [whole.table.select(["tid", first, "disease"]), whole.table.select(["tid", *rest, "visits"])]
+    rules = {name: whole.rules[name] for name in whole.quasi_identifiers}
+    best = Exhaustive().run(whole.problem((model,), Entropy(), limit)).best
+    try:
+        baseline = anonymize_then_join(parts, "tid", rules, (model,), Entropy(), limit)
+    except NoSolutionError:
+        return
+    released: dict[tuple[str, ...], Counter[str]] = {}
+    for row in baseline.release.to_pylist():
+        disease, _ = row.pop("disease"), row.pop("visits")
+        released.setdefault(tuple(row.values()), Counter())[disease] += 1
+    for diseases in released.values():
+        counts = sorted(diseases.values(), reverse=True)
+        good = sum(counts) >= 2 if isinstance(model, KAnonymity) else counts[0] < 2 * sum(counts[1:])
+        assert good
+    assert whole.table.num_rows - baseline.release.num_rows <= limit * whole.table.num_rows
+    assert best is not None
+    if limit == 0:
+        assert best.loss <= baseline.loss + 1e-6
 
 
 @given(seed=st.integers(0, 10**6))

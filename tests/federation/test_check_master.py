@@ -7,7 +7,7 @@ import pytest
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation import ring
 from tarnkappe.federation.contract import Contract, Distribution, Protocol
-from tarnkappe.federation.engine import Finding, release
+from tarnkappe.federation.engine import Finding, release, rows_of
 from tarnkappe.federation.leakage import LeakageReport, roles_of
 from tarnkappe.federation.ring import RingParty
 from tarnkappe.federation.runner import run_in_memory
@@ -23,7 +23,7 @@ def lazy(share: Share, contract: Contract) -> tuple[Share, Finding]:
 
 
 def too_low(share: Share, contract: Contract) -> tuple[Share, Finding]:
-    return release(share, contract, (0, 0, 5)), Finding((0, 0, 5), 0, 5.0)
+    return release(share, rows_of(share, contract), contract, (0, 0, 5)), Finding((0, 0, 5), 0, 5.0)
 
 
 @pytest.mark.parametrize("distribution", PURE)

@@ -278,6 +278,20 @@ def test_many_counters_are_encrypted_by_processes_on_all_cores(monkeypatch: pyte
     assert all(maker.poll() is not None for maker in makers)
 
 
+@pytest.mark.slow
+def test_many_tests_with_a_few_groups_each_use_all_cores_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    key = PrivateKey.generate(1024)
+    ciphertexts = key.public.encrypt([5] * 300)
+    started = []
+    for _ in range(4):
+        ciphertexts = key.public.rerandomize(ciphertexts)
+        started.append(len(key.public.masks._makers))
+    assert started == [0, 0, 1, 1]
+    assert set(key.decrypt(ciphertexts[::30])) == {5}
+    key.public.masks.close()
+
+
 def test_trap_22_ciphertexts_are_twice_as_long_as_the_modulus(key: PrivateKey) -> None:
     assert {len(c) for c in key.public.to_bytes(key.public.encrypt([0, 1, 2**100]))} == {2 * 256 // 8}
 

@@ -50,7 +50,7 @@ def test_trap_5_a_ring_of_two_is_refused_with_the_reason() -> None:
         ({"made_up_share": -1}, "at least 0"),
         ({"fill_absent": True, "protocol": MASKED}, "filled in by the helper of a star only"),
         ({"check_master": True}, "only a ring has a master"),
-        ({"link": True}, "vertical data only"),
+        ({"link": True}, "vertical data or regions only"),
         ({"weak_ciphers": False, "protocol": MASKED}, "below current recommendations"),
         ({"weak_ciphers": False, "group": "pohlig-hellman-1536"}, "below current recommendations"),
     ],

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.cli.federate import federate as command
+from tarnkappe.federation.ciphers.fixed_base import FixedBase
+from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Distribution, Protocol
 from tarnkappe.federation.cost import Speed, Workload, calibrated, estimate
+from tarnkappe.federation.message import Message
 from tests.conftest import FIXTURES
-from tests.federation.federations import EXAMPLE, PURE, example
+from tests.federation.federations import EXAMPLE, PURE, example, in_regions, random_whole
+from tests.federation.site_files import write_sites
 
 TABLES = json.loads((FIXTURES / "federation" / "cost-model.json").read_text(encoding="utf-8"))
 SPEEDS = {
@@ -67,16 +74,94 @@ def test_a_ring_does_as_many_operations_as_the_model_says(distribution: Distribu
     assert cost.messages == sum(message.kind != "release" for message in sent)
 
 
-@pytest.mark.parametrize("protocol", list(SPEEDS))
+@pytest.mark.parametrize("protocol", list(Protocol))
 def test_the_model_is_calibrated_on_the_machine(protocol: Protocol) -> None:
     contract = example(protocol, Distribution.HORIZONTAL).contract
     speed = calibrated(contract, 1e8)
     assert speed.operations > 0
     assert (speed.counter_bits > 0) is protocol.is_masked
+    assert (min(speed.encryptions, speed.decryptions) > 0) is protocol.is_masked
     if protocol.is_masked:
         assert speed.counter_bits == 2 * contract.counter_bits
 
 
-def test_a_masked_ring_is_not_modelled() -> None:
-    with pytest.raises(ParameterError, match="not modelled"):
-        estimate(Protocol.MASKED_RING, Distribution.VERTICAL, Workload(2, 1, 1, 1), Speed(1, 1, 1))
+@pytest.mark.parametrize("distribution", PURE)
+def test_a_masked_ring_does_as_many_operations_as_the_model_says(
+    distribution: Distribution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: Counter[int] = Counter()
+    powers = FixedBase.random_powers
+
+    def counted(self: FixedBase, number: int) -> list[mpz]:
+        made[id(self)] += number
+        return powers(self, number)
+
+    monkeypatch.setattr(FixedBase, "random_powers", counted)
+    sent: list[Message] = []
+    federation = example(Protocol.MASKED_RING, distribution)
+    everybody = federation.run(sent.append)
+    vertical = distribution is Distribution.VERTICAL
+    shapes = [dict(e.shape) for e in everybody["X"].transcript if e.kind == "subset"]
+    rows = shapes[0]["rows"] if vertical else sum(shape["rows"] for shape in shapes)  # equal rows became one
+    tokens = sum(number for shape in shapes for name, number in shape.items() if name.startswith("tokens/"))
+    tests = [dict(e.shape)["sizes"] for e in everybody["P1"].transcript if e.kind == "test"]
+    work = Workload(
+        3, rows, 3, tokens // (1 if vertical else 3), tests=len(tests), groups=sum(tests) / len(tests)
+    )
+    cost = estimate(
+        Protocol.MASKED_RING, distribution, work, Speed(1, 1, 256, 256, encryptions=1, decryptions=1)
+    )
+    phases = {phase.name: phase for phase in cost.phases}
+    # Horizontal parties of the example have different numbers of tokens, and the model an equal one.
+    layers = pytest.approx(everybody["P1"].work["encrypted"], abs=3)
+    on_counters = sum(made[id(everybody[name]._public.masks)] for name in federation.contract.parties) / 3
+    assert on_counters == pytest.approx(4 * (rows if vertical else rows / 3))
+    assert phases["encryption"].operations - on_counters == layers
+    kinds = Counter(message.kind for message in sent)
+    assert phases["encryption"].messages == kinds["layer"] + kinds["subset"]
+    assert phases["tests"].messages == kinds["test"]
+    assert phases["decryption"].messages == kinds["result"] + kinds["bare"]
+    assert phases["decoding"].messages == kinds["decode"]
+    assert phases["tests"].operations == 2 * sum(tests)
+
+
+def test_a_masked_ring_has_two_ciphers_of_different_speed() -> None:
+    work = Workload(3, 1000, 5, 200, made_up=250, tests=20, groups=30)
+    both = Speed(1000, 1e8, 256, 4096, encryptions=100, decryptions=50)
+    cost = estimate(Protocol.MASKED_RING, Distribution.HORIZONTAL, work, both)
+    cells, encrypted, decrypted = 3 * 200 + 3 * 200, 4 * 1250 / 3 + 20 * 30, 20 * 30 + 1250
+    assert cost.operations == pytest.approx(cells + encrypted + decrypted)
+    assert cost.computing == pytest.approx(cells / 1000 + encrypted / 100 + decrypted / 50)
+    fewer = estimate(
+        Protocol.MASKED_RING, Distribution.HORIZONTAL, dataclasses.replace(work, released=50), both
+    )
+    assert cost.computing - fewer.computing == pytest.approx(1200 / 50)
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_regions_lie_between_rows_and_columns(protocol: Protocol) -> None:
+    speed = Speed(1000, 1e8, 256, 4096, encryptions=100, decryptions=50)
+    whole = Workload(6, 6000, 6, 60, made_up=600, tests=10, groups=20)
+    horizontal, vertical = (estimate(protocol, distribution, whole, speed) for distribution in PURE)
+    hybrids = [
+        estimate(protocol, Distribution.HYBRID, dataclasses.replace(whole, regions=regions), speed)
+        for regions in (1, 2, 3)
+    ]
+    assert hybrids[0] == vertical
+    costs = [cost.seconds for cost in (*hybrids, horizontal)]
+    assert costs == sorted(costs, reverse=True)
+    assert len(set(costs)) == 4
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_the_command_foretells_every_protocol(
+    tmp_path: Path, protocol: Protocol, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_sites(tmp_path, in_regions(random_whole(13), protocol, (2, 1, 2), 1))
+    command(tmp_path / "job.toml", estimate=True, rows=1000, groups=20, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["seconds"] == pytest.approx(sum(phase["seconds"] for phase in told["phases"]))
+    assert min(told["operations"], told["messages"], told["bits"]) > 0
+    names = [phase["name"] for phase in told["phases"]]
+    assert ("tests" in names) is protocol.is_masked
+    assert ("decoding" in names) is (protocol in (Protocol.RING, Protocol.MASKED_RING))

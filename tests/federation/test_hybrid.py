@@ -1,4 +1,4 @@
-"""Hybrid distribution: everybody has some columns of some people."""
+"""Hybrid distribution without regions: everybody has some columns of some people, and the helper joins them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError, ProtocolError
 from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.lattice import Exhaustive, Problem
 from tarnkappe.loss import Height
-from tarnkappe.privacy import KAnonymity
-from tarnkappe.table import Role
+from tarnkappe.privacy import DeltaPresence, KAnonymity
+from tarnkappe.table import Role, Tuples
+from tarnkappe.table.encoding import encode_column
 from tests.federation.federations import HELPER, Federation, Whole, multiset, random_whole
 
 NAMES = ("P1", "P2", "P3")
@@ -97,9 +99,35 @@ def test_a_person_without_a_value_ends_the_run() -> None:
         dataclasses.replace(federation, tables=tables).run()
 
 
+def test_members_of_a_population_are_known_whoever_has_them() -> None:
+    whole, model = random_whole(13, least_rows=24, most_rows=24), DeltaPresence(0.0, 0.6)
+    member = np.random.default_rng(2).random(24) < 0.4
+    federation = hybrid(whole, 3).with_contract(models=(model,), member="member", suppression_limit=0.3)
+    by_key = dict(zip(whole.table.column("tid").to_pylist(), member.tolist(), strict=True))
+    tables = {
+        party: table.append_column("member", pa.array([by_key[k] for k in table.column("tid").to_pylist()]))
+        for party, table in federation.tables.items()
+    }
+    columns = [
+        whole.rules[n].attach(encode_column(n, whole.table.column(n))) for n in whole.quasi_identifiers
+    ]
+    tuples = Tuples({c.name: c for c in columns}, member.astype(np.int64), np.ones(24, np.int64))
+    best = Exhaustive().run(Problem(tuples, whole.quasi_identifiers, (model,), Height(), 0.3)).best
+    assert best is not None
+    outcome = dataclasses.replace(federation, tables=tables).run()["P1"].outcome
+    assert tuple(outcome.levels.values()) == best.node
+    assert outcome.release.num_rows == member.sum() - best.suppressed < member.sum() + 1
+    with pytest.raises(ProtocolError, match="no party has the column 'member'"):
+        federation.run()
+
+
 def test_what_a_hybrid_distribution_needs_is_said() -> None:
     contract = hybrid(random_whole(1), 1).contract
-    with pytest.raises(ParameterError, match="needs the protocol 'star' with common keys"):
-        dataclasses.replace(contract, protocol=Protocol.MASKED)
+    for protocol in (Protocol.RING, Protocol.MASKED, Protocol.MASKED_RING):
+        helper = None if protocol is Protocol.RING else HELPER
+        with pytest.raises(ParameterError, match="without regions needs the protocol 'star'"):
+            dataclasses.replace(contract, protocol=protocol, helper=helper)
+    with pytest.raises(ParameterError, match="its key cannot be private"):
+        dataclasses.replace(contract, private_keys=True)
     with pytest.raises(ColumnError, match="needs owners among"):
         dataclasses.replace(contract, columns=(dataclasses.replace(contract.columns[0], owners=()),))

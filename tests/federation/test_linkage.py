@@ -15,7 +15,7 @@ from tarnkappe.federation.leakage import LeakageReport, roles_of
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.federation.site import participant
-from tarnkappe.loss import Height
+from tarnkappe.loss import Entropy, Height
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Table
 from tests.federation.federations import (
@@ -25,6 +25,7 @@ from tests.federation.federations import (
     Whole,
     example,
     federate,
+    in_regions,
     multiset,
     random_whole,
 )
@@ -102,7 +103,7 @@ def test_parties_without_common_people_are_told() -> None:
 
 
 def test_horizontal_data_cannot_be_linked() -> None:
-    with pytest.raises(ParameterError, match="vertical data only"):
+    with pytest.raises(ParameterError, match="vertical data or regions only"):
         dataclasses.replace(example(Protocol.STAR, Distribution.HORIZONTAL).contract, link=True)
 
 
@@ -115,3 +116,25 @@ def test_rows_that_say_the_same_of_a_person_are_one_row(link: bool) -> None:
     everybody = run_in_memory([participant(n, contract, tables.get(n), RULES) for n in contract.everybody])
     assert everybody["P3"].outcome is not None
     assert multiset(everybody["P3"].outcome.release) == EXPECTED
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_people_are_linked_within_their_regions(protocol: Protocol) -> None:
+    whole = random_whole(13, least_rows=24)
+    federation = in_regions(whole, protocol, (2, 1, 3), 5)
+    away = {party: federation.tables[party].column("tid").to_pylist()[:1] for party in ("A1", "C3")}
+    tables = {
+        party: table.filter(pa.array([k not in away.get(party, []) for k in table.column("tid").to_pylist()]))
+        for party, table in federation.tables.items()
+    }
+    gone = {key for keys in away.values() for key in keys}
+    known = pa.array([key not in gone for key in whole.table.column("tid").to_pylist()])
+    rest = Whole(whole.table.filter(known), whole.rules, whole.quasi_identifiers)
+    everybody = run_in_memory(linked(dataclasses.replace(federation, tables=tables)), seed=2)
+    expected = rest.central((KAnonymity(2),), Entropy(), 0.2)
+    outcome = everybody["B1"].outcome
+    assert outcome is not None
+    assert (outcome.levels, multiset(outcome.release)) == expected
+    contract = everybody["B1"].contract
+    for name, party in everybody.items():
+        assert {entry.kind for entry in party.transcript} == set(roles_of(contract)[name])

@@ -21,7 +21,7 @@ from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Exhaustive, Problem
 from tarnkappe.loss import AverageClassSize, DiscernibilityStar, Entropy, Height, PrecisionStar
-from tarnkappe.privacy import DeltaPresence, KAnonymity
+from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role, Table, Tuples
 from tarnkappe.table.encoding import encode_column
 from tests.federation.federations import (
@@ -206,45 +206,6 @@ def test_checklist_29_a_party_without_data_may_anonymize(number: int) -> None:
         tables["P2"] = pa.concat_tables([federation.tables["P2"], federation.tables["P3"]])
     everybody = Federation(contract, tables, RULES).run()
     assert multiset(everybody["M"].outcome.release) == EXPECTED
-
-
-@pytest.mark.parametrize("distribution", PURE)
-@pytest.mark.parametrize("protocol", [RING, STAR])
-def test_trap_28_delta_presence_counts_members_of_a_population(
-    protocol: Protocol, distribution: Distribution
-) -> None:
-    whole = random_whole(13, least_rows=24, most_rows=24)
-    rng = np.random.default_rng(2)
-    member = rng.random(24) < 0.4
-    model = DeltaPresence(0.0, 0.6)
-    federation = federate(whole, protocol, distribution, (KAnonymity(1),), Height(), 0.3, seed=3)
-    federation = federation.with_contract(models=(model,), member="member")
-    holder = federation.contract.column(whole.quasi_identifiers[0]).owner
-    marked = {
-        frozenset(row.items()): flag
-        for row, flag in zip(whole.table.drop_columns(["tid"]).to_pylist(), member, strict=True)
-    }
-    by_key = dict(zip(whole.table.column("tid").to_pylist(), member, strict=True))
-    tables = {}
-    for party, table in federation.tables.items():
-        if distribution is VERTICAL:
-            flags = [by_key[key] for key in table.column("tid").to_pylist()]
-        else:
-            flags = [marked[frozenset(row.items())] for row in table.to_pylist()]
-        tables[party] = table.append_column("member", pa.array(flags)) if holder in (None, party) else table
-    if distribution is HORIZONTAL:  # equal rows share a mark
-        member = np.array(
-            [marked[frozenset(r.items())] for r in whole.table.drop_columns(["tid"]).to_pylist()]
-        )
-    columns = [
-        whole.rules[n].attach(encode_column(n, whole.table.column(n))) for n in whole.quasi_identifiers
-    ]
-    tuples = Tuples({c.name: c for c in columns}, member.astype(np.int64), np.ones(24, np.int64))
-    best = Exhaustive().run(Problem(tuples, whole.quasi_identifiers, (model,), Height(), 0.3)).best
-    everybody = dataclasses.replace(federation, tables=tables).run()
-    assert best is not None
-    assert tuple(everybody["P1"].outcome.levels.values()) == best.node
-    assert everybody["P1"].outcome.release.num_rows == member.sum() - best.suppressed
 
 
 # ------------------------------------------------------------------ protocol C in detail

@@ -50,6 +50,7 @@ def federate(
             round(contract.made_up_share * rows) if contract.protocol.is_masked else 0,
             tests,
             groups,
+            len(contract.regions) or 1,
         )
         speed = cost.calibrated(contract, megabits * 1e6, min(max(groups, cost.SAMPLE), 8 * cost.SAMPLE))
         _tell(cost.estimate(contract.protocol, contract.distribution, work, speed), as_json)

@@ -1,7 +1,8 @@
 """What parties can do without a protocol: anonymize at home and put the results together.
 
 It is there to be compared with. Horizontally every party loses more than it had to; vertically the parts
-of a table that are anonymous one by one need not be anonymous together, so the parties must take turns.
+of a table that are anonymous one by one need not be anonymous together, so the parties must take turns, or
+leave the classes of the first one as they are.
 """
 
 from __future__ import annotations
@@ -96,6 +97,50 @@ def anonymize_in_turns(
     release = pa.table(columns)
     every = {name: level for each in levels for name, level in each.items()}
     return Baseline(release, tuple(levels), cell_entropy(pa.table(originals), release, every))
+
+
+def anonymize_then_join(
+    parts: Sequence[pa.Table],
+    key: str,
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model],
+    loss: Loss,
+    suppression_limit: float = 0.0,
+) -> Baseline:
+    """The first party anonymizes its columns; the others generalize just so far that no class of it is split.
+
+    So whatever holds of its classes holds of the joined ones, also what is promised of a sensitive column:
+    who has that goes first. The rows that it suppresses nobody releases.
+    """
+    first, *others = (part.sort_by(key).drop_columns([key]) for part in parts)
+    rows = rows_of_part(first, hierarchies)
+    problem = Problem(rows.distinct(), _known(first, hierarchies), tuple(models), loss, suppression_limit)
+    levels = [dict(zip(problem.quasi_identifiers, _best(problem), strict=True))]
+    kept = _kept(rows, levels[0], models)
+    classes = rows.classes(list(levels[0]), list(levels[0].values())).ids[kept]
+    pieces = [generalized(first, rows, levels[0])]
+    for part in others:
+        rows = rows_of_part(part, hierarchies)
+        names = _known(part, hierarchies)
+        levels.append({name: _least_unsplitting(rows.columns[name], classes, kept) for name in names})
+        pieces.append(generalized(part, rows, levels[-1]))
+    original = _beside([first, *others])
+    release = _beside(pieces)
+    every = {name: level for each in levels for name, level in each.items()}
+    loss_of_all = cell_entropy(original, _suppressed(release, every, kept), every)
+    return Baseline(release.filter(pa.array(kept)), tuple(levels), loss_of_all)
+
+
+def _least_unsplitting(column: Column, classes: Codes, kept: list[bool]) -> int:
+    """The lowest level at which all rows of a class have the same label."""
+    assert column.levels is not None
+    codes, number = column.codes[kept], len(np.unique(classes))
+    pairs = (np.column_stack([classes, labels[codes]]) for labels in column.levels.maps)
+    return next(level for level, each in enumerate(pairs) if len(np.unique(each, axis=0)) == number)
+
+
+def _beside(parts: Sequence[pa.Table]) -> pa.Table:
+    return pa.table({name: part.column(name) for part in parts for name in part.column_names})
 
 
 def cell_entropy(original: pa.Table, release: pa.Table, quasi_identifiers: Mapping[str, int]) -> float:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
+from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
 from tarnkappe.federation.wire import canonical_json
 from tarnkappe.lattice import SEARCHES, Auto, Search
 from tarnkappe.loss import LOSSES, Loss
@@ -53,7 +54,7 @@ class Distribution(StrEnum):
     VERTICAL = "vertical"
     """Everybody has different columns of the same people."""
     HYBRID = "hybrid"
-    """Everybody has some columns of some people."""
+    """Both: everybody has some columns of some people."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,6 +119,9 @@ class Contract:
         search: how the best levels are looked for.
         helper: the party without data that anonymizes in a star.
         key: the column that names people, where data are distributed vertically.
+        regions: the groups of parties of a hybrid distribution that have different columns of the same
+            people; different regions have different people. Where there are none, the helper of a star joins
+            whatever it gets.
         member: the column that tells who is to be released, where the others are population only.
         without_data: parties of a ring that have no rows.
         group: the group of the commutative cipher.
@@ -125,7 +129,8 @@ class Contract:
         made_up_share: how many rows are made up, as a share of the true ones.
         private_keys: whether vertical parties of a star keep the keys of their columns to themselves.
         fill_absent: whether people whom a vertical party does not know get missing values there.
-        link: whether vertical parties first find out, without telling the others, who is known to all.
+        link: whether parties that have the same people first find out, without telling the others, who is
+            known to all of them.
         shared_tests: whether all parties of a masked run get the key of the counters and share its work.
         check_master: whether all parties of a ring anonymize, and decrypt only what all agree on.
         weak_ciphers: whether ciphers below current recommendations are allowed, to compare figures or to try.
@@ -142,6 +147,7 @@ class Contract:
     search: Search = dataclasses.field(default_factory=Auto)
     helper: str | None = None
     key: str | None = None
+    regions: tuple[tuple[str, ...], ...] = ()
     member: str | None = None
     without_data: tuple[str, ...] = ()
     group: str = "ristretto255"
@@ -211,6 +217,8 @@ class Contract:
             raise ColumnError("vertically distributed data need a key: the column by which people are joined")
         if self.distribution is Distribution.HYBRID:
             self._check_hybrid()
+        elif self.regions:
+            raise ParameterError("only a hybrid distribution has regions: leave them out")
         if self.without_data and self.distribution is not Distribution.HORIZONTAL:
             raise ParameterError("a party without data has no people to join: it is for horizontal data only")
         if self.fill_absent and self.protocol is not Protocol.STAR:
@@ -219,8 +227,10 @@ class Contract:
             raise ParameterError("only a masked run has tests to share: leave shared_tests out")
         if self.check_master and self.protocol is not Protocol.RING:
             raise ParameterError("only a ring has a master to check: leave check_master out")
-        if self.link and (not vertical or self.fill_absent):
-            raise ParameterError("people are linked in vertical data only, and instead of being filled in")
+        if self.link and (self.fill_absent or not (vertical or self.regions)):
+            raise ParameterError(
+                "people are linked in vertical data or regions only, and instead of being filled in"
+            )
         for column in self.columns:
             if vertical and column.owner not in self.parties:
                 raise ColumnError(
@@ -230,14 +240,23 @@ class Contract:
                 raise ColumnError(f"'{column.name}' has an owner, but all parties have all columns")
 
     def _check_hybrid(self) -> None:
-        if self.protocol is not Protocol.STAR or self.private_keys:
+        if self.private_keys:
             raise ParameterError(
-                "a hybrid distribution needs the protocol 'star' with common keys: only a helper that sees "
-                "all shares at once can join rows and columns"
+                "in a hybrid distribution several parties have a column, so its key cannot be private"
             )
         for column in self.columns:
             if not column.owners or not set(column.owners) <= set(self.parties):
                 raise ColumnError(f"the column '{column.name}' needs owners among {', '.join(self.parties)}")
+        if self.regions:
+            refuse_bad_regions(self.regions, self.parties, {c.name: c.owners for c in self.columns})
+            if self.protocol is Protocol.RING:
+                refuse_bad_ring(self.regions, self.parties, LEAST_RING)
+        elif self.protocol is not Protocol.STAR:
+            raise ParameterError(
+                "a hybrid distribution without regions needs the protocol 'star': only a helper that sees "
+                "all shares at once can find out who has which people. Say which parties have the same ones "
+                "(regions), or choose the star"
+            )
 
     @property
     def everybody(self) -> tuple[str, ...]:
@@ -254,10 +273,21 @@ class Contract:
         """The party that can decrypt counters."""
         return self.parties[0]
 
-    @property
-    def counting_party(self) -> str:
-        """Where data are distributed vertically, the only party that tells true rows from made-up ones."""
-        return self.parties[1]
+    @cached_property
+    def people(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of parties that have the same people: each alone, all together, or the regions."""
+        if self.distribution is Distribution.HYBRID:
+            return self.regions
+        alone = self.distribution is Distribution.HORIZONTAL
+        return tuple((party,) for party in self.parties) if alone else (self.parties,)
+
+    def people_with(self, party: str) -> tuple[str, ...]:
+        """The parties that have the same people as a party, itself included."""
+        return next(group for group in self.people if party in group)
+
+    def is_counting(self, party: str) -> bool:
+        """Whether a party counts its people: of those that have the same ones, only the second does."""
+        return party == self.people_with(party)[:2][-1]
 
     @cached_property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -321,6 +351,7 @@ class Contract:
             plain["search"] = SEARCHES.create(plain["search"], {})
             for name in ("parties", "without_data"):
                 plain[name] = tuple(plain[name])
+            plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
             plain["distribution"] = Distribution(plain["distribution"])
             return cls(**plain)

@@ -2,7 +2,8 @@
 
 The formulas count operations of ciphers and the bits that travel, for parties of equal size on equal
 machines; a rate turns them into seconds. They are those of the published cost model with its misprints
-corrected: times are operations divided by rates, and structure arrays have rows and columns.
+corrected: times are operations divided by rates, and structure arrays have rows and columns. The hybrid
+distribution and the masked ring, which it does not have, are counted in the same way.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import dataclasses
 import secrets
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.federation.ciphers import GROUPS, ColumnKey, PrivateKey
 from tarnkappe.federation.contract import Contract, Distribution, Protocol
 
@@ -31,6 +32,8 @@ class Workload:
         made_up: how many rows are made up.
         tests: how many levels are tested.
         groups: how many groups a test has on average.
+        regions: how many groups of parties have the same people, where the distribution is hybrid.
+        released: how many different rows the release has; where that is not known, all may be different.
     """
 
     parties: int
@@ -40,6 +43,8 @@ class Workload:
     made_up: int = 0
     tests: int = 0
     groups: float = 0.0
+    regions: int = 1
+    released: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,11 +52,14 @@ class Speed:
     """How fast machines and network are, and how long ciphertexts.
 
     Attributes:
-        operations: operations of the cipher in a second: commutative, symmetric or homomorphic ones.
+        operations: operations of the cipher in a second: commutative or symmetric ones, in a masked star
+            homomorphic ones.
         bandwidth: bits in a second.
         cipher_bits: the length of an encrypted cell.
         counter_bits: the length of an encrypted counter.
         shared_tests: whether all parties share the decryption of a test.
+        encryptions: counters encrypted in a second, where they are told apart from other operations.
+        decryptions: counters decrypted in a second, likewise.
     """
 
     operations: float
@@ -59,6 +67,8 @@ class Speed:
     cipher_bits: int
     counter_bits: int = 0
     shared_tests: bool = False
+    encryptions: float = 0.0
+    decryptions: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +77,7 @@ class Phase:
 
     Attributes:
         name: which.
-        operations: operations of the cipher that cannot be done at the same time.
+        operations: operations of ciphers that cannot be done at the same time.
         messages: how many messages are sent.
         bits: how many bits travel.
         computing: seconds of the cipher.
@@ -124,22 +134,65 @@ class Cost:
         return self.computing + self.transfer
 
 
-Need = tuple[str, float, int, float]
-"""A phase by its name, operations, messages and bits."""
+class Need(NamedTuple):
+    """What a phase needs: operations on cells, messages, bits, and counters encrypted and decrypted."""
+
+    name: str
+    operations: float
+    messages: int
+    bits: float
+    encrypted: float = 0.0
+    decrypted: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Portion:
+    """What one party has: rows, columns, distinct values and keys that people are joined by."""
+
+    rows: float
+    columns: float
+    distinct: float
+    keys: float
+
+    @classmethod
+    def of(cls, distribution: Distribution, work: Workload) -> Portion:
+        """The portion of each of equal parties; how many of them have the same people is what differs."""
+        groups = {
+            Distribution.HORIZONTAL: work.parties,
+            Distribution.VERTICAL: 1,
+            Distribution.HYBRID: work.regions,
+        }[distribution]
+        rows, share = (work.rows + work.made_up) / groups, groups / work.parties
+        keys = 0 if distribution is Distribution.HORIZONTAL else rows
+        return cls(rows, share * work.columns, share * work.distinct, keys)
+
+    def bits(self, cell: int) -> float:
+        """How many bits it takes with its keys, without counters."""
+        coded = self.columns * self.rows + self.keys
+        return coded * CODE_BITS + (self.distinct + self.keys) * cell
 
 
 def estimate(protocol: Protocol, distribution: Distribution, work: Workload, speed: Speed) -> Cost:
     """The cost of a run."""
-    if protocol is Protocol.MASKED_RING:
-        raise ParameterError("a masked ring has two ciphers of different speed: its cost is not modelled")
-    formula = {Protocol.RING: _ring, Protocol.STAR: _star, Protocol.MASKED: _masked}[protocol]
-    needs = formula(distribution is Distribution.VERTICAL, work, speed)
-    return Cost(
-        tuple(
-            Phase(name, operations, messages, bits, operations / speed.operations, bits / speed.bandwidth)
-            for name, operations, messages, bits in needs
-        )
-    )
+    formula = {
+        Protocol.RING: _ring,
+        Protocol.STAR: _star,
+        Protocol.MASKED: _masked,
+        Protocol.MASKED_RING: _masked_ring,
+    }[protocol]
+    if not protocol.is_masked:
+        work = dataclasses.replace(work, made_up=0)
+    needs = formula(Portion.of(distribution, work), work, speed)
+    return Cost(tuple(_phase(need, speed) for need in needs))
+
+
+def _phase(need: Need, speed: Speed) -> Phase:
+    operations = need.operations + need.encrypted + need.decrypted
+    computing = operations / speed.operations
+    if speed.encryptions and speed.decryptions:
+        computing = need.operations / speed.operations
+        computing += need.encrypted / speed.encryptions + need.decrypted / speed.decryptions
+    return Phase(need.name, operations, need.messages, need.bits, computing, need.bits / speed.bandwidth)
 
 
 SAMPLE = 64
@@ -151,24 +204,38 @@ def calibrated(contract: Contract, bandwidth: float, sample: int = SAMPLE) -> Sp
 
     So many operations are timed at once; a test has as many as there are groups, and many use all cores.
     """
-    width = max(column.width for column in contract.columns)
-    if contract.protocol is Protocol.RING:
+    values = [secrets.token_bytes(8) for _ in range(sample)]
+    if contract.protocol in (Protocol.RING, Protocol.MASKED_RING):
         group = GROUPS[contract.group]()
-        key, elements = group.new_key(), group.embed(b"", [secrets.token_bytes(8) for _ in range(sample)])
-        return Speed(_rate(lambda: group.apply(key, elements), sample), bandwidth, 8 * group.size)
-    cipher = ColumnKey(ColumnKey.new(), "", width)
-    if contract.protocol is Protocol.STAR:
-        cells = [secrets.token_bytes(8) for _ in range(sample)]
-        return Speed(_rate(lambda: cipher.encrypt(cells), sample), bandwidth, 8 * cipher.size)
-    private = PrivateKey.generate(contract.counter_bits)
+        key, elements = group.new_key(), group.embed(b"", values)
+        cells = Speed(_rate(lambda: group.apply(key, elements), sample), bandwidth, 8 * group.size)
+    else:
+        cipher = ColumnKey(ColumnKey.new(), "", max(column.width for column in contract.columns))
+        cells = Speed(_rate(lambda: cipher.encrypt(values), sample), bandwidth, 8 * cipher.size)
+    if not contract.protocol.is_masked:
+        return cells
+    encrypting, decrypting, counter_bits = _counter_speed(contract.counter_bits, sample)
+    mean = 2 / (1 / encrypting + 1 / decrypting)
+    return dataclasses.replace(
+        cells,
+        operations=cells.operations if contract.protocol is Protocol.MASKED_RING else mean,
+        counter_bits=counter_bits,
+        shared_tests=contract.shared_tests,
+        encryptions=encrypting,
+        decryptions=decrypting,
+    )
+
+
+def _counter_speed(bits: int, sample: int) -> tuple[float, float, int]:
+    """Counters encrypted and decrypted in a second, and the length of one."""
+    private = PrivateKey.generate(bits)
     public = private.public
     counters = public.encrypt([1] * sample)  # also makes the table, which is not counted
     encrypting, decrypting = (
         _rate(lambda: public.to_bytes(public.rerandomize(counters)), sample),
         _rate(lambda: private.decrypt(counters), sample),
     )
-    mean = 2 / (1 / encrypting + 1 / decrypting)
-    return Speed(mean, bandwidth, 8 * cipher.size, 8 * public.size, contract.shared_tests)
+    return encrypting, decrypting, 8 * public.size
 
 
 def _rate(work: Callable[[], object], number: int) -> float:
@@ -177,46 +244,67 @@ def _rate(work: Callable[[], object], number: int) -> float:
     return number / (time.perf_counter() - start)
 
 
-def _ring(vertical: bool, work: Workload, speed: Speed) -> list[Need]:
-    n, r, c, d, cell = work.parties, work.rows, work.columns, work.distinct, speed.cipher_bits
-    encrypted = n * (r + d / n) if vertical else n * d
+def _ring(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+    n, d = work.parties, work.distinct
     around, merged, back = n * (n - 1), n * (n - 1) / 2, n - 1
-    whole = c * r * CODE_BITS + d * cell
-    if vertical:
-        subset = (c / n + 1) * r * CODE_BITS + (d / n + r) * cell
-        partial = c / n * r * CODE_BITS + d / n * cell
-    else:
-        subset = partial = r / n * c * CODE_BITS + d * cell
+    partial = part.columns * part.rows * CODE_BITS + part.distinct * speed.cipher_bits
+    whole = _whole(work, speed)
     return [
-        ("encryption", encrypted, around, around * subset),
-        ("integration", 0, back, merged * partial),
-        ("decryption", n * d, back, back * whole),
-        ("decoding", 0, back, back * whole),
+        Need("encryption", n * (part.keys + part.distinct), around, around * part.bits(speed.cipher_bits)),
+        Need("integration", 0, back, merged * partial),
+        Need("decryption", n * d, back, back * whole),
+        Need("decoding", 0, back, back * whole),
     ]
 
 
-def _star(vertical: bool, work: Workload, speed: Speed) -> list[Need]:
-    n, r, c, d, cell = work.parties, work.rows, work.columns, work.distinct, speed.cipher_bits
-    encrypted = r + d / n if vertical else d
-    if vertical:
-        subset = (c / n + 1) * r * CODE_BITS + (d / n + r) * cell
-    else:
-        subset = r / n * c * CODE_BITS + d * cell
-    return [("encryption", encrypted, n, n * subset), ("decryption", d, 1, c * r * CODE_BITS + d * cell)]
+def _star(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+    n = work.parties
+    return [
+        Need("encryption", part.keys + part.distinct, n, n * part.bits(speed.cipher_bits)),
+        Need("decryption", work.distinct, 1, _whole(work, speed)),
+    ]
 
 
-def _masked(vertical: bool, work: Workload, speed: Speed) -> list[Need]:
-    n, c, d, cell = work.parties, work.columns, work.distinct, speed.cipher_bits
+def _masked(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+    """Operations on counters alone; the cells' symmetric ones, and their keys, are left out as published."""
+    n, rows = work.parties, work.rows + work.made_up
+    subset = part.bits(speed.cipher_bits) - part.keys * speed.cipher_bits + part.rows * speed.counter_bits
+    return [
+        Need("encryption", 0, n, n * subset, encrypted=part.rows),
+        _tests(work, speed),
+        Need("decryption", 0, 1, _whole(work, speed) + rows * speed.counter_bits, decrypted=_released(work)),
+    ]
+
+
+def _masked_ring(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+    """Every party puts a layer on the shares of all and makes their counters anew; its own it also encrypts.
+
+    The result comes back as in the masked star, and goes around to be decrypted and decoded as in a ring.
+    """
+    n, rows = work.parties, work.rows + work.made_up
+    subset = part.bits(speed.cipher_bits) + part.rows * speed.counter_bits
+    back, whole = n - 1, _whole(work, speed)
+    layers, result = n * (part.keys + part.distinct), n * whole + rows * speed.counter_bits
+    return [
+        Need("encryption", layers, n * n, n * n * subset, encrypted=(n + 1) * part.rows),
+        _tests(work, speed),
+        Need("decryption", n * work.distinct, n, result, decrypted=_released(work)),
+        Need("decoding", 0, back, back * whole),
+    ]
+
+
+def _tests(work: Workload, speed: Speed) -> Need:
+    """The helper makes every counter anew, and the holder of the key decrypts it."""
+    counters = work.tests * work.groups
+    each = counters / (work.parties if speed.shared_tests else 1)
+    return Need("tests", 0, work.tests, counters * speed.counter_bits, encrypted=each, decrypted=each)
+
+
+def _released(work: Workload) -> float:
+    return work.rows + work.made_up if work.released is None else work.released
+
+
+def _whole(work: Workload, speed: Speed) -> float:
+    """The bits of all rows under all layers."""
     rows = work.rows + work.made_up
-    encrypted = rows if vertical else rows / n
-    tested = 2 * work.tests * work.groups / (n if speed.shared_tests else 1)
-    if vertical:
-        subset = (c / n + 1) * rows * CODE_BITS + d / n * cell + rows * speed.counter_bits
-    else:
-        subset = c * rows / n * CODE_BITS + d * cell + rows / n * speed.counter_bits
-    result = c * rows * CODE_BITS + d * cell + rows * speed.counter_bits
-    return [
-        ("encryption", encrypted, n, n * subset),
-        ("tests", tested, work.tests, work.tests * work.groups * speed.counter_bits),
-        ("decryption", rows, 1, result),
-    ]
+    return work.columns * rows * CODE_BITS + work.distinct * speed.cipher_bits

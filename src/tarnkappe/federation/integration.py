@@ -10,40 +10,86 @@ from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract, Distribution
 from tarnkappe.federation.share import Part, Share, concatenate, concatenate_parts, join
+from tarnkappe.table.classes import Mask
+
+SumCounters = Callable[[Sequence[list[mpz]]], list[mpz]]
 
 
 def integrate(
-    shares: Sequence[Share],
+    shares: Mapping[str, Share],
     contract: Contract,
     absent: Mapping[str, bytes],
-    sum_counters: Callable[[Sequence[list[mpz]]], list[mpz]] = lambda counters: counters[0],
+    sum_counters: SumCounters = lambda counters: counters[0],
 ) -> Share:
-    """One table of all shares: rows of the same columns, or columns of the same people.
+    """One table of all shares: columns of the same people side by side, different people one below the other.
 
     Args:
-        shares: one of each party.
+        shares: that of each party with data.
         contract: what all have agreed on.
         absent: for each column the token of a missing value, where absent people are filled in.
         sum_counters: how the counters of one person are added.
     """
     names = [column.name for column in contract.columns]
-    if contract.distribution is Distribution.HORIZONTAL:
-        return concatenate(shares).in_order_of_columns(names)
-    everybody = sorted({key for share in shares for key in share.keys or []})
-    if contract.distribution is Distribution.HYBRID:
-        columns = {name: _column_of_all(name, shares, everybody, absent.get(name)) for name in names}
-        return Share(columns, len(everybody))
-    if contract.fill_absent:
-        shares = [_filled(share, everybody, absent) for share in shares]
-    aligned = [share.sorted_by_key() for share in shares]
-    for share, party in zip(aligned, contract.parties, strict=True):
-        if share.keys != everybody:
-            missing = len(set(everybody) - set(share.keys or []))
+    if not contract.people:
+        return _person_by_person(names, list(shares.values()), absent)
+    if contract.distribution is not Distribution.HORIZONTAL:
+        filled = absent if contract.fill_absent else None
+        groups = [{party: shares[party] for party in group} for group in contract.people]
+        if len(groups) > 1:
+            _refuse_people_of_two_groups(groups)
+        whole = concatenate([_side_by_side(group, filled, sum_counters) for group in groups])
+    else:
+        whole = concatenate([shares[party] for party in contract.parties])
+    return whole.in_order_of_columns(names)
+
+
+def _side_by_side(
+    shares: Mapping[str, Share], absent: Mapping[str, bytes] | None, sum_counters: SumCounters
+) -> Share:
+    """The columns of parties that have the same people."""
+    everybody = sorted({key for share in shares.values() for key in share.keys or []})
+    aligned = []
+    for party, share in shares.items():
+        known = (share if absent is None else _filled(share, everybody, absent)).sorted_by_key()
+        if known.keys != everybody:
+            missing = len(set(everybody) - set(known.keys or []))
             raise ProtocolError(
                 f"'{party}' lacks {missing} of the {len(everybody)} people of the others: let the parties "
                 "link their data first, or allow absent people to be filled in; the run ends"
             )
-    return join(aligned, sum_counters).in_order_of_columns(names)
+        aligned.append(known)
+    return join(aligned, sum_counters)
+
+
+def _refuse_people_of_two_groups(groups: Sequence[Mapping[str, Share]]) -> None:
+    """Nobody may be counted twice."""
+    people = [{key for share in group.values() for key in share.keys or []} for group in groups]
+    twice = sum(map(len, people)) - len(set().union(*people))
+    if twice:
+        raise ProtocolError(
+            f"{twice} people are known in more than one region: leave them out of all but one; the run ends"
+        )
+
+
+def _person_by_person(names: Sequence[str], shares: Sequence[Share], absent: Mapping[str, bytes]) -> Share:
+    """The columns of everybody, whoever has them."""
+    everybody = sorted({key for share in shares for key in share.keys or []})
+    columns = {name: _column_of_all(name, shares, everybody, absent.get(name)) for name in names}
+    return Share(columns, len(everybody), members=_members_of_all(shares, everybody))
+
+
+def _members_of_all(shares: Sequence[Share], everybody: Sequence[bytes]) -> Mask | None:
+    marked: dict[bytes, bool] = {}
+    for share in shares:
+        if share.members is not None:
+            for key, member in zip(share.keys or [], share.members.tolist(), strict=True):
+                if marked.setdefault(key, member) != member:
+                    raise ProtocolError("two parties disagree on whether a person is released: the run ends")
+    if not marked:
+        return None
+    if len(marked) < len(everybody):
+        raise ProtocolError("nobody says of some people whether they are released: the run ends")
+    return np.array([marked[key] for key in everybody], bool)
 
 
 def _filled(share: Share, everybody: Sequence[bytes], absent: Mapping[str, bytes]) -> Share:

@@ -143,10 +143,10 @@ def roles_of(contract: Contract) -> dict[str, tuple[str, ...]]:
     """For each party the kinds of messages that it receives in a run of this contract."""
     kinds = _roles_after_linking(contract)
     if contract.link:
-        last = contract.left_of(contract.master)
-        for name in contract.parties:
-            unless = {"link partial": last, "link result": contract.master, "link common": last}
-            kinds[name] = (*(k for k in LINKING if unless.get(k) != name), *kinds[name])
+        for group in contract.people:
+            unless = {"link partial": group[-1], "link result": group[0], "link common": group[-1]}
+            for name in group if len(group) > 1 else ():
+                kinds[name] = (*(k for k in LINKING if unless.get(k) != name), *kinds[name])
     return kinds
 
 
@@ -199,8 +199,11 @@ def statement(contract: Contract, kind: str) -> str:
     if kind in ("test", "final") and any(model.distributions for model in contract.models):
         compares = any(model.name in COMPARED_WITH_TABLE for model in contract.models)
         return text + WITH_SENSITIVE_COUNTS + (WITH_KNOWN_VALUES if compares else "")
+    if kind in ("subset", "partial", "integrated") and contract.member is not None:
+        text += "; which rows are to be released, and which are population only"
     if kind in ("subset", "partial") and contract.key is not None:
-        return text + "; rows of one person are joined by an encrypted key"
+        apart = "; rows of a region that is not complete stand apart" if contract.regions else ""
+        return text + "; rows of one person are joined by an encrypted key" + apart * (kind == "partial")
     return text
 
 

@@ -1,6 +1,7 @@
-"""Private linkage: vertical parties find out who is known to all of them, and nothing of anybody else.
+"""Private linkage: parties that have the same people find out who is known to all of them, and nothing of
+anybody else.
 
-The keys of all parties go around the ring and are encrypted by everybody, as in protocol A. Then the
+The keys of all these parties go around the ring and are encrypted by everybody, as in protocol A. Then the
 sets are intersected to the left, the intersection is decrypted to the right, and its hashes go to all:
 each party finds its own people among them. Whoever is not known to all stays a ciphertext.
 """
@@ -45,6 +46,9 @@ class LinkedParty(Participant):
     ) -> None:
         super().__init__(name, contract, chance)
         assert contract.key is not None
+        self._parties = contract.people_with(name)
+        place = self._parties.index(name)
+        self._left, self._right = self._parties[place - 1], self._parties[(place + 1) % len(self._parties)]
         self._table = table = without_repeats(table, contract, name)
         self._take_part = take_part
         self._group = GROUPS[contract.group]()
@@ -93,7 +97,9 @@ class LinkedParty(Participant):
     # ------------------------------------------------------------------ linkage
 
     def start(self) -> list[Message]:
-        """Encrypt the own keys and pass them on."""
+        """Encrypt the own keys and pass them on, if there is anybody to be linked with."""
+        if len(self._parties) == 1:
+            return self._begin(set(self._hashes))
         return [self._pass_on(self._hashes, self.name, 1)]
 
     def _encrypted(self, elements: Tokens) -> Tokens:
@@ -103,7 +109,7 @@ class LinkedParty(Participant):
 
     def _pass_on(self, elements: Tokens, owner: str, hop: int) -> Message:
         tables = {"facts": facts_table(owner=owner, hop=hop), "keys": token_table(self._encrypted(elements))}
-        return self.send(self.contract.right_of(self.name), SUBSET, tables)
+        return self.send(self._right, SUBSET, tables)
 
     def _elements(self, sender: str, tables: Tables, expected: str) -> Tokens:
         elements = tokens_of(tables, "keys", sender)
@@ -113,45 +119,43 @@ class LinkedParty(Participant):
         return elements
 
     def _on_subset(self, sender: str, tables: Tables) -> list[Message]:
-        elements = self._elements(sender, tables, self.contract.left_of(self.name))
-        facts, parties = facts_of(tables, sender), self.contract.parties
+        elements = self._elements(sender, tables, self._left)
+        facts, parties = facts_of(tables, sender), self._parties
         hop, owner = facts.get("hop"), facts.get("owner")
         if not isinstance(hop, int) or owner not in parties or not 0 < hop < len(parties):
             raise self.refuse(sender, "sent keys out of turn")
         if hop < len(parties) - 1:
             return [self._pass_on(elements, owner, hop + 1)]
         self._held = set(self._encrypted(elements))
-        if self.contract.right_of(self.name) == self.contract.master:
-            return [self._send_keys(self.contract.left_of(self.name), PARTIAL, self._held)]
+        if self._right == self._parties[0]:
+            return [self._send_keys(self._left, PARTIAL, self._held)]
         return self._intersect()
 
     def _send_keys(self, receiver: str, kind: str, elements: set[bytes]) -> Message:
         return self.send(receiver, kind, {"keys": token_table(sorted(elements))})
 
     def _on_partial(self, sender: str, tables: Tables) -> list[Message]:
-        self._partial = set(self._elements(sender, tables, self.contract.right_of(self.name)))
+        self._partial = set(self._elements(sender, tables, self._right))
         return self._intersect()
 
     def _intersect(self) -> list[Message]:
         if self._held is None or self._partial is None:
             return []
         common = self._held & self._partial
-        if self.name != self.contract.master:
-            return [self._send_keys(self.contract.left_of(self.name), PARTIAL, common)]
+        if self.name != self._parties[0]:
+            return [self._send_keys(self._left, PARTIAL, common)]
         return self._take_off(common)
 
     def _take_off(self, common: set[bytes]) -> list[Message]:
         bare = set(self._group.apply(self._group.invert(self._key), sorted(common)))
-        right = self.contract.right_of(self.name)
-        if right != self.contract.master:
-            return [self._send_keys(right, RESULT, bare)]
-        return [self._send_keys(right, COMMON, bare), *self._begin(bare)]
+        if self._right != self._parties[0]:
+            return [self._send_keys(self._right, RESULT, bare)]
+        return [self._send_keys(self._right, COMMON, bare), *self._begin(bare)]
 
     def _on_result(self, sender: str, tables: Tables) -> list[Message]:
-        return self._take_off(set(self._elements(sender, tables, self.contract.left_of(self.name))))
+        return self._take_off(set(self._elements(sender, tables, self._left)))
 
     def _on_common(self, sender: str, tables: Tables) -> list[Message]:
-        common = set(self._elements(sender, tables, self.contract.left_of(self.name)))
-        right = self.contract.right_of(self.name)
-        passed = [] if right == self.contract.left_of(self.contract.master) else [right]
+        common = set(self._elements(sender, tables, self._left))
+        passed = [] if self._right == self._parties[-1] else [self._right]
         return [self._send_keys(each, COMMON, common) for each in passed] + self._begin(common)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tarnkappe.federation.ciphers import PublicKey, derive
 from tarnkappe.federation.ciphers.long_numbers import mpz
-from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.local import MADE_UP
 from tarnkappe.federation.share import Share, concatenate
 from tarnkappe.privacy import KAnonymity
@@ -26,7 +26,7 @@ KEY_LENGTH = 16
 
 
 def block_size(contract: Contract) -> int:
-    """How many made-up rows of vertical data are equal.
+    """How many made-up rows of data that are joined by a key are equal.
 
     A group of fewer rows than every class must have, at levels that pass without suppression, has no true
     row: whoever sees the rows would know. Equal rows stay together at all levels.
@@ -34,16 +34,17 @@ def block_size(contract: Contract) -> int:
     return max([1, *(part.k for m in contract.models for part in m.parts if isinstance(part, KAnonymity))])
 
 
-def made_up_rows(share: Share, contract: Contract, secret: bytes, chance: Chance) -> Share:
-    """Rows to be mixed with those of a share."""
+def made_up_rows(share: Share, contract: Contract, party: str, secret: bytes, chance: Chance) -> Share:
+    """Rows to be mixed with those of the share of a party; who has the same people names them the same."""
     wanted = math.ceil(contract.made_up_share * share.num_rows)
-    if contract.distribution is Distribution.HORIZONTAL:
+    if contract.key is None:
         return _crossed(share, wanted, chance)
     size = block_size(contract)
     blocks = -(-wanted // size)
     drawn = np.repeat(_drawn(share.num_rows, blocks, chance), size)
+    name = f"made up\0{contract.people_with(party)[0]}"
     keys = [
-        MADE_UP + derive(secret, contract.digest, f"made up\0{i}")[:KEY_LENGTH] for i in range(blocks * size)
+        MADE_UP + derive(secret, contract.digest, f"{name}\0{i}")[:KEY_LENGTH] for i in range(blocks * size)
     ]
     return dataclasses.replace(share.take(drawn), keys=keys)
 
@@ -67,13 +68,14 @@ def _drawn(num_rows: int, number: int, chance: Chance) -> Counts:
 def counted(true: Share, made_up: Share, contract: Contract, party: str) -> tuple[Share, Counts]:
     """True and made-up rows together, and how many true rows each stands for.
 
-    Horizontally, equal rows become one: then the number of visible rows of a group is no bound for the true
-    one. Vertically, one party counts for all, since the counts of all are added.
+    Where rows have no key, equal ones become one: then the number of visible rows of a group is no bound for
+    the true one. Where they are joined, one party counts for all that have the same people, since the counts
+    of all are added.
     """
     both = concatenate([true, made_up])
     counts = np.repeat([1, 0], [true.num_rows, made_up.num_rows]).astype(np.int64)
-    if contract.distribution is Distribution.VERTICAL:
-        return both, counts if party == contract.counting_party else np.zeros_like(counts)
+    if contract.key is not None:
+        return both, counts if contract.is_counting(party) else np.zeros_like(counts)
     parts = both.parts.values()
     groups = group_codes([part.codes for part in parts], [len(part.tokens) for part in parts])
     return both.take(groups.representatives), sum_by_group(groups.ids, counts, groups.num_groups)

@@ -124,7 +124,7 @@ class MaskedParty(StarParty):
             return []
         made_up = self._made_up
         if made_up is None:
-            made_up = made_up_rows(self.share, self.contract, self.secret, self.chance)
+            made_up = made_up_rows(self.share, self.contract, self.name, self.secret, self.chance)
         rows, counts = counted(self.share, made_up, self.contract, self.name)
         sealed = self.sealed(with_counters(rows, counts, self._public))
         return [self.send(self.helper, SUBSET, share_tables(sealed, self._public))]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tarnkappe.federation.cells import Cells, CellTable
 from tarnkappe.federation.ciphers import PublicKey
-from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.contract import Contract, Distribution, Protocol
 from tarnkappe.federation.counters import GROUP, VALUE, counter_table, read_public_key
 from tarnkappe.federation.counting import counted_columns
 from tarnkappe.federation.engine import no_solution, problem_of, rows_of
@@ -82,7 +82,10 @@ class MaskedHelper(Participant):
         if self._public is None or len(self._subsets) < len(self.contract.parties):
             return []
         public = self._public
-        shares = [read_share(self._subsets[party], party, public) for party in self.contract.parties]
+        shares = {
+            self._owner(sender): read_share(tables, sender, public)
+            for sender, tables in self._subsets.items()
+        }
         self._subsets.clear()
         self._share = integrate(
             shares,
@@ -100,6 +103,11 @@ class MaskedHelper(Participant):
         self._search = RemoteSearch(self._problem, self.contract.search)
         marginals = self.send(self.contract.key_holder, MARGINALS, self._marginals())
         return [marginals, *self._go_on(self._search.start())]
+
+    def _owner(self, sender: str) -> str:
+        """Whose rows a party has sent: in a ring they come from who has put on the last layer."""
+        is_ring = self.contract.protocol is Protocol.MASKED_RING
+        return self.contract.right_of(sender) if is_ring else sender
 
     def _marginals(self) -> dict[str, pa.Table]:
         """How often each value of each quasi-identifier occurs, where the loss depends on it."""

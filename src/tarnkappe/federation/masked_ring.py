@@ -53,7 +53,7 @@ class MaskedRingParty(MaskedParty):
             return []
         made_up = self._made_up
         if made_up is None:
-            made_up = made_up_rows(self.share, self.contract, self.secret, self.chance)
+            made_up = made_up_rows(self.share, self.contract, self.name, self.secret, self.chance)
         rows, counts = counted(self.share, made_up, self.contract, self.name)
         own = with_counters(self._layers.hashed(rows), counts, self._public)
         messages = [self._pass_on(own, self.name, 1)]

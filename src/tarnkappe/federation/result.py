@@ -10,6 +10,7 @@ from tarnkappe.federation.engine import Finding
 from tarnkappe.federation.local import as_table
 from tarnkappe.federation.message import Outcome
 from tarnkappe.federation.share import Share
+from tarnkappe.federation.verification import require_promises
 from tarnkappe.federation.wire import Tables, facts_of, facts_table
 
 
@@ -30,6 +31,8 @@ def finding_of(tables: Tables, sender: str) -> Finding:
 
 
 def outcome_of(share: Share, contract: Contract, finding: Finding) -> Outcome:
-    """The end of a run, from the release in plain."""
+    """The end of a run, from the release in plain, which is verified."""
     levels = dict(zip(contract.quasi_identifiers, finding.node, strict=True))
-    return Outcome(as_table(share, contract, levels), levels, finding.suppressed, finding.loss)
+    release = as_table(share, contract, levels)
+    require_promises(release, contract, finding.suppressed)
+    return Outcome(release, levels, finding.suppressed, finding.loss)

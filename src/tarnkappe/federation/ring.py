@@ -3,7 +3,8 @@
 1. Every share goes once around the ring to the right, and every party adds its layer of a commutative
    cipher. At the end each party has the share of its right neighbour under the layers of all; equal values
    of a column have become equal ciphertexts, whoever they came from.
-2. The shares are merged to the left, from the left neighbour of the master to the master.
+2. The shares are merged to the left, from the left neighbour of the master to the master. Columns of the
+   same people are joined first; when none is missing, their rows are mixed with those of other people.
 3. The master anonymizes the ciphertexts.
 4. The result goes around to the right, and every party takes its layer off.
 5. What is left are hashes. To the left every party puts back the values that it knows; the release then
@@ -12,8 +13,8 @@
 Where the master is to be checked, all parties get the merged table and anonymize it too. Decryption then
 starts at the last party with its own result, if all agree, and the master only takes off the last layer.
 
-At every step rows, dictionaries and rules are put in a random order. Only the rows of a merge of
-vertical shares keep theirs, which is that of the encrypted keys.
+At every step rows, dictionaries and rules are put in a random order. Only rows of which columns are still
+missing keep theirs, which is that of the encrypted keys.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import hashlib
 from collections.abc import Mapping
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.engine import Finding, anonymize
 from tarnkappe.federation.layers import Layers, as_hashes, as_values
 from tarnkappe.federation.local import Rule, local_share
@@ -37,6 +38,7 @@ from tarnkappe.table import Table
 
 SUBSET, PARTIAL, INTEGRATED = "subset", "partial", "integrated"
 RESULT, DECODE, RELEASE = "result", "decode", "release"
+UNFINISHED = "unfinished/"
 
 
 class RingParty(Participant):
@@ -59,7 +61,7 @@ class RingParty(Participant):
         chance: Chance | None = None,
     ) -> None:
         super().__init__(name, contract, chance)
-        if table is None and contract.distribution is Distribution.VERTICAL and contract.columns_of(name):
+        if table is None and contract.key is not None and contract.columns_of(name):
             raise ColumnError(f"'{name}' has columns in the contract but no data")
         self._share = local_share(table, name, contract, hierarchies)
         self._layers = Layers(contract, self.count)
@@ -97,8 +99,6 @@ class RingParty(Participant):
         if self._held is not None:
             raise self.refuse(sender, "sent a subset twice")
         self._held = self._aligned(self._encrypted(share))
-        if self.contract.right_of(self.name) == self.contract.master:
-            return [self._merge_and_send([self._held])]
         return self._go_on_merging()
 
     def _read(self, tables: Tables, sender: str) -> Share:
@@ -134,33 +134,48 @@ class RingParty(Participant):
         return share if share.keys is None else share.sorted_by_key()
 
     def _on_partial(self, sender: str, tables: Tables) -> list[Message]:
-        if sender != self.contract.right_of(self.name) or self._partial is not None:
+        is_due = sender == self.contract.right_of(self.name) != self.contract.master
+        if not is_due or self._partial is not None:
             raise self.refuse(sender, "sent a partial table out of turn")
         self._partial = (sender, tables)
         return self._go_on_merging()
 
     def _go_on_merging(self) -> list[Message]:
-        if self._held is None or self._partial is None:
+        owner = self.contract.right_of(self.name)
+        is_first = owner == self.contract.master
+        if self._held is None or (self._partial is None and not is_first):
             return []
+        whole, unfinished = self._read_partial(self._held)
+        joined = join([*unfinished, dataclasses.replace(self._held, keys=None)], lambda c: c[0])
+        is_master = self.name == self.contract.master
+        if is_master or self.name not in self.contract.people_with(owner):
+            whole, unfinished = [concatenate([*whole, joined]).mixed(self.chance)], []
+        else:
+            unfinished = [joined.with_parts(lambda _, part: part.shuffled(self.chance))]
+        if not is_master:
+            return [self._send_partial(whole, unfinished, self._held)]
+        return self._anonymize(whole[0].in_order_of_columns([c.name for c in self.contract.columns]))
+
+    def _read_partial(self, held: Share) -> tuple[list[Share], list[Share]]:
+        """What was merged before: whole rows, and rows of the people at hand of which columns are missing."""
+        if self._partial is None:
+            return [], []
         sender, tables = self._partial
-        before = self._read(tables, sender)
-        if self._held.keys is not None and facts_of(tables, sender).get("people") != self._people(self._held):
+        has_same_people = self.contract.people_with(sender)
+        if self.contract.right_of(sender) not in has_same_people:
+            return [self._read(tables, sender)], []
+        if facts_of(tables, sender).get("people") != self._people(held):
             raise self.refuse(sender, "and its neighbours have different people under the key")
-        merged = [before, self._held]
-        if self.name != self.contract.master:
-            return [self._merge_and_send(merged)]
-        return self._anonymize(self._merge(merged))
+        rest = {n.removeprefix(UNFINISHED): t for n, t in tables.items() if n.startswith(UNFINISHED)}
+        whole = [] if self.contract.master in has_same_people else [self._read(tables, sender)]
+        return whole, [self._read(rest, sender)]
 
-    def _merge(self, shares: list[Share]) -> Share:
-        if self.contract.distribution is Distribution.VERTICAL:
-            joined = join([dataclasses.replace(share, keys=None) for share in shares], lambda c: c[0])
-            return joined.with_parts(lambda _, part: part.shuffled(self.chance))
-        return concatenate(shares).mixed(self.chance)
-
-    def _merge_and_send(self, shares: list[Share]) -> Message:
-        assert self._held is not None
-        people = self._people(self._held) if self._held.keys is not None else b""
-        tables = {"facts": facts_table(people=people), **share_tables(self._merge(shares))}
+    def _send_partial(self, whole: list[Share], unfinished: list[Share], held: Share) -> Message:
+        tables = {"facts": facts_table(people=self._people(held) if unfinished else b"")}
+        for share in whole:
+            tables |= share_tables(share)
+        for share in unfinished:
+            tables |= {UNFINISHED + name: table for name, table in share_tables(share).items()}
         return self.send(self._left, PARTIAL, tables)
 
     @staticmethod

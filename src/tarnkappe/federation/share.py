@@ -124,7 +124,9 @@ class Share:
         return self.take(np.array(sorted(range(self.num_rows), key=self.keys.__getitem__), np.int64))
 
     def in_order_of_columns(self, names: Sequence[str]) -> Share:
-        """The same table with its columns in this order."""
+        """The same table with its columns in this order; others than these are refused."""
+        if set(names) != set(self.parts):
+            raise ProtocolError("the parties sent other columns than the contract names: the run ends")
         return dataclasses.replace(self, parts={name: self.parts[name] for name in names})
 
 
@@ -135,13 +137,15 @@ def concatenate(shares: Sequence[Share]) -> Share:
         raise ProtocolError("the parties sent different columns: the run ends")
     counters = [share.counters for share in shares if share.counters is not None]
     keys = [share.keys for share in shares if share.keys is not None]
-    members = [share.members for share in shares]
+    members = [share.members for share in shares if share.members is not None]
+    if 0 < len(members) < len(shares):
+        raise ProtocolError("only some of the parties say who is to be released: the run ends")
     return Share(
         {name: concatenate_parts(name, [share.parts[name] for share in shares]) for name in names},
         sum(share.num_rows for share in shares),
         [key for each in keys for key in each] if keys else None,
         [counter for each in counters for counter in each] if counters else None,
-        members=None if members[0] is None else np.concatenate([m for m in members if m is not None]),
+        members=np.concatenate(members) if members else None,
     )
 
 

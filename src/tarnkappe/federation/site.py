@@ -146,6 +146,7 @@ def describe(contract: Contract) -> str:
     lines = [
         f"protocol {contract.protocol}, {contract.distribution} data of {', '.join(contract.parties)}"
         + (f", helper {contract.helper}" if contract.helper else ""),
+        *(f"the same people: {', '.join(region)}" for region in contract.regions),
         "columns: " + ", ".join(f"{c.name} ({c.role})" for c in contract.columns),
         *(f"promise: {model.promise}" for model in contract.models),
         f"at most {contract.suppression_limit:.0%} of all rows are suppressed; loss: {contract.loss}",
@@ -191,6 +192,7 @@ class FederatedJob:
                     "distribution": Distribution(federation["distribution"]),
                     "parties": tuple(federation["parties"]),
                     "without_data": tuple(federation.get("without_data", ())),
+                    "regions": tuple(map(tuple, federation.get("regions", ()))),
                 },
                 columns=tuple(columns),
                 models=tuple(MODELS.create(entry.pop("model"), entry) for entry in models),

@@ -205,8 +205,7 @@ class StarHelper(Participant):
             self._absent |= facts_of({"facts": tables[PLACEHOLDERS]}, sender)
         if len(self._shares) < len(self.contract.parties):
             return []
-        shares = [self._shares[party] for party in self.contract.parties]
-        self._shares.clear()
+        shares, self._shares = self._shares, {}
         return self.all_have_come(integrate(shares, self.contract, self._absent))
 
     def read(self, tables: Tables, sender: str) -> Share:

@@ -32,8 +32,10 @@ BY_LABELS = {
     "x-y-privacy",
     "positive-disclosure-recursive-diversity",
     "prosecutor-no-attack",
-    "delta-presence",
 }
+BY_POPULATION = {"delta-presence", "population-coverage", "k-map"}
+"""Models that count people who are not released, which a column of the parties marks."""
+
 COMPARED_WITH_TABLE = {
     "equal-closeness",
     "hierarchical-closeness",
@@ -75,12 +77,13 @@ WHY_NOT = {
     "differential-privacy": "it draws a sample of people, and no party may know who is in it",
 }
 NAMED_VALUES = ("values", "harmless")
+ONE_COUNTER = "a row has one counter, which tells true rows from made-up ones, and no second one for members"
 
 
 def refuse_unsupported(contract: Contract) -> None:
     """Refuse what a protocol cannot do, with the reason."""
     masked = contract.protocol.is_masked
-    models = BY_SIZE | BY_VALUES | (set() if masked else BY_LABELS)
+    models = BY_SIZE | BY_VALUES | (set() if masked else BY_LABELS | BY_POPULATION)
     for model in contract.models:
         if model.name not in models:
             raise _refusal(contract, str(model), model.name)
@@ -97,7 +100,8 @@ def refuse_unsupported(contract: Contract) -> None:
         asking_search(contract.search)
         if contract.member is not None:
             raise ParameterError(
-                "a masked run cannot tell members from a population: choose the protocol 'star' or 'ring'"
+                f"a masked run cannot tell members from a population: {ONE_COUNTER}. Choose the protocol "
+                "'star' or 'ring'"
             )
 
 
@@ -117,6 +121,8 @@ def _refuse_details(contract: Contract, model: Model) -> None:
 def _refusal(contract: Contract, what: str, name: str) -> ParameterError:
     if name in WHY_NOT:
         reason = WHY_NOT[name]
+    elif name in BY_POPULATION:
+        reason = ONE_COUNTER
     elif name in BY_LABELS | BY_CLASS_LABELS:
         reason = "it looks at the labels of classes, and who counts the true rows does not see them"
     else:

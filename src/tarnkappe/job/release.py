@@ -47,4 +47,4 @@ def random_order(num_rows: int, seed: int | None = None) -> Rows:
     if seed is not None:
         return np.random.default_rng(seed).permutation(num_rows)
     keys = np.frombuffer(os.urandom(8 * num_rows), dtype=np.uint64)
-    return np.argsort(keys, kind="stable").astype(np.int64)
+    return np.argsort(keys).astype(np.int64)

@@ -25,7 +25,7 @@ LARGE = 1024
 bits, 45 MB with 3072. Smaller numbers are not worth other processes."""
 
 WORTH_PROCESSES = 1000
-"""So many powers at once make it worth starting processes, each of which needs its own table."""
+"""After so many powers it is worth starting processes, each of which needs its own table."""
 
 WORTH_SHARING = 16
 """So many powers at once are shared with processes that are there already."""
@@ -48,6 +48,7 @@ class FixedBase:
         self.bits = bits
         self._size = (int(modulus).bit_length() + 7) // 8
         self._makers: list[subprocess.Popen[bytes]] = []
+        self._made = 0
 
     @cached_property
     def table(self) -> list[list[mpz]]:
@@ -64,7 +65,8 @@ class FixedBase:
 
     def random_powers(self, number: int) -> list[mpz]:
         """The base raised to fresh random exponents; many of them on all cores."""
-        if not self._makers and number >= WORTH_PROCESSES and 2 * self.bits >= LARGE:
+        self._made += number
+        if not self._makers and self._made >= WORTH_PROCESSES and 2 * self.bits >= LARGE:
             self._start()
         if not self._makers or number < WORTH_SHARING:
             return [self._power() for _ in range(number)]

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.ciphers.batch import in_pieces
 
 
 class Group(ABC):
@@ -51,11 +52,20 @@ class Group(ABC):
     def embed(self, context: bytes, values: Sequence[bytes]) -> list[bytes]:
         """The elements of some values; in another context (run, column) the same value has another one."""
         prefix = hashlib.sha512(context).digest()
-        return [self.into(hashlib.sha512(prefix + value).digest()) for value in values]
+
+        def work(piece: Sequence[bytes]) -> list[bytes]:
+            return [self.into(hashlib.sha512(prefix + value).digest()) for value in piece]
+
+        return in_pieces(work, values)
 
     def require_elements(self, elements: Sequence[bytes], sender: str) -> None:
         """Refuse anything that is not in the group: it might be made to draw a key out of who encrypts it."""
-        if not all(len(element) == self.size and self.is_element(element) for element in elements):
+
+        def work(piece: Sequence[bytes]) -> list[bool]:
+            return [len(element) == self.size and self.is_element(element) for element in piece]
+
+        are_elements: list[bool] = in_pieces(work, elements)
+        if not all(are_elements):
             raise ProtocolError(
                 f"'{sender}' sent something that is no ciphertext of the group {self.name}: the run ends"
             )
