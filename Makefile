@@ -41,7 +41,7 @@ bench-check: .venv/test.done
 	$(BIN)/python -m benchmarks --check
 
 pictures: .venv/test.done
-	TARN_PICTURES=docs/images $(BIN)/pytest tests/web -k "newcomer or preview or what_is_left"
+	TARN_PICTURES=docs/images $(BIN)/pytest tests/web -k "newcomer or preview or what_is_left or fills"
 
 docs: .venv/test.done
 	$(BIN)/python docs/reference/generate.py

@@ -16,7 +16,9 @@ from tarnkappe.gate import Exact
 from tarnkappe.gate.audit import audit
 from tarnkappe.gate.forms import NOTICE
 from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.keeper import ASKED
 from tarnkappe.gate.question import Question, Refused, Rows
+from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.store import Store
 from tests.conftest import ROOT
 from tests.gate import twin
@@ -416,3 +418,18 @@ def test_an_exact_strategy_can_be_chosen(clinic: Path) -> None:
     one = keeper(policy(clinic, strategy="exact"))
     one.answer("ann", between(20, 22))
     assert isinstance(one._columns["everyone", "disease"].gate.strategy, Exact)
+
+
+def test_every_question_is_logged_without_the_values_in_it(clinic: Path) -> None:
+    one = keeper(policy(clinic, k=3, answer={"min_rows": 2}))
+    one.answer("ann", between(20, 22))
+    assert isinstance(one.answer("eve", between(98, 99)), Refused)
+    log = AuditLog(one._histories.store)
+    asked = [entry.details for entry in log.entries() if entry.event == ASKED]
+    assert [(each["user"], each["refused"]) for each in asked] == [
+        ("ann", None),
+        ("eve", "fewer than 2 people: ask for more"),
+    ]
+    assert all(degree >= 3 for each in asked for degree in each["least_degrees"].values())
+    assert "98" not in str(asked)
+    log.verify()

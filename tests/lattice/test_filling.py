@@ -58,3 +58,16 @@ def test_the_lattice_fills_from_nothing_to_the_truth(patients, algorithm: str) -
             for old, new in zip(was, is_, strict=True)
         )
         before = now
+
+
+def test_who_watches_the_usual_search_or_the_whole_lattice_sees_it_fill() -> None:
+    """Of these, a node counts when it was tested."""
+    patients = examples.hospital(rows=200, seed=1).table
+    for look_for in (anonymize, explore):
+        onlooker = Onlooker()
+        look_for(patients, **ASKED, progress=onlooker)
+        tested = [sum(some for _, some, _ in rows) for rows in onlooker.seen]
+        assert tested == list(range(32, 32 * len(tested) + 1, 32)) != []
+        assert all(good <= some <= all_ for rows in onlooker.seen for all_, some, good in rows)
+    assert sum(all_ for all_, _, _ in onlooker.seen[-1]) - tested[-1] < 32
+    assert 0 < sum(good for _, _, good in onlooker.seen[-1]) < tested[-1]

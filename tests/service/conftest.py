@@ -20,7 +20,7 @@ from tarnkappe.service.people import Person
 from tarnkappe.service.settings import Limits, ServiceSettings
 from tarnkappe.table import examples
 
-LIMITS = Limits(ready=0, jobs_at_once=2, job_seconds=120.0, upload_bytes=50 * 2**20, request_bytes=2**20)
+LIMITS = Limits(jobs_at_once=2, job_seconds=120.0, upload_bytes=50 * 2**20, request_bytes=2**20)
 
 
 @dataclasses.dataclass

@@ -46,6 +46,42 @@ def test_every_kind_of_job_has_an_example_that_resolves(kind: str) -> None:
     KINDS[kind].check(RESOLVER.resolve(example["document"], KINDS[kind]))
 
 
+def test_a_table_of_a_database_is_named_once_and_used_like_a_file(tmp_path: Path) -> None:
+    databases = {"clinic": "postgresql://tarn:hunter2@db/clinic"}
+    house = House(ServiceSettings(folder=tmp_path / "house", databases=databases))
+    ann = house.people.add("ann", ["steward"])
+    named = house.name_table("clinic", "patients", ann)
+    assert (named.name, named.bytes) == ("patients (clinic)", 0)
+    assert house.files.list(ann) == [named]
+
+    def resolved(document: dict[str, Any], settings: ServiceSettings = house.settings) -> dict[str, Any]:
+        resolver = Resolver(lambda id: house.files.path(id, ann), result, settings, "ann")
+        return resolver.resolve(document, KINDS["anonymize"])
+
+    document = {"input": {"file": named.id, "several_rows_per_person": True}}
+    assert resolved(document)["input"] == {
+        "several_rows_per_person": True,
+        "database": databases["clinic"],
+        "table": "patients",
+    }
+    with pytest.raises(NotFoundError, match="no database"):
+        resolved(document, ServiceSettings())  # it was taken out of the settings since
+    with pytest.raises(JobError, match="not a table of a database"):
+        resolved({**INPUT, "input": {"file": named.id}, "columns": {"a": {"hierarchy": {"file": named.id}}}})
+    house.close()
+
+
+@pytest.mark.parametrize("table", ["", "  ", "x" * 1000])
+def test_only_tables_of_databases_in_the_settings_are_named(table: str, house: House, ann: Person) -> None:
+    with pytest.raises(NotFoundError, match="settings"):
+        house.name_table("postgresql://evil/x", "patients", ann)
+    with pytest.raises(TarnkappeError):
+        house.name_table("clinic", table, ann)
+    with pytest.raises(TarnkappeError, match="not known"):
+        house.files.store([b'{"database": "clinic", "table": "t"}'], "x.table", ann)
+    assert house.files.list(ann) == []
+
+
 def test_files_jobs_and_databases_become_places() -> None:
     check = KINDS["check"]
     assert RESOLVER.resolve({**INPUT}, check)["input"] == {"path": "/house/files/one.csv"}

@@ -1,4 +1,4 @@
-"""Results in three formats, and the attacker who writes formulas into cells."""
+"""Results in four formats, and the attacker who writes formulas into cells."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tarnkappe.errors import LimitError, TarnkappeError
 from tarnkappe.service.downloads import Form, Formulas, table_as
 from tarnkappe.service.spreadsheet import neutral
 from tarnkappe.table import read
@@ -98,6 +99,27 @@ def test_csv_can_be_exact(release: Path, tmp_path: Path) -> None:
     back = read(tmp_path / "exact.csv").data
     assert back.column("age").to_pylist() == ["30-39", "=1+1", None, ""]
     assert back.column("n").to_pylist() == [1, None, -3, 4]
+
+
+def test_a_workbook_has_the_same_values_and_its_texts_stay_texts(release: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(b"".join(table_as(release, Form.EXCEL, Formulas.NEUTRALIZE))))
+    rows = list(book.active.iter_rows())
+    assert [cell.value for cell in rows[0]] == ["age", "n", "when"]
+    assert [cell.value for cell in rows[2]][:2] == ["=1+1", None]
+    assert rows[2][0].data_type == "s", "a text, not a formula"
+    assert list(release.parent.iterdir()) == [release], "nothing is left"
+
+
+def test_what_a_workbook_cannot_hold_is_refused_before_the_answer_begins(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [2**60]}), path)
+    with pytest.raises(TarnkappeError, match="digits"):
+        table_as(path, Form.EXCEL, Formulas.NEUTRALIZE)
+    pq.write_table(pa.table({"a": pa.nulls(2_000_001)}), path)
+    with pytest.raises(LimitError, match="take CSV"):
+        table_as(path, Form.EXCEL, Formulas.NEUTRALIZE)
 
 
 def test_a_table_without_rows_still_has_a_header(tmp_path: Path) -> None:

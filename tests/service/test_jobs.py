@@ -6,12 +6,14 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,6 +22,7 @@ from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError
 from tarnkappe.service.house import House
 from tarnkappe.service.jobs import JobRecord, Jobs, JobState
 from tarnkappe.service.jobs.events import Events
+from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import JobProcess
 from tarnkappe.service.people import Person, ServiceRole
 from tarnkappe.service.settings import Limits, ServiceSettings
@@ -120,7 +123,7 @@ def small(tmp_path: Path) -> Callable[..., House]:
     """Makes houses in one folder, as restarts of one service."""
 
     def made(**limits: Any) -> House:
-        chosen = Limits(**{"ready": 0, "jobs_at_once": 1, "job_seconds": 120.0, **limits})
+        chosen = Limits(**{"jobs_at_once": 1, "job_seconds": 120.0, **limits})
         return House(ServiceSettings(folder=tmp_path / "house", limits=chosen))
 
     return made
@@ -301,7 +304,40 @@ def test_who_watches_an_ended_job_hears_its_end(house: House, ann: Person, patie
 
 def test_a_process_does_not_get_the_secrets_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TARN_TOKEN", "hunter2")
-    process = JobProcess()
+    nursery = Nursery()
+    process = JobProcess(nursery)
     environment = Path(f"/proc/{process.pid}/environ").read_bytes()
     process.end(grace=0.0)
+    nursery.close()
     assert b"hunter2" not in environment
+
+
+@pytest.mark.slow
+def test_a_lost_nursery_is_replaced_and_its_processes_end_with_their_lines() -> None:
+    nursery = Nursery()
+    first = JobProcess(nursery)
+    os.kill(nursery._process.pid, signal.SIGKILL)
+    nursery._process.wait()
+    second = JobProcess(nursery)
+    assert second.memory() > 0
+    first._line.shutdown(socket.SHUT_RDWR)
+    until(lambda: first.memory() == 0)
+    for process in (first, second):
+        process.end(grace=0.0)
+    until(lambda: second.memory() == 0)
+    nursery.close()
+
+
+def test_every_job_has_a_process_of_its_own_and_none_stays(
+    small: Callable[..., House], patients: bytes
+) -> None:
+    with small(jobs_at_once=3) as house:
+        ann, file_id = stored(house, patients)
+        jobs = [house.jobs.start("profile", {"input": {"file": file_id}}, ann) for _ in range(4)]
+        pids = {process_of(house, job).pid for job in jobs}
+        assert {ended(house, job, ann).state for job in jobs} == {JobState.DONE}
+        assert len(pids) == 4
+        assert house.jobs._nursery is not None
+        nursery = psutil.Process(house.jobs._nursery._process.pid)
+        until(lambda: not nursery.children())
+    assert not nursery.is_running()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from uuid import uuid4
 
@@ -29,6 +30,8 @@ quasi_identifiers = ["age", "sex"]
 [sensitive.disease]
 [protection]
 k = 3
+[answer]
+min_rows = 2
 """
 PATIENTS = "id,age,sex,disease\n1,20,f,asthma\n2,21,m,asthma\n3,21,m,flu\n4,22,f,cholera\n5,23,f,flu\n"
 
@@ -45,6 +48,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     keeper = Keeper.open(Policy.load(folder / "gate.toml"))
     keeper.answer("ann", Question(("age", "disease"), '"age" < ?', (22,)))
     keeper.answer("bob", Question(("disease",), '"age" >= ?', (22,)))
+    keeper.answer("eve", Question(("disease",), '"age" = ?', (99,)))
     keeper.close()
     return folder / "gate.toml"
 
@@ -58,7 +62,19 @@ def test_an_owner_watches_a_gate(gate: Path, tmp_path: Path) -> None:
     assert history["answers"] == 2 == len(history["timeline"])
     assert history["people"] == 5
     assert history["artificial"] == sum(step["artificial"] for step in history["timeline"]) > 0
-    assert gates.log("clinic", owner)["number"] == 2
+    assert gates.log("clinic", owner)["number"] == 5
+    assert [(asked["user"], asked["where"]) for asked in status["asked"]] == [
+        ("ann", '"age" < ?'),
+        ("bob", '"age" >= ?'),
+        ("eve", '"age" = ?'),
+    ]
+    assert [asked["refused"] for asked in status["asked"]] == [
+        None,
+        None,
+        "fewer than 2 people: ask for more",
+    ]
+    assert all(asked["least_degrees"]["disease"] >= 3 for asked in status["asked"])
+    assert "99" not in json.dumps(status["asked"]), "what was asked for may be somebody's own"
     proof = KINDS["gate-proof"].run({"gate": str(gate)}, Work(tmp_path, lambda *_: None))
     assert proof.figures["proven"][0]["k"] == 3
     assert "everybody keeps at least 3" in proof.text

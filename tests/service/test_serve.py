@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
+from tarnkappe.cli.serve import _bound
 from tarnkappe.service.client import Service
 from tests.cli.test_contract import TARN, refused, tarn
 
@@ -65,6 +68,13 @@ def test_a_job_outlives_the_service_that_was_killed(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(60) in (0, 130, -signal.SIGINT)
     process.communicate()
+
+
+def test_the_link_works_as_soon_as_it_is_printed() -> None:
+    """Who opens it before the service is up waits; he is not turned away."""
+    listening = _bound(uvicorn.Config(app="", host="127.0.0.1", port=0))
+    with listening, socket.create_connection(listening.getsockname(), timeout=10):
+        pass
 
 
 @pytest.mark.slow

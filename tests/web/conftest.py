@@ -53,8 +53,10 @@ def running(folder: Path, *options: str) -> Iterator[dict[str, str]]:
             line = process.stdout.readline()
             assert line, folder.with_suffix(".log").read_text(encoding="utf-8")
             told += line
-        yield json.loads(told)
-        process.terminate()
+        try:
+            yield json.loads(told)
+        finally:
+            process.terminate()
 
 
 @contextmanager

@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("nicegui", reason="NiceGUI is not installed")
 
+from tarnkappe.web import pages
+from tarnkappe.web.site import PAGES as ALL
 from tests.web.steps import Walk
 from tests.web.test_pages import done, ward
 
@@ -32,6 +34,12 @@ PAGES = {
     "/settings": "People",
 }
 __all__ = ["done", "ward"]
+
+
+def test_every_page_of_the_house_is_looked_at() -> None:
+    assert pages.__all__
+    places = {path.format(file="/files/{file}", run="/runs/{job}") for path in PAGES}
+    assert {page.path for page in ALL} == places - {"/login"}
 
 
 def findings(here: Walk) -> list[str]:

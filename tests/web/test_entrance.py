@@ -127,7 +127,7 @@ def test_light_and_dark(walk) -> None:
     theme = "() => document.documentElement.dataset.theme"
     assert ann.page.evaluate(theme) == "dark"
     ann.picture("dark")
-    ann.press("Light or dark")
+    ann.press("Light/Dark")
     assert ann.page.evaluate(theme) == "light"
     ann.open("/settings")
     ann.heading("Settings")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+import subprocess
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +19,16 @@ from tarnkappe.exchange.site import Site
 from tarnkappe.federation.contract import Distribution, Protocol
 from tarnkappe.gate.keeper import Keeper
 from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question, Rows
+from tarnkappe.gate.question import Question, Refused, Rows
+from tarnkappe.table import examples
+from tarnkappe.table import read as read_table
 from tests.cli.test_gate import PEOPLE, POLICY
 from tests.federation.federations import example
-from tests.federation.site_files import write_sites
+from tests.federation.site_files import serve, wait_for, write_sites
 from tests.web.conftest import entered
 from tests.web.steps import Walk
+from tests.web.test_axe import findings
+from tests.web.test_pages import start
 
 pytestmark = pytest.mark.slow
 PASSWORD = "correct horse battery"
@@ -30,10 +38,12 @@ def asked_gate(folder: Path) -> Path:
     """A gate that two people have asked."""
     folder.mkdir()
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (folder / "gate.toml").write_text(POLICY, encoding="utf-8")
+    (folder / "gate.toml").write_text(f"{POLICY}\n[answer]\nmin_rows = 5\n", encoding="utf-8")
     keeper = Keeper.open(Policy.load(folder / "gate.toml"))
     for user, town in (("bob", "Ulm"), ("eve", "Bonn"), ("bob", "Bonn")):
         assert isinstance(keeper.answer(user, Question(("age", "illness"), '"town" = ?', (town,))), Rows)
+    refused = keeper.answer("mallory", Question(("illness",), '"age" = ?', (20,)))
+    assert isinstance(refused, Refused)
     keeper.close()
     return folder / "gate.toml"
 
@@ -69,11 +79,37 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def equipped(browser, folder: Path):
-    """A service with a gate, a desk and a federation."""
+def consortium(folder: Path) -> Path:
+    """The sites of a federation, which do not run yet."""
     sites = folder / "federation"
     sites.mkdir()
-    write_sites(sites, example(Protocol.RING, Distribution.HORIZONTAL), patience=2)
+    write_sites(sites, example(Protocol.RING, Distribution.HORIZONTAL), patience=20)
+    return sites
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def clinic(folder: Path) -> Path:
+    """A database with one table of patients."""
+    patients = examples.hospital(rows=400, seed=3).table.data.select(["age", "sex", "postcode", "diagnosis"])
+    with sqlite3.connect(folder / "clinic.db") as database:
+        database.execute("CREATE TABLE patients (age INTEGER, sex TEXT, postcode TEXT, diagnosis TEXT)")
+        rows = [tuple(row.values()) for row in patients.to_pylist()]
+        database.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", rows)
+    database.close()
+    return folder / "clinic.db"
+
+
+@pytest.fixture(scope="module")
+def equipped(browser, folder: Path, consortium: Path):
+    """A service with a gate, a desk, a federation and a database."""
     settings = folder / "service.toml"
     settings.write_text(
         f"""[gates]
@@ -81,7 +117,9 @@ ward = "{asked_gate(folder / "gate")}"
 [sites]
 B = "{asked_site(folder / "exchange")}"
 [federations]
-consortium = "{next(path for path in sites.glob("*.toml") if "[federation]" in path.read_text())}"
+consortium = "{consortium / "job.toml"}"
+[databases]
+clinic = "sqlite:///{clinic(folder)}"
 """,
         encoding="utf-8",
     )
@@ -102,11 +140,31 @@ def test_the_gate_is_watched_and_proven(walk, equipped) -> None:
     here.open("/gate")
     here.page.get_by_role("rowheader").first.wait_for()
     here.see("The log is whole")
+    asked = here.page.get_by_role("region", name="Who asked what")
+    assert [row.split("\t")[0] for row in asked.inner_text().splitlines()[1:]] == [
+        "mallory",
+        "bob",
+        "eve",
+        "bob",
+    ]
+    here.see("refused: fewer than 5 people: ask for more")
+    here.page.get_by_role("img", name="Fewest values that stay possible for anybody").wait_for()
+    here.picture("gate", whole=True)
     here.press("Prove now")
     here.see("everybody keeps at least 2 possible values")
-    here.picture("gate")
     here.open("/gate?name=nowhere")
     here.see("there is no gate of this name")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_parts_that_have_something_to_show_have_no_serious_finding(walk, equipped, theme: str) -> None:
+    here = walk(at=equipped, color_scheme=theme)
+    shown = {"/files": "Or name a table", "/gate": "Who asked what", "/exchange": "B", "/federation": "P1"}
+    for path, text in shown.items():
+        here.open(path)
+        here.see(text)
+        here.page.wait_for_timeout(300)
+        assert findings(here) == [], path
 
 
 def test_a_request_is_checked_by_the_steward_and_decided_by_the_physician(walk, equipped, folder) -> None:
@@ -142,4 +200,54 @@ def test_a_federation_whose_parties_do_not_answer_is_told_so(walk, equipped) -> 
     here.open("/federation")
     here.heading("Who learns what")
     here.see("cannot be reached")
+
+
+def test_a_federation_is_followed_while_it_runs(walk, equipped, consortium, started) -> None:
+    ports = {
+        name: int(address.rpartition(":")[2])
+        for name, address in re.findall(r'(?m)^(\w+) = "([\d.]+:\d+)"', (consortium / "job.toml").read_text())
+    }
+    for name in ports:
+        serve(name, consortium, started)
+    wait_for(ports)
+    here = walk(at=equipped)
+    here.open("/federation")
+    parties = here.page.get_by_role("region", name="Parties")
+    parties.get_by_role("rowheader").first.wait_for()
+    here.see("waits for a run")
+    here.press("Start the run")
+    here.see("The run is over: every site has the release.")
+    here.page.wait_for_function(
+        """parties => [...document.querySelectorAll('tbody tr')].filter(
+        row => row.cells[1].innerText === 'done').length === parties""",
+        arg=len(ports),
+    )
+    messages = [
+        int(row.get_by_role("cell").nth(1).inner_text()) for row in parties.get_by_role("row").all()[1:]
+    ]
+    assert sum(messages) > 0
     here.picture("federation")
+    assert len(list(consortium.glob("P*/*/release.parquet"))) == sum(name.startswith("P") for name in ports)
+
+
+def test_a_table_of_a_database_is_published(walk, equipped) -> None:
+    here = walk(at=equipped)
+    here.open("/files")
+    here.heading("Or name a table of a database")
+    here.picture("database")
+    here.page.get_by_label("Table", exact=True).fill("nobody")
+    here.press("Take this table")
+    here.page.wait_for_url("**/columns")
+    said = here.see("there is no table 'nobody'").inner_text()
+    assert "sqlite" not in said, "the address stays in the settings"
+    here.open("/files")
+    here.page.get_by_label("Table", exact=True).fill("patients")
+    here.press("Take this table")
+    here.page.wait_for_url("**/columns")
+    here.page.get_by_label("Role of age", exact=True).wait_for()
+    file = re.search(r"/files/\w+", here.page.url).group()
+    start(here, file)
+    with here.page.expect_download() as waiting:
+        here.follow("Release as Excel")
+    rows = read_table(Path(waiting.value.path()).rename(equipped.log.parent / "release.xlsx")).num_rows
+    assert 380 <= rows <= 400

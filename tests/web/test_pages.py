@@ -268,6 +268,26 @@ def test_a_lattice_of_thousands_of_nodes_is_drawn_and_zoomed_quickly(walk) -> No
     assert milliseconds < 500
 
 
+def test_the_lattice_fills_while_it_is_searched(walk) -> None:
+    """The example has so many combinations that looking at them all takes long enough to be watched."""
+    here = walk()
+    here.open("/files")
+    here.press("Try it with an example")
+    here.page.wait_for_url("**/columns")
+    here.page.get_by_label("Role of age", exact=True).wait_for()
+    run = start(here, re.search(r"/files/\w+", here.page.url).group())
+    here.open(f"{run}/lattice")
+    here.page.get_by_role("img", name="The lattice fills").wait_for()
+    share = """(kind => [...document.querySelectorAll(`.filling .${kind}`)].reduce(
+        (sum, bar) => sum + bar.width.baseVal.value, 0))"""
+    before = here.page.evaluate(f"{share}('settled')")
+    here.page.wait_for_function(f"before => {share}('settled') > before", arg=before)
+    here.page.wait_for_function(f"{share}('settled') > {share}('open') / 8")
+    here.picture("web-search")
+    here.press("Stop")
+    here.see("This run was stopped.")
+
+
 def test_runs_are_listed_and_lead_to_their_pages(walk, done) -> None:
     here = walk()
     here.open("/runs")

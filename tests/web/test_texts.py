@@ -5,22 +5,29 @@ from __future__ import annotations
 import ast
 import re
 import string
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("nicegui", reason="NiceGUI is not installed")
 
+import tarnkappe
+from tarnkappe.errors import TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
+from tarnkappe.job.job import create_model
 from tarnkappe.loss import LOSSES
-from tarnkappe.privacy import MODELS
+from tarnkappe.privacy import MODELS, KAnonymity
 from tarnkappe.recoding import METHODS
 from tarnkappe.risk import ATTACKS
 from tarnkappe.risk.identifiers import find_identifiers
+from tarnkappe.service.house import House
 from tarnkappe.service.people import Right, ServiceRole
+from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.table import Role, examples
 from tarnkappe.web import texts
-from tarnkappe.web.builder_forms import FORMS
+from tarnkappe.web.builder_forms import FORMS, number
+from tarnkappe.web.draft import Draft, load_draft
 from tarnkappe.web.guarantees import parameters_of
 from tarnkappe.web.reasons import in_words
 from tests.conftest import ROOT
@@ -143,3 +150,40 @@ def test_the_reasons_for_roles_are_told_in_german(seed: int) -> None:
     for column in find_identifiers(examples.hospital(rows=500, seed=seed).table).columns:
         assert in_words("de", column.reason) != column.reason, column.reason
         assert in_words("en", column.reason) == column.reason
+
+
+def refusals(folder: Path) -> Iterator[Callable[[], object]]:
+    """What people run into on the pages, by the real code that refuses it."""
+    house = House(ServiceSettings(folder=folder / "house"))
+    ann = house.people.add("ann", list(ServiceRole))
+    for name, content in {
+        "a.pdf": b"x",
+        "a.csv": b"",
+        "b.csv": b"PK\x03\x04",
+        "a.xlsx": b"x",
+        "a.csv.gz": b"x",
+    }.items():
+        yield lambda name=name, content=content: house.files.store([content], name, ann)
+    yield lambda: house.files.get("0", ann)
+    yield lambda: house.jobs.get("0", ann)
+    yield lambda: house.gates.status("nowhere", ann)
+    yield lambda: house.name_table("nowhere", "t", ann)
+    yield lambda: load_draft(house, "/")
+    yield lambda: Draft("f").document()
+    yield lambda: Draft("f", roles={"age": "quasi-identifier"}).document()
+    yield lambda: create_model({"model": "k-anonymity", "k": 0})
+    yield lambda: create_model({"model": "equal-closeness", "column": "a", "t": 2.0})
+    yield lambda: number("ten")
+    patients = examples.hospital(rows=20, seed=1).table
+    yield lambda: tarnkappe.anonymize(patients, privacy=[KAnonymity(1000)])
+    exact = dict.fromkeys(patients.quasi_identifiers, 0)
+    yield lambda: tarnkappe.anonymize(patients, privacy=[KAnonymity(5)], levels=exact)
+    house.close()
+
+
+def test_what_pages_refuse_is_refused_in_german(tmp_path: Path) -> None:
+    for refuse in refusals(tmp_path):
+        with pytest.raises(TarnkappeError) as refused:
+            refuse()
+        english = str(refused.value)
+        assert in_words("de", english) != english, english

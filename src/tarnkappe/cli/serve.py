@@ -79,7 +79,7 @@ def serve(
 
 
 def _bound(config: Any) -> Any:
-    """The socket, before anything is promised about it."""
+    """The socket, before anything is promised about it; who comes early waits until the service is up."""
     import socket
 
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
@@ -87,6 +87,7 @@ def _bound(config: Any) -> Any:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((config.host, config.port))
+        made.listen(config.backlog)
     except OSError as error:
         made.close()
         raise ParameterError(

@@ -2,8 +2,8 @@
 
 Numba and pyarrow look for packages that they could work with, and loading those takes as long as all of our
 work on a small table. The command line needs none of them for that: kernels do no linear algebra, call
-nothing foreign, are not measured line by line and not set up by a file, and no data frame is ever made. All of them can be imported
-as always afterwards.
+nothing foreign, are not measured line by line and not set up by a file, and no data frame is ever made. All
+of them can be imported as always afterwards.
 """
 
 from __future__ import annotations

@@ -110,6 +110,11 @@ class ColumnGate:
         """How many different answers were given."""
         return self._count
 
+    @property
+    def least_degree(self) -> int | None:
+        """How many possible values everybody keeps at least; None while nobody was returned."""
+        return self.gate.least_degree
+
     def _known(self, people: Sequence[str]) -> tuple[Block, ...] | None:
         numbers = self.gate.numbers(people)
         return None if numbers is None else self._answers.get(numbers)

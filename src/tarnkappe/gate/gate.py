@@ -144,6 +144,12 @@ class Gate:
             return {person: int(degrees[number]) for person, number in self._number.items()}
 
     @property
+    def least_degree(self) -> int | None:
+        """The least of all degrees, of values that have changed too; None if nobody was returned."""
+        with self._lock:
+            return int(self.strategy.degrees().min()) if self._people else None
+
+    @property
     def truth(self) -> Integers:
         """The true value of every tuple that was returned; only the owner may see it."""
         return self._truth.rows

@@ -29,10 +29,13 @@ from tarnkappe.gate.signature_check import unlike
 from tarnkappe.gate.source import People, Source
 from tarnkappe.gate.strategy import Strategy
 from tarnkappe.gate.surplus import Coins
+from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
 from tarnkappe.table.table import MISSING
 
+ASKED = "gate asked"
+"""The event of the audit log for every question."""
 WOULD_BREAK = "this cannot be answered; whether it can does not depend on anybody's sensitive values"
 WOULD_BREAK_NAIVELY = "this cannot be answered: somebody would be left with too few possible values"
 
@@ -59,7 +62,7 @@ class Keeper:
         self.policy, self.source, self._coins = policy, source, coins
         self._key = Key.load(policy.key_file, create=True) if key is None else key
         self._make = _maker(policy)
-        self._histories = HistoryStore(store)
+        self._histories, self._log = HistoryStore(store), AuditLog(store)
         self._histories.bind(_promises(policy, self._key))
         self._values = {column.name: self._domain(column) for column in policy.sensitive}
         self._columns: dict[tuple[str, str], ColumnGate] = {}
@@ -87,7 +90,7 @@ class Keeper:
                 raise ParameterError(f"the protected table shows no column '{name}'")
         with self._lock:
             found = self._decide(history, question)
-            self._asked["refused" if isinstance(found, Refused) else "answered"] += 1
+            self._note(user, history, question, found)
         return found
 
     def status(self) -> dict[str, Any]:
@@ -105,7 +108,7 @@ class Keeper:
                         "answers": column.answers,
                         "people": column.gate.knowledge.tuples,
                         "k": column.column.k,
-                        "least_degree": min(column.gate.degrees().values(), default=None),
+                        "least_degree": column.least_degree,
                         "mended": getattr(column.gate.decision, "mended", 0),
                         "unproven": getattr(column.gate.decision, "unproven", 0),
                     }
@@ -147,6 +150,21 @@ class Keeper:
                     return Refused(WOULD_BREAK_NAIVELY)
                 blocks[column.column.name] = answer
         return self._shown(history, question, people, named, blocks)
+
+    def _note(self, user: str, history: str, question: Question, found: Rows | Refused) -> None:
+        """Who asked what, for the owner. Values in the condition are left out: they may be somebody's own."""
+        refused = found.reason if isinstance(found, Refused) else None
+        self._asked["answered" if refused is None else "refused"] += 1
+        shown = {name: self._columns.get((history, name)) for name in question.columns}
+        told = {
+            "user": user,
+            "history": history,
+            "columns": list(question.columns),
+            "where": question.where,
+            "refused": refused,
+            "least_degrees": {name: gate.least_degree for name, gate in shown.items() if gate is not None},
+        }
+        self._log.append(ASKED, told)
 
     def _outside_limits(self, people: int) -> Refused | None:
         """The size of a result follows from the quasi-identifiers alone, so it is no secret."""

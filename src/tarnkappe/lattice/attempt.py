@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 
 from tarnkappe.lattice.checker import Check, Checker
 from tarnkappe.lattice.effort import Effort
@@ -15,6 +16,9 @@ from tarnkappe.lattice.problem import Best, Evaluation, Problem
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.privacy import Model, Scope, monotone
 from tarnkappe.table.encoding import Progress
+
+TOLD_EVERY = 32
+"""Tests after which progress is told."""
 
 
 class LimitReachedError(Exception):
@@ -50,6 +54,8 @@ class Attempt:
         self.problem = problem
         self.tests: list[Node] = []
         self.best = Best(problem)
+        self._tested: Counter[int] = Counter()
+        self._satisfying: Counter[int] = Counter()
         self.bottom: Node = tuple(levels[0] for levels in problem.level_ranges)
         self.top: Node = tuple(levels[-1] for levels in problem.level_ranges)
         self.bound: float | None = problem.loss.lower_bound_at(problem.tuples, problem.columns, self.bottom)
@@ -130,21 +136,33 @@ class Attempt:
     def learn(self, found: Check) -> None:
         """Note what follows from a test, and remember the node if it is the best."""
         self.best.offer(found.evaluation)
+        self.count(found.evaluation.node, satisfied=found.evaluation.satisfied)
         self.note(found.evaluation.node, self.problem.num_nodes)
 
     def note(self, node: Node, possible: int) -> None:
         """List a test, one of so many that are possible, and tell about the progress."""
         self.tests.append(node)
-        if self._progress and len(self.tests) % 32 == 0:
+        if self._progress and len(self.tests) % TOLD_EVERY == 0:
             best = f"best so far: loss {self.best.loss:,.6g}" if self.best.found else "nothing found yet"
-            self._progress("searching", len(self.tests), possible, best)
-            look = getattr(self._progress, "look", None)  # some do not only count, but look at the lattice
+            self.tell("searching", len(self.tests), possible, best)
+
+    def tell(self, what: str, done: int, total: int, note: str = "") -> None:
+        """Tell about the progress, and show the lattice to those who do not only count."""
+        if self._progress:
+            self._progress(what, done, total, note)
+            look = getattr(self._progress, "look", None)
             if look is not None:
                 look(self.filling)
 
+    def count(self, node: Node, *, satisfied: bool) -> None:
+        """Count a test on its level."""
+        self._tested[sum(node)] += 1
+        self._satisfying[sum(node)] += satisfied
+
     def filling(self) -> list[tuple[int, int, int]]:
-        """How far each level of the lattice is known, from below; nothing if that is not kept."""
-        return []
+        """For each level from below: its nodes, how many were tested, how many of those satisfy."""
+        sizes = enumerate(self.problem.lattice.level_sizes)
+        return [(size, self._tested[level], self._satisfying[level]) for level, size in sizes]
 
     def is_spent(self, node: Node) -> bool:
         """Whether nothing above a node will be tested any more."""

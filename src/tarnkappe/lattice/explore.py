@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
-from tarnkappe.lattice.attempt import Attempt
+from tarnkappe.lattice.attempt import TOLD_EVERY, Attempt
 from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.exhaustive import Exhaustive
 from tarnkappe.lattice.lattice import Node
@@ -194,7 +194,7 @@ def explore(problem: Problem, progress: Progress | None = None) -> LatticeView:
             "be looked at one by one: narrow the levels of some columns (level, min_level, max_level)"
         )
     # With no limit to suppression every node has a loss, and the limit is looked at afterwards.
-    record = _Record(dataclasses.replace(problem, suppression_limit=1.0), progress)
+    record = _Record(dataclasses.replace(problem, suppression_limit=1.0), problem.limit, progress)
     Exhaustive().search(cast(Traversal, record))
     ranges = problem.level_ranges
     levels = np.indices([len(r) for r in ranges], dtype=np.int16).reshape(len(ranges), -1).T
@@ -208,13 +208,13 @@ def explore(problem: Problem, progress: Progress | None = None) -> LatticeView:
 class _Record(Attempt):
     """An attempt that writes down every test, at the place of the node in the order of `Problem.nodes`."""
 
-    def __init__(self, problem: Problem, progress: Progress | None) -> None:
-        super().__init__(problem, implied_criteria=False)
+    def __init__(self, problem: Problem, limit: int, progress: Progress | None) -> None:
+        super().__init__(problem, progress, implied_criteria=False)
+        self._limit = limit
         self.satisfied = np.zeros(problem.num_nodes, dtype=bool)
         self.losses = np.full(problem.num_nodes, np.nan)
         self.suppressed = np.zeros(problem.num_nodes, dtype=np.int64)
         self.classes = np.zeros(problem.num_nodes, dtype=np.int64)
-        self._tell = progress
         self._steps = [math.prod(map(len, problem.level_ranges[i + 1 :])) for i in range(len(self.bottom))]
         self._done = 0
 
@@ -226,9 +226,10 @@ class _Record(Attempt):
         self.losses[place] = node.loss
         self.suppressed[place] = node.suppressed
         self.classes[place] = node.classes
+        self.count(node.node, satisfied=node.satisfied and node.suppressed <= self._limit)
         self._done += 1
-        if self._tell and self._done % 32 == 0:
-            self._tell("classifying", self._done, len(self.losses))
+        if self._done % TOLD_EVERY == 0:
+            self.tell("classifying", self._done, len(self.losses))
 
 
 def choose(problem: Problem, levels: LevelsOf, bound: float | None = None) -> Solution:

@@ -7,12 +7,14 @@ and what is not known is refused.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError, NotFoundError
 from tarnkappe.job.job import refuse_unknown
+from tarnkappe.service.files import TABLE
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.work import Kind
 
@@ -100,7 +102,10 @@ class Resolver:
             )
         name, what = content.pop(given[0]), content.pop("what", RELEASE)
         if given[0] == "file":
-            return {**content, "path": str(self._file(name))}
+            path = self._file(name)
+            if path.suffix == TABLE:
+                return self._source({**content, **json.loads(path.read_bytes())}, section, beside)
+            return {**content, "path": str(path)}
         if given[0] == "job":
             return {**content, "path": str(self._result(name, str(what)))}
         if name not in self._databases:
@@ -132,7 +137,10 @@ class Resolver:
             return said
         refuse_unknown(said, ("file", "job"), f"key of [{where}]")
         if "file" in said:
-            return str(self._file(str(said["file"])))
+            path = self._file(str(said["file"]))
+            if path.suffix == TABLE:
+                raise JobError(f"[{where}] is a file, not a table of a database")
+            return str(path)
         return str(self._result(str(said["job"]), "hierarchy"))
 
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tarnkappe.errors import LimitError
 from tarnkappe.service.spreadsheet import neutral
+from tarnkappe.table.formats.excel_write import write_excel
 from tarnkappe.table.formats.text_write import csv_blocks
 
 PIECE = 2**20
 ROWS = 2**16
+MOST_CELLS = 2_000_000
+"""Of a workbook, which is made here as a whole: larger ones would keep others waiting."""
 
 
 class Form(StrEnum):
@@ -23,6 +29,7 @@ class Form(StrEnum):
     PARQUET = "parquet"
     ARROW = "arrow"
     CSV = "csv"
+    EXCEL = "xlsx"
 
 
 class Formulas(StrEnum):
@@ -36,6 +43,7 @@ MEDIA = {
     ".parquet": "application/vnd.apache.parquet",
     ".arrow": "application/vnd.apache.arrow.stream",
     ".csv": "text/csv; charset=utf-8",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
 }
@@ -43,16 +51,44 @@ MEDIA = {
 
 def whole(path: Path) -> Iterator[bytes]:
     """A file as it is."""
-    with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
+    yield from _from(path.open("rb"))
 
 
 def table_as(path: Path, form: Form, formulas: Formulas) -> Iterator[bytes]:
-    """A table, which is kept as Parquet, in another format, piece by piece."""
+    """A table, which is kept as Parquet, in another format, piece by piece.
+
+    Raises:
+        LimitError: it is too large for a workbook.
+        ParameterError: it has what a workbook cannot hold; so is a `ColumnError`.
+    """
     if form is Form.PARQUET:
-        yield from whole(path)
-        return
+        return whole(path)
+    return _workbook(path) if form is Form.EXCEL else _pieces(path, form, formulas)
+
+
+def _workbook(path: Path) -> Iterator[bytes]:
+    """It is made before the first piece is asked for, so that a refusal comes in time.
+
+    Texts are texts in a workbook, so no formula among them is run.
+    """
+    with pq.ParquetFile(path) as file:
+        if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
+            raise LimitError(f"a workbook has at most {MOST_CELLS:,} cells here: take CSV or Parquet")
+        table = file.read()
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = Path(folder) / "release.xlsx"
+        write_excel(table, made)
+        stream = made.open("rb")  # it stays readable after its folder is gone
+    return _from(stream)
+
+
+def _from(stream: BinaryIO) -> Iterator[bytes]:
+    with stream:
+        while piece := stream.read(PIECE):
+            yield piece
+
+
+def _pieces(path: Path, form: Form, formulas: Formulas) -> Iterator[bytes]:
     with pq.ParquetFile(path) as file:
         pieces = (pa.Table.from_batches([batch]) for batch in file.iter_batches(ROWS))
         empty = file.schema_arrow.empty_table()

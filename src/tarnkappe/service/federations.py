@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from tarnkappe.errors import NotFoundError, TarnkappeError
 from tarnkappe.federation import require_packages
 from tarnkappe.service.people import Person, Right
+
+NO_RUN = "no such run"
+"""What a party says that is there, but was not asked yet."""
 
 
 class Federations:
@@ -35,12 +39,19 @@ class Federations:
             "learned": {party: list(lines) for party, lines in foretell(contract).items()},
         }
 
-    def status(self, name: str, who: Person) -> dict[str, Any]:
-        """How far each party is; one that cannot be reached is told with the reason."""
+    def status(self, name: str, who: Person, run: str | None = None) -> dict[str, Any]:
+        """How far each party is with a run; one that cannot be reached is told with the reason.
+
+        Args:
+            name: of the federation.
+            who: asks.
+            run: as the job that started it names it; without it, as the file of the federation does.
+        """
         from tarnkappe.federation.transport import Caller
 
         job = self._job(name, who)
-        digest = job.contract.digest.hex()
+        contract = job.contract if run is None else dataclasses.replace(job.contract, run=run)
+        digest = contract.digest.hex()
         caller = Caller(job.credentials, job.addresses, job.patience)
         parties = {}
         try:
@@ -48,7 +59,8 @@ class Federations:
                 try:
                     parties[party] = caller.call(party, f"/status/{digest}", pauses=())
                 except TarnkappeError as error:
-                    parties[party] = {"state": "unknown", "error": str(error)}
+                    state = "none" if NO_RUN in str(error) else "unknown"
+                    parties[party] = {"state": state, "error": "" if state == "none" else str(error)}
         finally:
             caller.close()
         return {"digest": digest, "parties": parties}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -36,17 +37,19 @@ FILES = sa.Table(
 )
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST_NAME = 150
+TABLE = ".table"
+"""The suffix of a file that only names a table, which stays in its database."""
 
 
 @dataclasses.dataclass(frozen=True)
 class StoredFile:
-    """A file that somebody uploaded.
+    """A file that somebody uploaded, or the name of a table in a database.
 
     Attributes:
         id: by which jobs name it.
         owner: who may see it.
         name: what its owner calls it; shown, never part of a path.
-        bytes: its size.
+        bytes: its size; 0 for a table that stays in its database.
         sha256: of its content.
         created: when it came, in seconds since 1970.
     """
@@ -89,6 +92,22 @@ class Files:
             for piece in pieces:
                 upload.write(piece)
             return upload.keep()
+
+    def name_table(self, database: str, table: str, who: Person) -> StoredFile:
+        """Keep the name of a table under an id, as if it were uploaded; jobs read it where it is."""
+        who.require(Right.PUBLISH)
+        content = json.dumps({"database": database, "table": table}).encode()
+        stored = StoredFile(
+            secrets.token_hex(16),
+            who.name,
+            shown_name(f"{table} ({database})"),
+            0,
+            hashlib.sha256(content).hexdigest(),
+            self._clock(),
+        )
+        (self._folder / f"{stored.id}{TABLE}").write_bytes(content)
+        self._add(stored, TABLE, "table named")
+        return stored
 
     def get(self, file_id: str, who: Person) -> StoredFile:
         """One of the files of a person; those of others are as if they were not there."""
@@ -152,13 +171,14 @@ class Files:
             self._clock(),
         )
         upload.partial.rename(self._folder / f"{stored.id}{upload.suffix}")
-        with self._store.writing() as connection:
-            connection.execute(
-                sa.insert(FILES).values(dataclasses.asdict(stored) | {"suffix": upload.suffix})
-            )
-            told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": stored.owner}
-            self._log.append("file received", told, connection)
+        self._add(stored, upload.suffix, "file received")
         return stored
+
+    def _add(self, stored: StoredFile, suffix: str, event: str) -> None:
+        told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": stored.owner}
+        with self._store.writing() as connection:
+            connection.execute(sa.insert(FILES).values(dataclasses.asdict(stored) | {"suffix": suffix}))
+            self._log.append(event, told, connection)
 
     @property
     def limits(self) -> Limits:

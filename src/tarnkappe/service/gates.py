@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import NotFoundError
 from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.keeper import ASKED
 from tarnkappe.gate.policy import Policy
 from tarnkappe.service.people import Person, Right
 from tarnkappe.state import AuditLog, Store
@@ -54,6 +55,7 @@ class Gates:
             "collusion": policy.collusion,
             "warnings": list(policy.warnings),
             "histories": told,
+            "asked": [{"time": e.time, **e.details} for e in AuditLog(store).entries() if e.event == ASKED],
         }
 
     def log(self, name: str, who: Person) -> dict[str, Any]:

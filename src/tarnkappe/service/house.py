@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from tarnkappe.errors import TarnkappeError
+from tarnkappe.errors import NotFoundError, ParameterError, TarnkappeError
 from tarnkappe.service.claim import claimed
 from tarnkappe.service.exchange import Exchange
 from tarnkappe.service.federations import Federations
-from tarnkappe.service.files import Files
+from tarnkappe.service.files import LONGEST_NAME, Files, StoredFile
 from tarnkappe.service.gates import Gates
 from tarnkappe.service.jobs import Jobs, JobState
 from tarnkappe.service.people import People, Person, ServiceRole
@@ -75,6 +75,18 @@ class House:
         """Who starts the service on his own machine: he has all roles, and is made if nobody is there."""
         known = {person.name: person for person in self.people.all()}
         return known.get(name) or self.people.add(name, list(ServiceRole), by="the command line")
+
+    def name_table(self, database: str, table: str, who: Person) -> StoredFile:
+        """Take a table of a database that the settings name, in place of an upload; it stays where it is.
+
+        Raises:
+            NotFoundError: the settings name no such database.
+        """
+        if database not in self.settings.databases:
+            raise NotFoundError("there is no database of this name: the settings of the service list them")
+        if not 0 < len(table.strip()) <= LONGEST_NAME:
+            raise ParameterError(f"write the name of a table, of at most {LONGEST_NAME} letters")
+        return self.files.name_table(database, table.strip(), who)
 
     async def profile(self, file_id: str, who: Person) -> dict[str, Any]:
         """The columns of a file with proposed roles and why; the first time, a job looks at it.

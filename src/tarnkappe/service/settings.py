@@ -42,7 +42,6 @@ class Limits:
         request_bytes: of a request that is no upload.
         jobs_at_once: how many run; others wait.
         jobs_of_one: how many of one person may wait and run.
-        ready: how many processes are kept ready for the next jobs; each saves a second and takes 200 MB.
         job_seconds: of one job, from its start.
         job_memory: bytes that one job may hold.
         attempts: how often a job begins, if what runs it is killed.
@@ -56,7 +55,6 @@ class Limits:
     request_bytes: int = 4 * 2**20
     jobs_at_once: int = dataclasses.field(default_factory=lambda: (os.cpu_count() or 1) + 2)
     jobs_of_one: int = 1000
-    ready: int = 1
     job_seconds: float = 3600.0
     job_memory: int = 8 * GIGABYTE
     attempts: int = 2
@@ -65,8 +63,7 @@ class Limits:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            least = 0 if field.name == "ready" else 1e-9
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < least:
+            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
                 raise ParameterError(f"[limits]: '{field.name}' is a positive number, not {value!r}")
 
 

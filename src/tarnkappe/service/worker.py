@@ -1,8 +1,8 @@
-"""The process of one job: `python -m tarnkappe.service.worker`.
+"""The process of one job, and the one that all of them come from: `python -m tarnkappe.service.worker FD`.
 
-It loads what jobs need, waits for one task as a line on stdin, tells on stdout how far it is and how it
-ended, and is gone. If the service goes away, stdin ends and so does the process. What libraries print goes
-nowhere: it might quote data.
+It loads what jobs need, then divides itself whenever a line comes on which a task will be told. The process
+of a job reads one task, tells how far it is and how it ended, and is gone. If the service goes away, the line
+ends and so does the process. What libraries print goes nowhere: it might quote data.
 """
 
 from __future__ import annotations
@@ -11,17 +11,24 @@ import html
 import json
 import math
 import os
+import selectors
+import signal
+import socket
+import struct
+import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from tarnkappe.cli.signals import take_over
 from tarnkappe.cli.start import load_libraries
 
 RESULT = "result.json"
+REPORT = struct.Struct("?ii")
+"""What is told of a process: whether it has ended, its number, and its exit code."""
 EVERY = 0.2
 """Seconds between two reports of the same progress."""
 WITH_NAMES = {".json": lambda name: json.dumps(name, ensure_ascii=False)[1:-1], ".html": html.escape}
@@ -62,15 +69,70 @@ class Telling:
 
 
 def main() -> None:
-    """Wait for a task and do it."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    """Load what jobs need; then make a process for every line that comes, and tell how each has ended."""
     load_libraries()
+    from tarnkappe.service import work
+
+    assert work.KINDS, "everything that jobs need is loaded now"
+    service = socket.socket(fileno=int(sys.argv[1]))
+    some_ended, wake = socket.socketpair()
+    for end in (some_ended, wake):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    watched = selectors.DefaultSelector()
+    watched.register(service, selectors.EVENT_READ)
+    watched.register(some_ended, selectors.EVENT_READ)
+    while True:
+        ready = [key.fileobj for key, _ in watched.select()]
+        if some_ended in ready:
+            some_ended.recv(1024)
+            for pid, code in _ended():
+                service.send(REPORT.pack(True, pid, code))
+        if service in ready:
+            asked, lines, _, _ = socket.recv_fds(service, 1, 1)
+            if not asked:
+                return  # the service is gone
+            pid = _divide(lines[0], (service, some_ended, wake, watched))
+            service.send(REPORT.pack(False, pid, 0))
+
+
+def _ended() -> Iterator[tuple[int, int]]:
+    """The processes that have ended, with their exit codes."""
+    with suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            yield found[0], os.waitstatus_to_exitcode(found[1])
+
+
+def _divide(line: int, ours: Iterable[socket.socket | selectors.BaseSelector]) -> int:
+    """A new process with a line to the service; its own session lets it be ended with all that it starts."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.dup2(line, 0)
+        for each in ours:
+            each.close()
+        for number in (line, reading, writing):
+            os.close(number)
+        _attend()
+    os.close(writing)
+    os.read(reading, 1)  # it ends when the session is there
+    for number in (line, reading):
+        os.close(number)
+    return pid
+
+
+def _attend() -> NoReturn:
+    """Wait for a task and do it."""
     from tarnkappe.service.work import KINDS, Work
 
+    out = os.fdopen(os.dup(0), "w", encoding="utf-8")
     line = _line()
     if not line:
-        return
+        os._exit(1)
     task = json.loads(line)
     threading.Thread(target=_end_with_service, daemon=True).start()
     _give_way()
@@ -108,7 +170,7 @@ def main() -> None:
 
 
 def _line() -> str:
-    """The first line of stdin; read byte by byte, since the rest is for somebody else."""
+    """The task; read byte by byte, since the rest is for somebody else."""
     read = bytearray()
     while (byte := os.read(0, 1)) not in (b"", b"\n"):
         read += byte

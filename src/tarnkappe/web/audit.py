@@ -15,9 +15,22 @@ def show_log(visit: Visit, log: dict[str, Any]) -> None:
     notice("good", visit.t("log.whole", number=visit.n(log["number"])))
     tag("p", visit.t("log.head"), "soft small")
     tag("code", log["head"], "formula")
-    rows = []
-    for entry in reversed(log["entries"][-NEWEST:]):
-        details = ", ".join(f"{key}: {value}" for key, value in entry["details"].items())
-        rows.append([entry["time"][:19].replace("T", " "), entry["event"], details])
+    rows = [
+        [entry["time"][:19].replace("T", " "), entry["event"], _plain(entry["details"])]
+        for entry in reversed(log["entries"][-NEWEST:])
+    ]
     header = [visit.t(f"log.{key}") for key in ("time", "event", "details")]
     table(header, rows, label=visit.t("log.title"), heads=False)
+
+
+def _plain(value: Any) -> str:
+    """Details without the signs of a program; what is not there is not mentioned.
+
+    >>> _plain({"user": "eve", "columns": ["age", "sex"], "refused": None, "least": {"age": 2}})
+    'user: eve, columns: age sex, least: age: 2'
+    """
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key}: {_plain(each)}" for key, each in value.items() if each not in (None, {}, [])
+        )
+    return " ".join(map(_plain, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""The reasons that detectors and builders give, in the language of the visit.
+"""The reasons that detectors, builders and errors give, in the language of the visit.
 
 They are written in English where they are found. What a language has no pattern for is shown as it is.
 """

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from nicegui import Client, ui
 
 from tarnkappe.errors import LoginError, TarnkappeError
+from tarnkappe.web.reasons import in_words
 from tarnkappe.web.visit import Rights, Visit, login_address
 from tarnkappe.web.widgets import box, notice, tag
 
@@ -66,7 +67,7 @@ def told() -> Iterator[None]:
 
 def say(visit: Visit, error: TarnkappeError) -> None:
     """An error that was foreseen: it says itself what to do."""
-    notice("bad", visit.t("errors.refused"), str(error))
+    notice("bad", visit.t("errors.refused"), in_words(visit.language, str(error)))
 
 
 def say_unexpected(visit: Visit, error: Exception) -> None:

@@ -11,7 +11,7 @@ from nicegui import ui
 from tarnkappe.errors import LoginError
 from tarnkappe.service.jobs import JobRecord, JobState
 from tarnkappe.web.filling import draw_filling
-from tarnkappe.web.reasons import BEST
+from tarnkappe.web.reasons import BEST, in_words
 from tarnkappe.web.texts import has
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
@@ -93,7 +93,7 @@ class Watch:
             self.after()
             return
         kind = "bad" if job.state is JobState.FAILED else "warn"
-        notice(kind, self.visit.t(f"work.{job.state}"), job.error)
+        notice(kind, self.visit.t(f"work.{job.state}"), in_words(self.visit.language, job.error))
 
     def _status(self) -> None:
         t, job = self.visit.t, self._job

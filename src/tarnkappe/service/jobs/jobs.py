@@ -21,6 +21,7 @@ from tarnkappe.errors import JobError, LimitError, NotFoundError, TarnkappeError
 from tarnkappe.service.documents import Resolver
 from tarnkappe.service.files import Files
 from tarnkappe.service.jobs.events import Event, Events, state_event
+from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import Ending, JobProcess, Message
 from tarnkappe.service.jobs.record import ENDED, JOBS, JobRecord, JobState, record_of
 from tarnkappe.service.people import Person
@@ -28,6 +29,7 @@ from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.work import KINDS, Kind
 from tarnkappe.service.worker import RESULT
 from tarnkappe.state import AuditLog, Store
+from tarnkappe.table.formats.address import shown
 
 POLL = 0.1
 """Seconds between two looks of somebody who watches a job."""
@@ -60,7 +62,7 @@ class Jobs:
         self._changed = threading.Condition()
         self._waiting: dict[str, str] = {}
         self._running: dict[str, _Running] = {}
-        self._ready: list[JobProcess] = []
+        self._nursery: Nursery | None = None
         self._threads: list[threading.Thread] = []
         self._closing = False
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -194,6 +196,7 @@ class Jobs:
     def open(self) -> None:
         """Begin to run jobs: those first that a service before this one left."""
         self._recover()
+        self._nursery = Nursery()
         for _ in range(self._limits.jobs_at_once):
             thread = threading.Thread(target=self._attend_jobs, daemon=True)
             thread.start()
@@ -205,12 +208,11 @@ class Jobs:
             self._closing = True
             for running in self._running.values():
                 running.stop.set()
-            ready, self._ready = self._ready, []
             self._changed.notify_all()
-        for process in ready:
-            process.end(grace=0.0)
         for thread in self._threads:
             thread.join()
+        if self._nursery is not None:
+            self._nursery.close()
 
     def clean(self) -> None:
         """Remove jobs that are older than the limits say, and folders that belong to none."""
@@ -299,7 +301,9 @@ class Jobs:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
         names[f"{folder}/"] = ""
-        process = running.process = self._process()
+        names |= {shown(address): name for name, address in self._settings.databases.items()}
+        assert self._nursery is not None, "jobs run while the house is open"
+        process = running.process = JobProcess(self._nursery)
 
         def tell(message: Message) -> None:
             self._events.add(job, **message)
@@ -308,14 +312,6 @@ class Jobs:
         if ending.how != "done":
             shutil.rmtree(folder, ignore_errors=True)
         return ending
-
-    def _process(self) -> JobProcess:
-        """A process that has loaded everything already, if there is one; others start for the next jobs."""
-        with self._changed:
-            taken = self._ready.pop(0) if self._ready else JobProcess()
-            while len(self._ready) < self._limits.ready and not self._closing:
-                self._ready.append(JobProcess())
-        return taken
 
     def _again(self, job: JobRecord, why: str) -> None:
         """A job lost its process: it begins anew, or ends clearly."""

@@ -7,8 +7,6 @@ import json
 import os
 import queue
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,14 +16,13 @@ from typing import Any
 
 import psutil
 
+from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.settings import Limits
 
 LOOK_EVERY = 0.25
 """Seconds between two looks at the memory of a process."""
 GRACE = 3.0
 """Seconds that a process has to clean up before it is killed."""
-KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "NUMBA_CACHE_DIR", "JAVA_HOME", "TZ")
-"""All that a job gets of the environment, in which there may be secrets of the service."""
 
 Message = dict[str, Any]
 
@@ -48,24 +45,11 @@ class Ending:
 class JobProcess:
     """A process that is ready for a job, or runs it."""
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tarnkappe.service.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,
-            env={name: os.environ[name] for name in KEPT if name in os.environ},
-        )
+    def __init__(self, nursery: Nursery) -> None:
+        self._nursery = nursery
+        self.pid, self._line = nursery.birth()
         self._messages: queue.Queue[Message | None] = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        """Its number."""
-        return self._process.pid
 
     def run(
         self,
@@ -80,9 +64,7 @@ class JobProcess:
         """Run a job to its end, which comes early if it takes too much or `stop` is set."""
         task = {"kind": kind, "document": document, "names": names, "folder": str(folder)}
         try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps(task) + "\n")
-            self._process.stdin.flush()
+            self._line.sendall(json.dumps(task).encode() + b"\n")
         except OSError:
             return self._killed()
         until, looked = time.monotonic() + limits.job_seconds, time.monotonic()
@@ -127,11 +109,11 @@ class JobProcess:
         """End it, with everything that it has started."""
         if grace:
             self._signal(signal.SIGTERM)
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(grace)
+            self._nursery.wait(self.pid, grace)
         self._signal(signal.SIGKILL)
-        self._process.wait()
-        self._close()
+        self._nursery.wait(self.pid, GRACE)
+        self._nursery.forget(self.pid)
+        self._line.close()
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError, PermissionError):  # it has ended
@@ -144,24 +126,13 @@ class JobProcess:
             return {}
 
     def _listen(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as lines:
+        with suppress(OSError), self._line.makefile("r", encoding="utf-8") as lines:
             for line in lines:
                 self._messages.put(json.loads(line))
         self._messages.put(None)
 
-    def _close(self) -> None:
-        with suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-
     def _killed(self) -> Ending:
-        try:
-            code = self._process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            self.end(grace=0.0)
-            code = self._process.returncode
-        self._signal(signal.SIGKILL)  # what it has started
-        self._close()
-        by = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        return Ending("killed", f"the process of the job ended unexpectedly {by}")
+        code = self._nursery.wait(self.pid, GRACE)
+        self.end(grace=0.0)  # what it has started, and itself if only its line broke
+        by = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
+        return Ending("killed", f"the process of the job ended unexpectedly{by}")

@@ -60,5 +60,5 @@ JOB_EXAMPLES: dict[str, Any] = {
     "request-check": _example(
         "Check a request of the exchange", "request-check", {"site": "north", "request": "6b86b273ff34fce1"}
     ),
-    "federate": _example("Run a federation", "federate", {"federation": "registry"}),
+    "federate": _example("Run a federation", "federate", {"federation": "registry", "run": "2026-11"}),
 }

@@ -129,6 +129,13 @@ def get_contract(name: str, house: TheHouse, who: Who) -> dict[str, Any]:
 
 
 @router.get("/federations/{name}/status", tags=["federation"], summary="How far a run is")
-def federation_status(name: str, house: TheHouse, who: Who) -> dict[str, Any]:
+def federation_status(
+    name: str,
+    house: TheHouse,
+    who: Who,
+    run: Annotated[
+        str | None, Query(min_length=1, max_length=64, description="As the job that started it named it.")
+    ] = None,
+) -> dict[str, Any]:
     """Asked of every party now."""
-    return house.federations.status(name, who)
+    return house.federations.status(name, who, run)

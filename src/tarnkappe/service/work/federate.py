@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,19 +12,24 @@ from tarnkappe.federation import require_packages
 from tarnkappe.service.people import Right
 from tarnkappe.service.work.kind import Kind, Outcome, Work
 
+LONGEST_RUN = 64
+
 
 class Federate(Kind):
     """Start a federated job; every site gets the release, this house gets none of it."""
 
     name = "federate"
     right = Right.FEDERATE
-    sections = ("federation",)
+    sections = ("federation", "run")
     restarts = False
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
         if "federation" not in document:
             raise ParameterError("name the 'federation'")
+        run = document.get("run", "0")
+        if not isinstance(run, str) or not 0 < len(run) <= LONGEST_RUN:
+            raise ParameterError(f"a 'run' is a text of at most {LONGEST_RUN} letters that no other run has")
 
     @classmethod
     def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
@@ -33,7 +39,7 @@ class Federate(Kind):
         from tarnkappe.federation.site import FederatedJob
 
         asked = FederatedJob.from_file(Path(document["federation"]))
-        contract = asked.contract
+        contract = dataclasses.replace(asked.contract, run=document.get("run", asked.contract.run))
         federate(
             contract, asked.addresses, asked.credentials, patience=asked.patience, progress=work.progress
         )

@@ -105,9 +105,10 @@ def _column(
         label = visit.t("columns.role_of", name=name)
         choice(label, options, draft.roles.get(name, column["role"]), change, hidden_label=True)
     tag("td", in_words(visit.language, column["reason"]), "soft small")
-    tag("td", visit.t(f"types.{_kind(str(column['type']))}"), "soft small")
-    tag("td", visit.n(column["distinct"]), "number")
-    tag("td", visit.n(column["missing"]), "number")
+    kind = visit.t(f"types.{_kind(str(column['type']))}")
+    tag("td", kind, "soft small", data_label=visit.t("columns.kind"))
+    for key, counted in (("different", column["distinct"]), ("missing", column["missing"])):
+        tag("td", visit.n(counted), "number", data_label=visit.t(f"columns.{key}"))
 
 
 def _kind(type_name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
@@ -15,10 +16,11 @@ from tarnkappe.web.site import page
 from tarnkappe.web.texts import has
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
-from tarnkappe.web.widgets import Live, box, card, details, empty, link, table, tag, title
+from tarnkappe.web.widgets import Live, box, button, card, details, empty, link, notice, table, tag, title
+from tarnkappe.web.work import Watch
 
-SECONDS = 3.0
-BADGES = {"done": "good", "failed": "bad", "unknown": "warn"}
+SECONDS = 1.0
+"""Between two looks at the parties."""
 
 
 @page("/federation", "federation.title", rights=(Right.FEDERATE,))
@@ -40,7 +42,7 @@ async def federation(visit: Visit, parts: dict[str, str]) -> None:
             )
     contract = await aside(visit.house.federations.contract, chosen, visit.who)
     with card(visit.t("federation.parties")):
-        Monitor(visit, chosen)
+        _start(visit, chosen, Monitor(visit, chosen, await aside(_last_run, visit, chosen)))
     with card(visit.t("federation.learned")):
         tag("p", visit.t("federation.learned_help"), "soft")
         for party, lines in contract["learned"].items():
@@ -52,11 +54,37 @@ async def federation(visit: Visit, parts: dict[str, str]) -> None:
         tag("pre", contract["text"])
 
 
+def _last_run(visit: Visit, name: str) -> str | None:
+    """The run of a federation that the visitor has started last."""
+    jobs = (job.document for job in visit.house.jobs.list(visit.who) if job.kind == "federate")
+    return next((asked.get("run") for asked in jobs if asked.get("federation") == name), None)
+
+
+def _start(visit: Visit, name: str, monitor: Monitor) -> None:
+    """Propose the contract to all parties, and run it when they have agreed."""
+
+    def released() -> None:
+        notice("good", visit.t("federation.released"))
+
+    def start() -> None:
+        with told():
+            run = secrets.token_hex(16)
+            job = visit.house.jobs.start("federate", {"federation": name, "run": run}, visit.who)
+            monitor.run = run
+            place.clear()
+            with place:
+                Watch(visit, job.id, released)
+
+    tag("p", visit.t("federation.start_help"), "soft")
+    button(visit.t("federation.start"), start)
+    place = box("result")
+
+
 class Monitor:
     """How far each party is, looked at again and again while the page is open."""
 
-    def __init__(self, visit: Visit, name: str) -> None:
-        self.visit, self.name = visit, name
+    def __init__(self, visit: Visit, name: str, run: str | None) -> None:
+        self.visit, self.name, self.run = visit, name, run
         self.parties: dict[str, dict[str, Any]] = {}
         self.part = Live(self._show)
         self.is_looking = False
@@ -68,7 +96,7 @@ class Monitor:
         self.is_looking = True
         try:
             with suppress(LoginError), told():
-                found = await aside(self.visit.house.federations.status, self.name, self.visit.who)
+                found = await aside(self.visit.house.federations.status, self.name, self.visit.who, self.run)
                 if found["parties"] != self.parties:
                     self.parties = found["parties"]
                     self.part.refresh()
@@ -83,6 +111,7 @@ class Monitor:
         rows = []
         for party, status in self.parties.items():
             key = f"stages.party_{status['state']}"
-            rows.append([party, t(key) if has(key) else status["state"], status.get("error") or "–"])
-        header = [t(f"federation.{key}") for key in ("party", "stage", "trouble")]
-        table(header, rows, label=t("federation.parties"))
+            stage = t(key) if has(key) else status["state"]
+            rows.append([party, stage, self.visit.n(status.get("taken")), status.get("error") or "–"])
+        header = [t(f"federation.{key}") for key in ("party", "stage", "messages", "trouble")]
+        table(header, rows, label=t("federation.parties"), numbers=(2,))

@@ -1,4 +1,4 @@
-"""Where a table comes in: dropped, chosen, or an example to try everything with."""
+"""Where a table comes in: dropped, chosen, named in a database, or an example to try everything with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,20 @@ from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
-from tarnkappe.web.widgets import Live, box, button, card, empty, header_row, link, scroll, tag, title
+from tarnkappe.web.widgets import (
+    Live,
+    box,
+    button,
+    card,
+    choice,
+    empty,
+    field,
+    header_row,
+    link,
+    scroll,
+    tag,
+    title,
+)
 
 EXAMPLE = "example-hospital.csv"
 
@@ -46,6 +59,9 @@ def files(visit: Visit, parts: dict[str, str]) -> None:
     with box("onward"):
         button(visit.t("files.try_example"), take_example)
         tag("span", visit.t("files.example_help"), "soft small")
+    if visit.house.settings.databases:
+        with card(visit.t("files.database_title"), "spaced"):
+            _name_table(visit)
     with card(visit.t("files.yours"), "spaced"):
         listed = Live(lambda: _list(visit, lambda: listed.refresh()))
 
@@ -66,6 +82,28 @@ def _drop(visit: Visit) -> None:
         **{name: visit.t(f"files.drop_{name}") for name in ("title", "help", "choose", "sending", "lost")},
     )
     place.on("done", done).on("failed", failed)
+
+
+def _name_table(visit: Visit) -> None:
+    """A table of a database that the settings of the service name; nobody else's address is ever opened."""
+    names = sorted(visit.house.settings.databases)
+    asked = {"database": names[0], "table": ""}
+
+    async def take() -> None:
+        with told():
+            named = await aside(visit.house.name_table, asked["database"], asked["table"], visit.who)
+            ui.navigate.to(f"/files/{named.id}/columns")
+
+    tag("p", visit.t("files.database_help"), "soft")
+    with box("row"):
+        choice(
+            visit.t("files.database"),
+            {name: name for name in names},
+            names[0],
+            lambda chosen: asked.update(database=chosen),
+        )
+        field(visit.t("files.table"), "", lambda typed: asked.update(table=typed), live=True)
+        button(visit.t("files.take_table"), take)
 
 
 def _refusal(answer: Any) -> str:
@@ -89,10 +127,16 @@ def _list(visit: Visit, refresh: Callable[[], None]) -> None:
                 with box("", "tr"):
                     with box("", "th", scope="row"):
                         link(file.name, f"/files/{file.id}/columns")
-                    tag("td", visit.t("files.bytes", size=visit.n(round(file.bytes / 1024, 1))), "number")
+                    tag("td", _size(visit, file.bytes), "number")
                     tag("td", _day(file.created))
                     with box("", "td"):
                         _remove_button(visit, file.id, file.name, refresh)
+
+
+def _size(visit: Visit, size: int) -> str:
+    if not size:
+        return visit.t("files.in_database")
+    return visit.t("files.bytes", size=visit.n(round(size / 1024, 1)))
 
 
 def _remove_button(visit: Visit, file_id: str, name: str, refresh: Callable[[], None]) -> None:

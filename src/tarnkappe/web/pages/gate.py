@@ -9,13 +9,16 @@ from tarnkappe.drawing import ACCENT, INK, LINE, MARK, SOFT, Drawing, Path, Shap
 from tarnkappe.service.people import Right
 from tarnkappe.web.aside import aside
 from tarnkappe.web.audit import show_log
+from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, button, card, empty, figure, link, notice, picture, table, tag, title
 from tarnkappe.web.work import Watch, figures
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 640, 180, 48, 26
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 640, 180, 48, 150, 26
+NEWEST = 100
+"""So many questions are listed."""
 
 
 @page("/gate", "gate.title", rights=(Right.WATCH_GATE,))
@@ -40,17 +43,20 @@ async def gate(visit: Visit, parts: dict[str, str]) -> None:
 
 
 def _status(visit: Visit, status: dict[str, Any]) -> None:
-    histories = status["histories"]
+    histories, asked = status["histories"], status["asked"]
     with box("figures"):
         figure(status["table"], visit.t("gate.table"))
         figure(", ".join(f"{name}: {k}" for name, k in status["k"].items()), visit.t("gate.k"))
         figure(visit.n(sum(each["answers"] for each in histories)), visit.t("gate.answers"))
         figure(visit.n(sum(each["artificial"] for each in histories)), visit.t("gate.artificial"))
+        figure(visit.n(sum(each["refused"] is not None for each in asked)), visit.t("gate.refusals"))
     for warning in status["warnings"]:
         notice("warn", visit.t("gate.warning"), warning)
-    if not histories:
+    if not histories and not asked:
         empty(visit.t("gate.no_answers"), visit.t("gate.no_answers_help"))
         return
+    with card(visit.t("gate.asked")):
+        _asked(visit, asked)
     with card(visit.t("gate.who")):
         header = [
             visit.t(f"gate.{key}")
@@ -64,33 +70,77 @@ def _status(visit: Visit, status: dict[str, Any]) -> None:
     for each in histories:
         if len(each["timeline"]) > 1:
             with card(visit.t("gate.over_time", column=each["column"], history=each["history"])):
-                picture(_timeline(visit, each["timeline"]).to_svg())
+                tag("h3", visit.t("gate.timeline"))
+                picture(_people(visit, each["timeline"]).to_svg())
+                tag("h3", visit.t("gate.degrees"))
+                picture(_degrees(visit, asked, each, status["k"][each["column"]]).to_svg())
 
 
-def _timeline(visit: Visit, timeline: list[dict[str, int]]) -> Drawing:
+def _asked(visit: Visit, asked: list[dict[str, Any]]) -> None:
+    """Who asked what and what became of it, the newest first; values are left out of conditions."""
+    tag("p", visit.t("gate.asked_help"), "soft")
+    rows = []
+    for each in reversed(asked[-NEWEST:]):
+        refused, degrees = each["refused"], each["least_degrees"].values()
+        outcome = visit.t("gate.answered")
+        if refused is not None:
+            outcome = visit.t("gate.refused", reason=in_words(visit.language, refused))
+        rows.append(
+            [
+                each["user"],
+                each["time"][:19].replace("T", " "),
+                ", ".join(each["columns"]),
+                each["where"] or visit.t("gate.everybody"),
+                outcome,
+                visit.n(min(degrees)) if degrees else "–",
+            ]
+        )
+    keys = ("user", "time", "shown", "condition", "outcome", "least")
+    table([visit.t(f"gate.{key}") for key in keys], rows, label=visit.t("gate.asked"), numbers=(5,))
+
+
+def _people(visit: Visit, timeline: list[dict[str, int]]) -> Drawing:
     """People and artificial values, added up over the answers."""
     sums = {"people": [0], "artificial": [0]}
     for step in timeline:
         sums["people"].append(sums["people"][-1] + step["newcomers"])
         sums["artificial"].append(sums["artificial"][-1] + step["artificial"])
-    most = max(*sums["people"], *sums["artificial"], 1)
-    floor = HEIGHT - BOTTOM
+    named = {visit.t(f"gate.{name}"): values for name, values in sums.items()}
+    axis = visit.t("gate.answers_axis", answers=len(timeline))
+    return _curves(visit, named, axis, visit.t("gate.timeline"))
+
+
+def _degrees(visit: Visit, asked: list[dict[str, Any]], history: dict[str, Any], k: int) -> Drawing:
+    """The fewest values that stay possible for anybody, over the questions, and what is promised."""
+    column = history["column"]
+    mine = [each["least_degrees"].get(column) for each in asked if each["history"] == history["history"]]
+    least = [degree for degree in mine if degree is not None]
+    named = {visit.t("gate.least"): least, visit.t("gate.promised"): [k] * len(least)}
+    axis = visit.t("gate.questions_axis", questions=len(least))
+    return _curves(visit, named, axis, visit.t("gate.degrees"))
+
+
+def _curves(visit: Visit, named: dict[str, list[int]], axis: str, label: str) -> Drawing:
+    """Lines over time, each with its name at its end."""
+    most = max((value for values in named.values() for value in values), default=1) or 1
+    floor, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     shapes: list[Shape] = [
-        Path(((LEFT, floor), (WIDTH - 110, floor)), LINE),
+        Path(((LEFT, floor), (right, floor)), LINE),
         Text(LEFT - 6, 16, visit.n(most), 11, SOFT, "end"),
         Text(LEFT - 6, floor, "0", 11, SOFT, "end"),
-        Text(WIDTH - 110, floor + 14, visit.t("gate.answers_axis", answers=len(timeline)), 11, SOFT, "end"),
+        Text(right, floor + 14, axis, 11, SOFT, "end"),
     ]
-    for name, colour in (("people", ACCENT), ("artificial", MARK)):
+    lines = list(enumerate(zip(named.items(), (ACCENT, MARK), strict=True)))
+    for place, ((name, values), colour) in reversed(lines):  # the first one stays visible on the others
+        steps = max(len(values) - 1, 1)
         points = tuple(
-            (LEFT + (WIDTH - 110 - LEFT) * i / len(timeline), floor - (floor - 16) * value / most)
-            for i, value in enumerate(sums[name])
+            (LEFT + (right - LEFT) * i / steps, floor - (floor - 16) * value / most)
+            for i, value in enumerate(values)
         )
-        shapes += [
-            Path(points, colour, 2),
-            Text(WIDTH - 102, points[-1][1], visit.t(f"gate.{name}"), 11, INK),
-        ]
-    return Drawing(WIDTH, HEIGHT, tuple(shapes), visit.t("gate.timeline"))
+        height = points[-1][1] if points else floor
+        apart = 14 * place if values and all(v[-1:] == values[-1:] for v in named.values()) else 0
+        shapes += [Path(points, colour, 2 + 2 * place), Text(right + 8, height + apart, name, 11, INK)]
+    return Drawing(WIDTH, HEIGHT, tuple(shapes), label)
 
 
 def _proof(visit: Visit, name: str) -> None:

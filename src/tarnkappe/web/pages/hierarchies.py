@@ -157,7 +157,7 @@ class Editor:
     def _picture(self) -> None:
         t = self.visit.t
         if self.trouble:
-            notice("bad", t("hierarchies.refused"), self.trouble)
+            notice("bad", t("hierarchies.refused"), in_words(self.visit.language, self.trouble))
             return
         if not self.preview:
             tag("p", t("hierarchies.building"), "soft", role="status")

@@ -15,6 +15,7 @@ from tarnkappe.web.draft import Draft
 from tarnkappe.web.guarantees import QUESTIONS, Parameter, begin, parameters_of, shown
 from tarnkappe.web.pages.columns import profile_and_draft
 from tarnkappe.web.path import steps
+from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
@@ -93,7 +94,7 @@ class Wizard:
         try:
             create_model(entry)
         except TarnkappeError as error:
-            notice("bad", self.t("privacy.impossible"), str(error))
+            notice("bad", self.t("privacy.impossible"), in_words(self.visit.language, str(error)))
 
     def _remove_button(self, place: int, name: str) -> None:
         def remove() -> None:

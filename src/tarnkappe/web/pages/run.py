@@ -12,7 +12,7 @@ from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, card, details, figure, link, table, tag, title
 from tarnkappe.web.work import Watch, figures
 
-FORMATS = ("csv", "parquet", "arrow")
+FORMATS = ("csv", "xlsx", "parquet", "arrow")
 
 
 @page("/runs/{job}", "run.title", rights=(Right.PUBLISH,))
@@ -100,8 +100,7 @@ def _downloads(visit: Visit, job_id: str) -> None:
         with box("line"):
             for form in FORMATS:
                 kind = "button main" if form == FORMATS[0] else "button"
-                shown = form.upper() if form == FORMATS[0] else form.title()
-                name = visit.t("run.download_release", format=shown)
+                name = visit.t("run.download_release", format=visit.t(f"formats.{form}"))
                 link(name, f"{address}/release?format={form}", kind, download=f"release.{form}")
         with box("line onward"):
             link(visit.t("run.download_report"), f"{address}/report", "button", download="report.html")
