@@ -69,10 +69,16 @@ def models_of(letters: str) -> tuple[Model, ...]:
 
 
 def adult_problem(
-    models: Sequence[Model], loss: str, limit: float, *, sensitive: bool = True, rows: int | None = None
+    models: Sequence[Model],
+    loss: str,
+    limit: float,
+    *,
+    sensitive: bool = True,
+    rows: int | None = None,
+    columns: Sequence[str] = COLUMNS,
 ) -> Problem:
     """A problem on Adult: with `sensitive` of eight quasi-identifiers, else of nine."""
-    return _problem(adult(), COLUMNS, SENSITIVE if sensitive else None, models, loss, limit, rows)
+    return _problem(adult(), columns, SENSITIVE if sensitive else None, models, loss, limit, rows)
 
 
 def shaped_problem(name: str, models: Sequence[Model], loss: str, limit: float, rows: int | None) -> Problem:

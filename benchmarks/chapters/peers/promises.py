@@ -81,8 +81,9 @@ def _tell(figures: Figures) -> Story:
         f"{len(wrong)} of {sum(not x['tool'].startswith('tarnkappe') for x in figures['lines'])} results of others "
         "do not stand our check: a release that misses the promise as we measure it, or none where we find one.",
         (
-            "Why anjana finds no release was not examined here. pycanon, which it measures with, sorts the counts of a "
-            "class upwards in recursive diversity, by its source; the definition sorts them downwards.",
+            "anjana finds no recursive diversity: by its source (1.2.3) it sorts the counts of a class upwards where the "
+            "definition sorts them downwards, so that its c is nearly always 1, and it generalizes until this c is at "
+            "least the one asked for where the definition wants it to be below.",
             *_bound_without_effect(figures),
         ),
     )
