@@ -44,7 +44,7 @@ def draw_curves(title: str, curves: dict[str, Points], axes: tuple[str, str]) ->
         ]
     shapes += [
         Text(WIDTH - RIGHT, floor + 32, axes[0], 11, SOFT, "end"),
-        Text(LEFT - 8, TOP - 14, axes[1], 11, SOFT, "end"),
+        Text(16, TOP - 14, axes[1], 11, SOFT),
     ]
     return Drawing(WIDTH, HEIGHT, tuple(shapes), title)
 
