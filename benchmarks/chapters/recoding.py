@@ -101,7 +101,7 @@ def _tell_methods(figures: Figures) -> Story:
         for x in lines
     )
     refused = tuple(
-        f"{x['method']} gives no release: {x['refused']}" for x in figures["methods"] if "refused" in x
+        f"{x['method']} gives no release: {x['refused']}." for x in figures["methods"] if "refused" in x
     )
     million = Grid(
         "Mondrian",

@@ -67,8 +67,15 @@ class JobProcess:
             self._line.sendall(json.dumps(task).encode() + b"\n")
         except OSError:
             return self._killed()
-        until, looked = time.monotonic() + limits.job_seconds, time.monotonic()
+        until, looked = time.monotonic() + limits.job_seconds, 0.0
         while True:
+            now = time.monotonic()
+            if now - looked > LOOK_EVERY:
+                looked = now
+                if self.memory() > limits.job_memory:
+                    self.end(grace=0.0)
+                    most = limits.job_memory / 2**20
+                    return Ending("failed", f"the job took more than {most:,.0f} MB of memory and was ended")
             message = self._next()
             if message is None:
                 return self._killed()
@@ -77,21 +84,14 @@ class JobProcess:
                 return Ending(message["end"], message.get("error", ""), message.get("exit_code", 0))
             if message:
                 tell(message)
-            now = time.monotonic()
             if stop.is_set():
                 self.end()
                 return Ending("stopped")
-            if now > until:
+            if time.monotonic() > until:
                 self.end()
                 return Ending(
                     "failed", f"the job took longer than {limits.job_seconds:,.0f} seconds and was ended"
                 )
-            if now - looked > LOOK_EVERY:
-                looked = now
-                if self.memory() > limits.job_memory:
-                    self.end(grace=0.0)
-                    most = limits.job_memory / 2**20
-                    return Ending("failed", f"the job took more than {most:,.0f} MB of memory and was ended")
 
     def interrupt(self) -> None:
         """As Ctrl-C: a search ends with the best that it has found."""
