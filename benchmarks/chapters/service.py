@@ -10,7 +10,7 @@ from tarnkappe.table.encoding import Progress
 
 
 def _measure(size: Size, progress: Progress | None) -> Figures:
-    return service.run(progress, rows=size.pick(5000, 200_000))
+    return service.run(progress, rows=size.pick(5000, 200_000), seconds=size.pick(10.0, service.SECONDS))
 
 
 def _tell(figures: Figures) -> Story:

@@ -14,7 +14,7 @@ from tarnkappe.table.encoding import Progress
 def _measure(size: Size, progress: Progress | None) -> Figures:
     warm_up()
     lines = []
-    chosen = size.pick(("k", "kl", "kdt"), ELEVEN)
+    chosen = size.pick(("k", "kt"), ELEVEN)
     for done, letters in enumerate(chosen):
         problem = adult_problem(models_of(letters), "entropy", 0.0)
         for search in RIVALS:

@@ -32,8 +32,8 @@ IDLE_PAGES = 50
 PAUSE = 0.05
 
 
-def run(progress: Progress | None = None, *, rows: int = 200_000) -> dict[str, Any]:
-    """Ask for pages before and while clients ask for jobs; long jobs have so many rows."""
+def run(progress: Progress | None = None, *, rows: int = 200_000, seconds: float = SECONDS) -> dict[str, Any]:
+    """Ask for pages before and, for some seconds, while clients ask for jobs; long jobs have so many rows."""
     with tempfile.TemporaryDirectory() as folder, _service(Path(folder)) as (url, link, token):
         browser = _browser(link)
         _pages(browser, url, number=5)  # the first pages load what later ones have
@@ -48,7 +48,7 @@ def run(progress: Progress | None = None, *, rows: int = 200_000) -> dict[str, A
         ]
         for client in clients:
             client.start()
-        busy = _pages(browser, url, seconds=SECONDS, progress=progress)
+        busy = _pages(browser, url, seconds=seconds, progress=progress)
         states = [service.job(job)["state"] for job in long_jobs]
         stop.set()
         return {
