@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.errors import ColumnError, HierarchyError, ProtocolError
+from tarnkappe.errors import ColumnError, HierarchyError, JobError, ProtocolError
 from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
 from tarnkappe.federation.leakage import roles_of
 from tarnkappe.federation.local import canonical, local_share, readable
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.runner import run_in_memory
+from tarnkappe.federation.site import FederatedJob
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Exhaustive, Problem
 from tarnkappe.loss import AverageClassSize, DiscernibilityStar, Entropy, Height, PrecisionStar
@@ -356,3 +358,10 @@ def test_checklist_44_shared_tests_have_the_same_answers(
         contract = everybody["P1"].contract
         for name, party in everybody.items():
             assert {entry.kind for entry in party.transcript} == set(roles_of(contract)[name])
+
+
+def test_the_job_of_one_house_is_not_taken_for_that_of_a_federation(tmp_path: Path) -> None:
+    job = tmp_path / "job.toml"
+    job.write_text('[input]\npath = "people.csv"\n')
+    with pytest.raises(JobError, match="'federation' is missing: is it the job of a federation"):
+        FederatedJob.from_file(job)

@@ -202,7 +202,12 @@ class FederatedJob:
             )
             credentials = Credentials(*(folder / identity[k] for k in ("certificate", "key", "authority")))
             return cls(contract, {n: parse_address(a) for n, a in addresses.items()}, credentials, patience)
-        except (KeyError, TypeError, ValueError) as error:
+        except KeyError as missing:
+            raise JobError(
+                f"{path}: {missing} is missing: is it the job of a federation? It has [federation], "
+                "[addresses], [identity], [columns] and [[privacy]]"
+            ) from None
+        except (TypeError, ValueError) as error:
             raise JobError(f"{path}: the job cannot be understood: {error}") from None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
+from urllib.parse import urlencode
 
 from nicegui import ui
 from nicegui.element import Element
@@ -83,6 +84,14 @@ def button(
 def link(text: str, address: str, kind: str = "", /, **attributes: object) -> TextElement:
     """A link."""
     return tag("a", text, kind, href=address, **attributes)
+
+
+def links_to_each(address: str, names: Sequence[str], chosen: str, label: str) -> None:
+    """Links to every one of the things that a page can show, the one that it shows marked."""
+    with box("links card", "nav", aria_label=label):
+        for name in names:
+            current = "page" if name == chosen else None
+            link(name, f"{address}?{urlencode({'name': name})}", aria_current=current)
 
 
 def field(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlencode
 
 from nicegui import ui
 
@@ -16,7 +15,19 @@ from tarnkappe.web.site import page
 from tarnkappe.web.texts import has
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
-from tarnkappe.web.widgets import Live, box, button, card, details, empty, link, notice, table, tag, title
+from tarnkappe.web.widgets import (
+    Live,
+    box,
+    button,
+    card,
+    details,
+    empty,
+    links_to_each,
+    notice,
+    table,
+    tag,
+    title,
+)
 from tarnkappe.web.work import Watch
 
 SECONDS = 1.0
@@ -33,13 +44,7 @@ async def federation(visit: Visit, parts: dict[str, str]) -> None:
         tag("pre", visit.t("federation.none_example"))
         return
     chosen = parts.get("name", names[0])
-    with box("links card", "nav", aria_label=visit.t("federation.federations")):
-        for name in names:
-            link(
-                name,
-                f"/federation?{urlencode({'name': name})}",
-                aria_current="page" if name == chosen else None,
-            )
+    links_to_each("/federation", names, chosen, visit.t("federation.federations"))
     contract = await aside(visit.house.federations.contract, chosen, visit.who)
     with card(visit.t("federation.parties")):
         _start(visit, chosen, Monitor(visit, chosen, await aside(_last_run, visit, chosen)))

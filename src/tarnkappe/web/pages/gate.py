@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from tarnkappe.drawing import ACCENT, INK, LINE, MARK, SOFT, Drawing, Path, Shape, Text
 from tarnkappe.service.people import Right
@@ -13,7 +12,19 @@ from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
-from tarnkappe.web.widgets import box, button, card, empty, figure, link, notice, picture, table, tag, title
+from tarnkappe.web.widgets import (
+    box,
+    button,
+    card,
+    empty,
+    figure,
+    links_to_each,
+    notice,
+    picture,
+    table,
+    tag,
+    title,
+)
 from tarnkappe.web.work import Watch, figures
 
 WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 640, 180, 48, 150, 26
@@ -31,9 +42,7 @@ async def gate(visit: Visit, parts: dict[str, str]) -> None:
         tag("pre", visit.t("gate.none_example"))
         return
     chosen = parts.get("name", names[0])
-    with box("links card", "nav", aria_label=visit.t("gate.gates")):
-        for name in names:
-            link(name, f"/gate?{urlencode({'name': name})}", aria_current="page" if name == chosen else None)
+    links_to_each("/gate", names, chosen, visit.t("gate.gates"))
     status = await aside(visit.house.gates.status, chosen, visit.who)
     _status(visit, status)
     with card(visit.t("gate.proof")):
