@@ -1,0 +1,5 @@
+"""Attackers of the gate."""
+
+from tests.attackers.attacker import Trial
+
+TRIALS: list[Trial] = []

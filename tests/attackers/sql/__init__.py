@@ -1,0 +1,5 @@
+"""Attackers of anonymization inside SQL."""
+
+from tests.attackers.attacker import Trial
+
+TRIALS: list[Trial] = []
