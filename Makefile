@@ -45,8 +45,10 @@ pictures: .venv/test.done
 
 docs: .venv/test.done
 	$(BIN)/python docs/reference/generate.py
+	$(BIN)/python -m tests.attackers.table
 
-# The environment is made once and made anew when the pinned versions change.
+# The environment is made once and made anew when the pinned versions change. The lists of pinned versions are complete, so
+# nothing is resolved (--no-deps): resolving may ask for a version that came out after the list was made.
 
 .venv/python.done:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -56,13 +58,13 @@ docs: .venv/test.done
 
 .venv/core.done: .venv/python.done requirements/core.txt pyproject.toml
 	@echo "Installing the core into .venv (a minute or two) ..."
-	@$(PIP) install --quiet --require-hashes -r requirements/core.txt
+	@$(PIP) install --quiet --no-deps --require-hashes -r requirements/core.txt
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/test.done: .venv/core.done requirements/test.txt
 	@echo "Installing what the tests need ..."
-	@$(PIP) install --quiet --require-hashes -r requirements/test.txt
+	@$(PIP) install --quiet --no-deps --require-hashes -r requirements/test.txt
 	@touch $@
 
 lock:

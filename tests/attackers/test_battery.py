@@ -10,6 +10,7 @@ import pytest
 
 from tests.attackers import PARTS, PROMISES, TRIALS, Promise, Trial
 from tests.attackers.attacker import Stage
+from tests.attackers.table import PAGE, page
 from tests.conftest import ROOT
 
 FOLDER = Path(__file__).parent
@@ -101,3 +102,7 @@ def imported(path: Path) -> list[str]:
 
 def test_every_folder_of_the_red_team_is_in_the_registry() -> None:
     assert {path.parent.name for path in FOLDER.glob("*/promises.toml")} == set(PARTS)
+
+
+def test_the_page_of_promises_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "make docs"

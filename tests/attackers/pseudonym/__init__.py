@@ -1,0 +1,5 @@
+"""Attackers of pseudonyms."""
+
+from tests.attackers.attacker import Trial
+
+TRIALS: list[Trial] = []
