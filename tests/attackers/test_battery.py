@@ -60,9 +60,9 @@ def test_a_promise_has_an_attacker_and_is_said_as_it_is_attacked(promise: Promis
         f"nobody attacks: {promise.sentence}"
     )
     assert promise.said, f"no page says: {promise.sentence}"
-    for page in promise.said:
-        assert promise.sentence in plain((ROOT / page).read_text(encoding="utf-8")), (
-            f"{page} does not say: {promise.sentence}"
+    for name in promise.said:
+        assert promise.sentence in plain((ROOT / name).read_text(encoding="utf-8")), (
+            f"{name} does not say: {promise.sentence}"
         )
 
 
