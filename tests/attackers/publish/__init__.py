@@ -2,11 +2,22 @@
 
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.publish import stages
+from tests.attackers.publish.false_cells import FalseCells
+from tests.attackers.publish.method_stages import METHODS, stage
 from tests.attackers.publish.recount import Recount
+from tests.attackers.publish.row_order import RowOrder
 
 TRIALS = [
     Trial(
         Recount(),
         (Stage("a release", stages.release), Stage("the originals", stages.originals, unprotected=True)),
+    ),
+    Trial(
+        FalseCells(),
+        (*map(stage, METHODS), stage("mondrian", spoil=True, unprotected=True)),
+    ),
+    Trial(
+        RowOrder(),
+        (*map(stage, METHODS), stage("mondrian", "--no-shuffle", unprotected=True)),
     ),
 ]

@@ -1,0 +1,62 @@
+"""One made-up hospital published by every method, and releases that were spoiled on purpose."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import tarnkappe
+from tests.attackers.attacker import Stage
+from tests.attackers.publish.false_cells import ReleaseOf
+
+KNOWN = ("age", "sex", "postcode", "admission_date")
+COLUMNS = (*KNOWN, "diagnosis")
+TARN = Path(sys.executable).with_name("tarn")
+METHODS = {
+    "levels": ("--suppression-limit", "0.1"),
+    "local recoding": ("--suppression-limit", "0.1", "--local-recoding"),
+    "mondrian": ("--algorithm", "mondrian"),
+    "datafly": ("--algorithm", "datafly", "--suppression-limit", "0.1"),
+    "mu-argus": ("--algorithm", "mu-argus", "--suppression-limit", "0.1"),
+    "k-optimize": ("--algorithm", "k-optimize", "--seconds", "2", "--suppression-limit", "0.1"),
+}
+FAST = ("levels", "mondrian")
+
+
+@contextmanager
+def published(folder: Path, said: Sequence[str], spoil: bool = False) -> Iterator[ReleaseOf]:
+    """A release by the command; `spoil` writes an age that nobody has into one of its cells."""
+    originals, release = folder / "patients.csv", folder / "release.csv"
+    rows = tarnkappe.examples.hospital(rows=300, seed=23).table.data.to_pylist()
+    _write(originals, [{name: row[name] for name in COLUMNS} for row in rows])
+    call = [TARN, "anonymize", "--input", originals, "--qi", *KNOWN, "--sensitive", "diagnosis", "--k", "3"]
+    subprocess.run([*call, *said, "--out", release], check=True, capture_output=True)
+    if spoil:
+        with release.open(encoding="utf-8", newline="") as file:
+            written = list(csv.DictReader(file, delimiter=";"))
+        written[0]["age"] = "200"
+        _write(release, written)
+    yield ReleaseOf(originals, release, COLUMNS)
+
+
+def stage(method: str, *further: str, spoil: bool = False, unprotected: bool = False) -> Stage:
+    """The hospital published by a method."""
+
+    def build(folder: Path) -> AbstractContextManager[ReleaseOf]:
+        return published(folder, [*METHODS[method], *further], spoil)
+
+    words = [method, *(flag.removeprefix("--") for flag in further), *["with a false cell"] * spoil]
+    return Stage(
+        ", ".join(words), build, unprotected=unprotected, slow=method not in FAST and not unprotected
+    )
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, delimiter=";")
+        writer.writeheader()
+        writer.writerows(rows)
