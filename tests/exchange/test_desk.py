@@ -16,9 +16,8 @@ from tarnkappe.exchange import Purpose, Verdict, Wanted
 from tarnkappe.exchange.desk import Desk, State
 from tarnkappe.exchange.desk.packages import digest_of, opened
 from tarnkappe.exchange.desk.tables import REQUESTS
-from tarnkappe.exchange.signing import Signer, require_signature
 from tarnkappe.exchange.staff import Duty, Person, Staff
-from tarnkappe.state import Key, Store
+from tarnkappe.state import Key, Signer, Statement, Store, require_signature
 from tests.exchange.scenes import FIXTURE, patients, request, surroundings
 
 KEYS = {
@@ -41,7 +40,7 @@ def desk(store: Store | None = None, table: pa.Table | None = None, **policy) ->
 
 def decide(at: Desk, digest: str, person: str, accepts: bool = True, **changes) -> State:
     content = {**at.to_decide(digest, person, accepts=accepts, reason="It serves the patients."), **changes}
-    return at.decide(content, Signer(KEYS[person]).sign("decision", content))
+    return at.decide(content, Signer(KEYS[person]).sign(Statement("decision", content)))
 
 
 def accepted(at: Desk, sent=None) -> str:
@@ -62,7 +61,7 @@ def test_a_package_leaves_after_two_decisions_signed_and_logged() -> None:
         at.answer(sent.digest, "A")
     assert decide(at, sent.digest, "Cleo") is State.ACCEPTED
     answer = at.answer(sent.digest, "A")
-    require_signature(at.signer.public, "answer", answer.content, answer.signature)
+    require_signature(at.signer.public, Statement("answer", answer.content), answer.signature)
     assert answer.content["package"] == digest_of(answer.package)
     assert answer.content["request"] == sent.digest
     assert opened(answer.package).num_rows == 12
@@ -132,7 +131,7 @@ def test_only_physicians_and_reviewers_decide(person: str) -> None:
     at.check(sent.digest, "Stew")
     content = at.to_decide(sent.digest, person, accepts=True, reason="x")
     with pytest.raises(AccessError):
-        at.decide(content, Signer(KEYS.get(person, OWN)).sign("decision", content))
+        at.decide(content, Signer(KEYS.get(person, OWN)).sign(Statement("decision", content)))
     assert at.state(sent.digest) is State.CHECKED
     with pytest.raises(AccessError, match="steward"):
         at.check(sent.digest, "Ann")
@@ -163,11 +162,11 @@ def test_forged_changed_and_replayed_decisions_are_refused_and_logged() -> None:
     at.receive(sent)
     at.check(sent.digest, "Stew")
     content = at.to_decide(sent.digest, "Ann", accepts=True, reason="x")
-    signature = Signer(KEYS["Ann"]).sign("decision", content)
+    signature = Signer(KEYS["Ann"]).sign(Statement("decision", content))
     attempts = [
-        (content, Signer(KEYS["Bea"]).sign("decision", content)),  # another's key
+        (content, Signer(KEYS["Bea"]).sign(Statement("decision", content))),  # another's key
         ({**content, "reason": "y"}, signature),  # changed
-        (content, Signer(KEYS["Ann"]).sign("answer", content)),  # another kind of statement
+        (content, Signer(KEYS["Ann"]).sign(Statement("answer", content))),  # another kind of statement
         (content, "00" * 64),
         (content, "no signature"),
     ]
@@ -235,7 +234,7 @@ def test_after_the_deadline_nothing_can_be_decided_even_if_nobody_looked() -> No
     with store.writing() as connection:
         connection.execute(sa.update(REQUESTS).values(deadline="2020-01-01T00:00:00+00:00"))
     with pytest.raises(AccessError, match="expired"):
-        at.decide(content, Signer(KEYS["Cleo"]).sign("decision", content))
+        at.decide(content, Signer(KEYS["Cleo"]).sign(Statement("decision", content)))
     assert at.state(sent.digest) is State.EXPIRED
 
 
@@ -391,18 +390,18 @@ def test_tampering_with_the_log_is_found(tmp_path: Path) -> None:
     at = desk(Store.open(tmp_path / "desk.db"))
     accepted(at)
     head = at.log.head
-    for statement in ("UPDATE audit_log SET event = 'x'", "DELETE FROM audit_log"):
+    for statement in ("UPDATE log_entries SET event = 'x'", "DELETE FROM log_entries"):
         with pytest.raises(sa.exc.IntegrityError), at.store.writing() as connection:
             connection.exec_driver_sql(statement)
     with at.store.writing() as connection:
-        connection.exec_driver_sql("DROP TRIGGER audit_log_no_update")
-        connection.exec_driver_sql("DROP TRIGGER audit_log_no_delete")
-        connection.exec_driver_sql("UPDATE audit_log SET details = '{}' WHERE number = 3")
+        connection.exec_driver_sql("DROP TRIGGER log_entries_no_update")
+        connection.exec_driver_sql("DROP TRIGGER log_entries_no_delete")
+        connection.exec_driver_sql("UPDATE log_entries SET details = '{}' WHERE number = 3")
     with pytest.raises(VerificationError, match="entry 3"):
         at.log.verify()
     with at.store.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM audit_log WHERE number > 2")
-    with pytest.raises(VerificationError, match="cut off"):
+        connection.exec_driver_sql("DELETE FROM log_entries WHERE number > 2")
+    with pytest.raises(VerificationError, match="at its end"):
         at.log.verify(head)
 
 

@@ -15,10 +15,9 @@ from tarnkappe.exchange import Member, Network, Purpose
 from tarnkappe.exchange.desk import Desk, State
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.peer import ExchangeService, Outbox
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.federation.certificates import Authority, Credentials
 from tarnkappe.federation.transport import Caller, UnreachableError
-from tarnkappe.state import AuditLog, Key, Store
+from tarnkappe.state import AuditLog, Key, Signer, Store
 from tests.exchange.scenes import request, surroundings
 from tests.exchange.test_desk import OWN, STAFF, decide
 

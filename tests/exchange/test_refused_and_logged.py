@@ -14,10 +14,9 @@ from tarnkappe.errors import AccessError, ProtocolError, VerificationError
 from tarnkappe.exchange import Wanted
 from tarnkappe.exchange.desk import Desk, State
 from tarnkappe.exchange.peer import service as peer_service
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.federation.certificates import Authority, Credentials
 from tarnkappe.federation.transport import UnreachableError
-from tarnkappe.state import Store
+from tarnkappe.state import Signer, Statement, Store
 from tests.exchange.scenes import request
 from tests.exchange.test_desk import KEYS, accepted, decide, desk
 from tests.exchange.test_peers import House
@@ -39,8 +38,8 @@ def test_a_log_that_was_tampered_with_lets_nothing_out_and_says_so(tmp_path: Pat
     decide(at, sent.digest, "Ann")
     with at.store.writing() as connection:
         for action in ("update", "delete"):
-            connection.exec_driver_sql(f"DROP TRIGGER audit_log_no_{action}")
-        connection.exec_driver_sql("""UPDATE audit_log SET details = '{"by": "Zoe"}' WHERE number = 3""")
+            connection.exec_driver_sql(f"DROP TRIGGER log_entries_no_{action}")
+        connection.exec_driver_sql("""UPDATE log_entries SET details = '{"by": "Zoe"}' WHERE number = 3""")
     with pytest.raises(VerificationError, match="entry 3"):
         decide(at, sent.digest, "Cleo")
     assert at.state(sent.digest) is State.HALF_AGREED
@@ -56,7 +55,7 @@ def test_a_replayed_decision() -> None:
         at.receive(each)
         at.check(each.digest, "Stew")
     content = at.to_decide(sent.digest, "Ann", accepts=True, reason="x")
-    signature = Signer(KEYS["Ann"]).sign("decision", content)
+    signature = Signer(KEYS["Ann"]).sign(Statement("decision", content))
     at.decide(content, signature)
     with pytest.raises(AccessError, match="decided already"):
         at.decide(content, signature)  # as the second pair of eyes
@@ -65,7 +64,7 @@ def test_a_replayed_decision() -> None:
     early = at.to_decide(other.digest, "Ann", accepts=True, reason="x")
     at.check(other.digest, "Stew")
     with pytest.raises(AccessError, match="another check"):
-        at.decide(early, Signer(KEYS["Ann"]).sign("decision", early))  # about a later check
+        at.decide(early, Signer(KEYS["Ann"]).sign(Statement("decision", early)))  # about a later check
     assert len(refusals(at)) == 3
     assert at.state(other.digest) is State.CHECKED
 
@@ -89,7 +88,7 @@ def test_a_request_that_was_changed_in_the_store_is_not_the_one_that_was_decided
     at.check(sent.digest, "Stew")
     decide(at, sent.digest, "Ann")
     content = at.to_decide(sent.digest, "Cleo", accepts=True, reason="x")
-    signature = Signer(KEYS["Cleo"]).sign("decision", content)
+    signature = Signer(KEYS["Cleo"]).sign(Statement("decision", content))
     with at.store.writing() as connection:
         connection.execute(
             sa.text("UPDATE exchange_recommendations SET package = :other"), {"other": b"another package"}

@@ -18,13 +18,12 @@ from tarnkappe.errors import AccessError, InputError, JobError, ParameterError
 from tarnkappe.exchange import Institution, Member, Network, Purpose, Statistics
 from tarnkappe.exchange.desk import Desk
 from tarnkappe.exchange.desk.figures import Figures
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.statistics import EVERYBODY, Distribution, Fact
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.exchange.statistics.profile import bounds, ratios
 from tarnkappe.exchange.statistics.sharing import Counted, Plan, Shown, combined, count, noise_bound
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.state import Budgets, Key, Store
+from tarnkappe.state import Budgets, Key, Signer, Store
 from tests.exchange.scenes import surroundings
 from tests.exchange.test_desk import STAFF
 

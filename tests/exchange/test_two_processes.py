@@ -20,10 +20,9 @@ from tarnkappe.exchange import Anchor, Request
 from tarnkappe.exchange.desk import Desk
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.example import make, write_toml
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.site import Site
 from tarnkappe.federation.certificates import Authority
-from tarnkappe.state import Key
+from tarnkappe.state import Key, Signer, Statement
 from tests.exchange.scenes import ASKED, FIXTURE, free_port, patients, request
 from tests.exchange.test_desk import DUTIES, KEYS
 from tests.exchange.test_worked_requests import BORN, born, dependent_on_age
@@ -166,7 +165,7 @@ def answered(folder: Path, desk: Desk, *sent: Request) -> list[pa.Table | None]:
             content = desk.to_decide(
                 each.digest, person, accepts=found.package is not None, reason="As recommended."
             )
-            desk.decide(content, Signer(keys[person]).sign("decision", content))
+            desk.decide(content, Signer(keys[person]).sign(Statement("decision", content)))
     while outbox.work():
         pass
     came = {each.request.digest: each for each in outbox.all()}

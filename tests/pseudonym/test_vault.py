@@ -28,7 +28,7 @@ def events(store: Store) -> list[str]:
 def everything_in(store: Store) -> str:
     with store.reading() as connection:
         rows = [tuple(row) for table in TABLES for row in connection.execute(sa.select(table))]
-        rows += [tuple(row) for row in connection.execute(sa.text("SELECT * FROM audit_log"))]
+        rows += [tuple(row) for row in connection.execute(sa.text("SELECT * FROM log_entries"))]
     return repr(rows)
 
 

@@ -17,9 +17,8 @@ from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.peer import Wishes
 from tarnkappe.exchange.reports import physician_report, requester_report
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.site import Site
-from tarnkappe.state import AuditLog, Key
+from tarnkappe.state import AuditLog, Key, Signer, Statement
 from tarnkappe.table import Table, write
 
 DigestArgument = Annotated[str, typer.Argument(help="The request: its id, or how its digest begins.")]
@@ -179,7 +178,7 @@ def decide(
     desk = Site.load(site).desk()
     digest = whole(digest, names(made for made, _ in desk.requests()))
     content = desk.to_decide(digest, person, accepts=accept, reason=reason)
-    state = desk.decide(content, Signer(Key.load(key)).sign("decision", content))
+    state = desk.decide(content, Signer(Key.load(key)).sign(Statement("decision", content)))
     tell(as_json, {"request": digest, "state": str(state)}, f"request {digest[:12]} is {state}")
 
 

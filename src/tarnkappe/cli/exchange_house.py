@@ -19,13 +19,12 @@ from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.example import make
 from tarnkappe.exchange.peer import Wishes
 from tarnkappe.exchange.reports import patient_report
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.site import Site
 from tarnkappe.exchange.statistics import import_file
 from tarnkappe.federation.transport import UnreachableError
 from tarnkappe.pseudonym import Reason, Requester
 from tarnkappe.pseudonym.models.consent import Consent, Scope
-from tarnkappe.state import Key
+from tarnkappe.state import Key, Signer
 
 SiteOption = Annotated[Path, typer.Option("--site", help="The file of your institution (TOML).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -12,7 +12,6 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from tarnkappe.errors import OutputError
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.staff import Duty
 from tarnkappe.exchange.statistics import Statistics
 from tarnkappe.exchange.statistics.example import (
@@ -28,7 +27,7 @@ from tarnkappe.exchange.statistics.example import (
 )
 from tarnkappe.federation.certificates import Authority
 from tarnkappe.pseudonym import KeyPair, Member, Role, Vault
-from tarnkappe.state import Key, Store
+from tarnkappe.state import Key, Signer, Store
 
 NAMES = ("A", "B")
 STAFF = {"Stew": Duty.STEWARD, "Ann": Duty.PHYSICIAN, "Cleo": Duty.SECOND_REVIEWER, "Aud": Duty.AUDITOR}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.state.statement import Statement
 
 MOST_ATTRIBUTES = 64
 MOST_TEXT = 4000
@@ -131,8 +130,9 @@ class Request:
     def digest(self) -> str:
         """Stands for the whole content, except for when it came in."""
         content = {key: value for key, value in self.to_dict().items() if key != "received"}
-        text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        for each in content["wanted"]:
+            each["change_weight"] = repr(float(each["change_weight"]))
+        return Statement("request", content).digest
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""

@@ -18,10 +18,10 @@ from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
-from tarnkappe.federation.wire import canonical_json
 from tarnkappe.lattice import SEARCHES, Auto, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
+from tarnkappe.state.canonical import canonical_json
 from tarnkappe.table import Role
 
 DEFAULT_WIDTH = 40

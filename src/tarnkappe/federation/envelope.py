@@ -8,7 +8,7 @@ import json
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.certificates import Credentials, is_signed_by
 from tarnkappe.federation.message import Message
-from tarnkappe.federation.wire import canonical_json
+from tarnkappe.state.canonical import canonical_json
 
 LENGTH = 4
 

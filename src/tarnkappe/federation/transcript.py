@@ -17,7 +17,7 @@ from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.certificates import Credentials, is_issued_by, is_signed_by, peer_name
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.message import Participant
-from tarnkappe.federation.wire import canonical_json
+from tarnkappe.state.canonical import canonical_json
 
 
 def signed_transcript(participant: Participant, credentials: Credentials) -> dict[str, str]:

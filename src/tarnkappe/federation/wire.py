@@ -7,7 +7,6 @@ nothing of what they say.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -148,8 +147,3 @@ def facts_of(tables: Tables, sender: str) -> dict[str, Any]:
     except (KeyError, ValueError):
         raise ProtocolError(f"'{sender}' sent a message without its facts: the run ends") from None
     return dict(facts)
-
-
-def canonical_json(document: object) -> bytes:
-    """One byte string for equal documents."""
-    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()

@@ -9,10 +9,9 @@ from typing import Any
 
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
 from tarnkappe.exchange.desk import Desk
-from tarnkappe.exchange.signing import Signer
 from tarnkappe.exchange.site import Site
 from tarnkappe.service.people import Person, Right
-from tarnkappe.state import AuditLog, Key
+from tarnkappe.state import AuditLog, Key, Signer, Statement
 
 
 class Exchange:
@@ -66,7 +65,7 @@ class Exchange:
         except ValueError:
             raise ParameterError("this is no key of 64 hexadecimal digits") from None
         content = self.to_decide(site, digest, who, accepts=accepts, reason=reason)
-        return self.decide(site, content, signer.sign("decision", content), who)
+        return self.decide(site, content, signer.sign(Statement("decision", content)), who)
 
     def log(self, site: str, who: Person) -> dict[str, Any]:
         """The audit log of a desk; it was verified now."""

@@ -1,14 +1,26 @@
-"""The audit log: what was decided and when, append-only and hash-chained.
+"""The audit log: what was decided and when, in the order in which it happened.
 
-Every entry carries the hash of the one before, so nothing can be changed or taken out of the middle
-without breaking the chain, and the database itself refuses changes. Taking entries off the end leaves a
-whole chain: whoever must notice that keeps the `head` elsewhere and verifies against it.
+The entries are the leaves of a Merkle tree (`merkle.py`). Every entry is kept with the root of the tree up
+to it, which stands for all entries so far; so one cannot be changed, put in or taken out of the middle
+without changing all roots after it.
+
+What that is worth depends on what the log is guarded by:
+
+- **Nothing** (a plain store): accidents are noticed, and whatever contradicts a `head` that somebody kept
+  elsewhere. Who can write to the database and knows this program can rewrite the log as a whole, or cut its
+  end, and nobody notices who has not kept a head. The triggers are a fence against accidents: whoever owns
+  the database can take them away.
+- **Seals and a head file** (`guard`): every entry and the frontier of the tree are sealed with a key. Who
+  can write to the database, and has neither the key nor the head file, cannot add or change an entry, nor
+  cut the end, nor put an older database back, unnoticed.
+
+Stores of earlier versions have a chain of hashes instead, in a table of its own. It stays as it is, can
+still be verified, and its last hash is in the first leaf of the tree.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,47 +28,36 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import VerificationError
-from tarnkappe.state.store import METADATA, Store
-
-BEGINNING = "0" * 64
-
-AUDIT = sa.Table(
-    "audit_log",
-    METADATA,
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("time", sa.String, nullable=False),
-    sa.Column("event", sa.String, nullable=False),
-    sa.Column("details", sa.Text, nullable=False),
-    sa.Column("previous", sa.String(64), nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),
+from tarnkappe.errors import ParameterError, VerificationError
+from tarnkappe.state.chain import BEGINNING, TAMPERED, chain_entries, last_of_chain, verified_chain
+from tarnkappe.state.heads import Head, HeadFile
+from tarnkappe.state.log_tables import (
+    FRONTIER,
+    LOG,
+    entry_statement,
+    frontier_statement,
+    sealed_entry,
+    without_floats,
 )
+from tarnkappe.state.merkle import Frontier, consistency_proof, leaf_hash
+from tarnkappe.state.statement import Seals, Statement
+from tarnkappe.state.store import Store
 
-TRIGGERS = {
-    "sqlite": [
-        f"CREATE TRIGGER audit_log_no_{action.lower()} BEFORE {action} ON audit_log "
-        "BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END"
-        for action in ("UPDATE", "DELETE")
-    ],
-    "postgresql": [
-        "CREATE OR REPLACE FUNCTION audit_log_refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'the audit log is append-only'; END $$",
-        "CREATE TRIGGER audit_log_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log "
-        "FOR EACH STATEMENT EXECUTE FUNCTION audit_log_refuse()",
-    ],
-}
-"""By which the database itself refuses changes."""
-
-
-@sa.event.listens_for(AUDIT, "after_create")
-def _refuse_changes(_: sa.Table, connection: sa.Connection, **__: Any) -> None:
-    for statement in TRIGGERS.get(connection.dialect.name, ()):
-        connection.exec_driver_sql(statement)
+CARRIED_OVER, SEALED = "log carried over", "log sealed"
+"""The first entry after those of an earlier version; the first one that is sealed, if there are others
+before."""
+AT_ITS_END = "at its end, which is not as it was left"
 
 
 @dataclasses.dataclass(frozen=True)
 class AuditEntry:
-    """One entry of the log."""
+    """One entry of the log.
+
+    Attributes:
+        previous: stands for all entries before it.
+        hash: stands for all entries up to it; whoever keeps it elsewhere can tell later whether they are
+            still there.
+    """
 
     number: int
     time: str
@@ -86,57 +87,273 @@ class AuditLog:
 
         Args:
             event: what happened.
-            details: plain data about it; never put cells of a table here.
+            details: plain data about it; never put cells of a table here. Numbers with a point become texts.
             connection: the transaction of `Store.writing` that the entry belongs to, so that both are
                 written or neither.
+
+        Raises:
+            VerificationError: if the end of the log is not as it was left.
         """
         if connection is None:
             with self.store.writing() as opened:
                 return self.append(event, details, opened)
-        last = connection.execute(
-            sa.select(AUDIT.c.number, AUDIT.c.hash).order_by(AUDIT.c.number.desc()).limit(1)
-        ).first()
-        number, previous = (1, BEGINNING) if last is None else (last.number + 1, last.hash)
-        text = json.dumps(details, sort_keys=True, ensure_ascii=False)
+        tree, last, sealed = self._current_end(connection)
+        if tree.size == 0 and last.number:
+            told = {"entries": last.number, "head": last.hash}
+            last = self._add(connection, tree, last, CARRIED_OVER, told)
+        elif self.store.seals is not None and tree.size and not sealed:
+            last = self._add(connection, tree, last, SEALED, {"entries": last.number, "head": last.hash})
+        return self._add(connection, tree, last, event, details)
+
+    def _current_end(self, connection: sa.Connection) -> tuple[Frontier, AuditEntry, bool]:
+        """The same, if the database is not older than the head file; for a transaction that writes."""
+        tree, last, sealed = self._end(connection)
+        if self.store.heads is not None:
+            _require_not_before(self.store.heads.read(), tree, sealed)
+        return tree, last, sealed
+
+    def _end(self, connection: sa.Connection) -> tuple[Frontier, AuditEntry, bool]:
+        """The frontier and the last entry, if they are those that were left, and whether they are sealed."""
+        row = connection.execute(sa.select(FRONTIER)).first()
+        newest = connection.execute(sa.select(LOG).order_by(LOG.c.number.desc()).limit(1)).first()
+        seals, sealed = self.store.seals, row is not None and row.seal is not None
+        try:
+            roots = [] if row is None else [bytes.fromhex(each) for each in row.roots.split()]
+            tree = Frontier(0 if row is None else row.size, roots)
+        except (ValueError, AttributeError, TypeError):
+            raise VerificationError(f"{TAMPERED} {AT_ITS_END}") from None
+        if seals is not None and row is not None and sealed:
+            _require(seals, frontier_statement(tree), row.seal, AT_ITS_END)
+        if (BEGINNING if newest is None else newest.root) != (tree.root.hex() if tree.size else BEGINNING):
+            raise VerificationError(f"{TAMPERED} {AT_ITS_END}")
+        if newest is None:
+            last = last_of_chain(connection)
+            number, old = (0, BEGINNING) if last is None else last
+            return tree, AuditEntry(number, "", "", {}, "", old), sealed
+        return tree, AuditEntry(newest.number, newest.time, newest.event, {}, "", newest.root), sealed
+
+    def _add(
+        self,
+        connection: sa.Connection,
+        tree: Frontier,
+        last: AuditEntry,
+        event: str,
+        details: Mapping[str, Any],
+    ) -> AuditEntry:
         time = datetime.now(UTC).isoformat(timespec="microseconds")
-        row = {"number": number, "time": time, "event": event, "details": text, "previous": previous}
-        own = _hash(row)
-        connection.execute(sa.insert(AUDIT).values(row | {"hash": own}))
-        return AuditEntry(number, time, event, json.loads(text), previous, own)
+        number, plain = last.number + 1, without_floats(details)
+        entry = entry_statement(number, time, event, plain)
+        tree.add(entry.bytes)
+        root, seals = tree.root.hex(), self.store.seals
+        connection.execute(
+            sa.insert(LOG).values(
+                number=number,
+                time=time,
+                event=event,
+                details=json.dumps(plain, ensure_ascii=False, sort_keys=True),
+                root=root,
+                seal=None if seals is None else seals.seal(sealed_entry(entry, root)),
+            )
+        )
+        frontier = frontier_statement(tree)
+        values = {
+            "id": 1,
+            "size": tree.size,
+            "roots": " ".join(each.hex() for each in tree.roots),
+            "seal": None if seals is None else seals.seal(frontier),
+        }
+        there = connection.execute(sa.update(FRONTIER).values(values)).rowcount
+        if not there:
+            connection.execute(sa.insert(FRONTIER).values(values))
+        self.store.log_grew(tree.size, root)
+        return AuditEntry(number, time, event, plain, last.hash, root)
 
     def entries(self) -> Iterator[AuditEntry]:
         """All entries, the oldest first."""
-        for row in self._rows():
-            yield AuditEntry(**{**row, "details": json.loads(row["details"])})
+        chain, rows, _ = self._read()
+        previous = BEGINNING
+        for row in chain:
+            yield AuditEntry(**{**row, "details": _details(row)})
+            previous = row["hash"]
+        for row in rows:
+            yield AuditEntry(row["number"], row["time"], row["event"], _details(row), previous, row["root"])
+            previous = row["root"]
 
     @property
     def head(self) -> str:
-        """The hash of the last entry, which stands for the whole log."""
-        rows = self._rows()
-        return rows[-1]["hash"] if rows else BEGINNING
+        """Stands for the whole log; kept elsewhere, it shows later whether all of it is still there."""
+        chain, rows, _ = self._read()
+        if rows:
+            return str(rows[-1]["root"])
+        return str(chain[-1]["hash"]) if chain else BEGINNING
+
+    def signed_head(self) -> dict[str, Any]:
+        """The head as plain data with the institution's signature, for others to keep."""
+        assert self.store.heads is not None, "a log without a head file has nobody to sign for it"
+        return self.store.heads.signed(*self.end)
+
+    @property
+    def end(self) -> tuple[int, str]:
+        """The number of leaves of the tree and its root."""
+        with self.store.reading() as connection:
+            tree, _, _ = self._end(connection)
+        return tree.size, tree.root.hex()
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether entries are sealed already."""
+        with self.store.reading() as connection:
+            return self._end(connection)[2]
+
+    def begin_sealing(self) -> None:
+        """Vouch for the entries that are not sealed by one that is; nothing if there are none."""
+        with self.store.reading() as connection:
+            _, last, sealed = self._end(connection)
+        if last.number == 0 or sealed:
+            return
+        with self.store.writing() as connection:
+            tree, last, sealed = self._current_end(connection)
+            if not sealed:
+                event = SEALED if tree.size else CARRIED_OVER
+                self._add(connection, tree, last, event, {"entries": last.number, "head": last.hash})
+
+    def consistency(self, size: int, later: int) -> list[str]:
+        """The proof that the log of the later size begins with all entries of the earlier one."""
+        leaves = self._leaves()
+        if not 0 <= size <= later <= len(leaves):
+            raise VerificationError("the log has fewer entries than that")
+        return [each.hex() for each in consistency_proof(leaves[:later], size)]
+
+    def _leaves(self) -> list[bytes]:
+        return [leaf_hash(_statement(row).bytes) for row in self._read()[1]]
 
     def verify(self, head: str | None = None) -> int:
-        """Check the whole chain and return its length; refuse a log that was tampered with.
+        """Check every entry, and the head file if there is one; returns how many entries there are.
 
         Args:
             head: a head that was kept elsewhere; the log must still contain it.
+
+        Raises:
+            VerificationError: if the log was tampered with; says at which entry.
         """
-        previous, seen = BEGINNING, {BEGINNING}
-        for place, row in enumerate(self._rows(), start=1):
-            if row["number"] != place or row["previous"] != previous or row["hash"] != _hash(row):
-                raise VerificationError(f"the audit log was tampered with at entry {place}")
-            previous = row["hash"]
+        # Read first: what is added while the entries are read may be in the file and not among them.
+        kept = None if self.store.heads is None else self.store.heads.read()
+        chain, rows, frontier = self._read()
+        seen = {BEGINNING, *verified_chain(chain)}
+        carried = bool(chain) and bool(rows)
+        tree, sealed, previous = Frontier(), False, chain[-1]["hash"] if chain else BEGINNING
+        roots = [tree.root.hex()]
+        for place, row in enumerate(rows, start=len(chain) + 1):
+            entry = _statement(row)
+            tree.add(entry.bytes)
+            roots.append(tree.root.hex())
+            told = {"entries": place - 1, "head": previous}
+            wrong = row["number"] != place or row["root"] != roots[-1]
+            wrong |= carried and tree.size == 1 and _said(row, CARRIED_OVER) != told
+            wrong |= row["event"] == CARRIED_OVER and (tree.size > 1 or not chain)
+            if self.store.seals is not None and (sealed or row["seal"] is not None):
+                first = not sealed and tree.size > 1
+                wrong |= first and _said(row, SEALED) != told
+                sealed = True
+                _require(self.store.seals, sealed_entry(entry, roots[-1]), row["seal"], f"at entry {place}")
+            if wrong:
+                raise VerificationError(f"{TAMPERED} at entry {place}")
+            previous = roots[-1]
             seen.add(previous)
+        self._verify_frontier(frontier, tree, sealed)
+        if kept is not None and (kept.size > tree.size or (kept.size and not sealed)):
+            raise VerificationError(_behind(kept, tree.size))
+        if kept is not None and roots[kept.size] != kept.root:
+            raise VerificationError(f"{TAMPERED}: it is not the one that the head file knows")
         if head is not None and head not in seen:
-            raise VerificationError("the audit log lacks entries that it had: its end was cut off")
-        return len(seen) - 1
+            raise VerificationError(
+                "the audit log lacks entries that it had: its end was cut off, or it was rewritten"
+            )
+        return len(chain) + len(rows)
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def _verify_frontier(self, row: Mapping[str, Any] | None, tree: Frontier, sealed: bool) -> None:
+        said = (0, "") if row is None else (row["size"], row["roots"])
+        if said != (tree.size, " ".join(each.hex() for each in tree.roots)):
+            raise VerificationError(f"{TAMPERED} {AT_ITS_END}")
+        if sealed and self.store.seals is not None:
+            seal = None if row is None else row["seal"]
+            _require(self.store.seals, frontier_statement(tree), seal, AT_ITS_END)
+
+    def _read(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any] | None]:
         with self.store.reading() as connection:
-            found = connection.execute(sa.select(AUDIT).order_by(AUDIT.c.number))
-            return [dict(row._mapping) for row in found]
+            chain = chain_entries(connection)
+            rows = [dict(row._mapping) for row in connection.execute(sa.select(LOG).order_by(LOG.c.number))]
+            frontier = connection.execute(sa.select(FRONTIER)).first()
+        return chain, rows, None if frontier is None else dict(frontier._mapping)
 
 
-def _hash(row: Mapping[str, Any]) -> str:
-    parts = [row[name] for name in ("number", "time", "event", "details", "previous")]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+def guard(store: Store, seals: Seals, heads: HeadFile, *, accept: bool = False) -> None:
+    """Let a log be sealed from now on and its head be kept in a file.
+
+    Args:
+        store: whose log it is.
+        seals: what entries are sealed with.
+        heads: where the head is kept: not in the database, and not where others can write who can write
+            there.
+        accept: take the log as it is now for the right one, though the head file says otherwise or is gone;
+            a person has to decide that.
+
+    Raises:
+        VerificationError: if the head file is newer than the database, or is gone.
+    """
+    store.seals = seals
+    log = AuditLog(store)
+    if accept:
+        store.heads = None
+        log.verify()
+        heads.write(*log.end, even_back=True)
+    elif heads.read() is None:
+        if log.is_sealed:
+            raise VerificationError(
+                f"{heads.path}: the head of the log is gone, and the log has sealed entries. If you know "
+                "why, accept the log as it is"
+            )
+        heads.write(0, Frontier().root.hex())
+    store.heads = heads
+    log.begin_sealing()
+
+
+def _statement(row: Mapping[str, Any]) -> Statement:
+    try:
+        return entry_statement(row["number"], row["time"], row["event"], _details(row))
+    except (ValueError, TypeError, ParameterError):
+        raise VerificationError(f"{TAMPERED} at entry {row['number']}") from None
+
+
+def _require(seals: Seals, statement: Statement, seal: object, where: str) -> None:
+    try:
+        seals.require(statement, seal)
+    except VerificationError:
+        raise VerificationError(f"{TAMPERED} {where}: that was not written here") from None
+
+
+def _require_not_before(kept: Head | None, tree: Frontier, sealed: bool) -> None:
+    if kept is None:
+        return
+    if kept.size > tree.size or (kept.size and not sealed):
+        raise VerificationError(_behind(kept, tree.size))
+    if kept.size == tree.size and kept.root != tree.root.hex():
+        raise VerificationError(f"{TAMPERED}: it is not the one that the head file knows")
+
+
+def _behind(kept: Head, size: int) -> str:
+    return (
+        f"the database is older than the head of its log, or its log was cut: {kept.size:,} entries were "
+        f"kept until {kept.time[:19]}, and {size:,} sealed ones are there"
+    )
+
+
+def _said(row: Mapping[str, Any], event: str) -> Any:
+    return _details(row) if row["event"] == event else None
+
+
+def _details(row: Mapping[str, Any]) -> Any:
+    try:
+        return json.loads(row["details"])
+    except (ValueError, TypeError, RecursionError):
+        raise VerificationError(f"{TAMPERED} at entry {row['number']}") from None

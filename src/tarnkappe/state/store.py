@@ -16,6 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from tarnkappe.errors import InputError
+from tarnkappe.state.heads import HeadFile
+from tarnkappe.state.statement import Seals
 from tarnkappe.table.formats.address import is_address, shown
 
 METADATA = sa.MetaData()
@@ -36,6 +38,11 @@ class Store:
 
     def __init__(self, engine: sa.Engine, place: str) -> None:
         self.engine, self.place = engine, place
+        # What its log is guarded by (`audit.guard`), and how far the transaction that is under way let it
+        # grow.
+        self.seals: Seals | None = None
+        self.heads: HeadFile | None = None
+        self._grown: tuple[int, str] | None = None
         # Threads of one process queue here: SQLite would let them look again and again, with pauses.
         self._turns = threading.RLock()
         if engine.dialect.name == "sqlite":
@@ -72,10 +79,21 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction; writers take turns, so that what one reads does not change before it writes."""
-        with self._turns, self.engine.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": WRITERS_LOCK})
-            yield connection
+        with self._turns:
+            self._grown = None
+            with self.engine.begin() as connection:
+                if connection.dialect.name == "postgresql":
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": WRITERS_LOCK})
+                yield connection
+            self._keep_head()
+
+    def _keep_head(self) -> None:
+        if self._grown is not None and self.heads is not None:
+            self.heads.write(*self._grown)
+
+    def log_grew(self, size: int, root: str) -> None:
+        """The transaction that is under way added to the log: its head is kept when that is done."""
+        self._grown = size, root
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:

@@ -20,7 +20,7 @@ from tarnkappe.exchange.desk.earlier import EarlierReleases
 from tarnkappe.exchange.desk.records import Records
 from tarnkappe.exchange.desk.states import Event, State
 from tarnkappe.exchange.desk.tables import ANSWERS
-from tarnkappe.exchange.signing import Signer
+from tarnkappe.state import Signer, Statement
 
 PART = 2**20
 """How many bytes of a package are sent at once."""
@@ -63,7 +63,7 @@ class Delivery:
             sa.insert(ANSWERS).values(
                 digest=row.digest,
                 content=json.dumps(content),
-                signature=self._signer.sign("answer", content),
+                signature=self._signer.sign(Statement("answer", content)),
                 package=None if last is None else last.package,
             )
         )

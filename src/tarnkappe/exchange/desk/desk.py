@@ -27,10 +27,9 @@ from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
 from tarnkappe.exchange.desk.suspicions import Suspicions
 from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
 from tarnkappe.exchange.request import Request
-from tarnkappe.exchange.signing import Signer, require_signature
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
 from tarnkappe.pseudonym import Registrar
-from tarnkappe.state import Key, Store
+from tarnkappe.state import Key, Signer, Statement, Store, require_signature
 from tarnkappe.table import Role
 
 
@@ -154,7 +153,7 @@ class Desk:
         self.expire()
         try:
             person = self._staff.require(str(content.get("person")), DECIDING)
-            require_signature(person.public_key, "decision", content, signature)
+            require_signature(person.public_key, Statement("decision", content), signature)
             if not str(content.get("reason", "")).strip():
                 raise AccessError("a decision needs a reason")
             if content.get("accepts") is True:

@@ -15,10 +15,9 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, InputError
 from tarnkappe.exchange.desk.desk import Desk
 from tarnkappe.exchange.desk.tables import SHARED
-from tarnkappe.exchange.signing import require_signature
 from tarnkappe.exchange.statistics import Statistics
 from tarnkappe.exchange.statistics.sharing import Plan, Shown, combined, count
-from tarnkappe.state import Budgets
+from tarnkappe.state import Budgets, Statement, require_signature
 from tarnkappe.table.encoding import as_text
 
 READERS = "the network"
@@ -55,7 +54,7 @@ class Figures:
         gone = pa.array(self._desk.register.has_withdrawn(who), pa.bool_())
         shown = count(people.filter(pc.invert(gone)), self.plan, institution.name, epsilon)
         content = shown.to_dict()
-        self._keep(shown, content, self._desk.signer.sign("statistics", content), {"by": steward})
+        self._keep(shown, content, self._desk.signer.sign(Statement("statistics", content)), {"by": steward})
         return shown
 
     def own(self) -> dict[str, Any]:
@@ -74,7 +73,7 @@ class Figures:
             content, signature = dict(answer["content"]), str(answer["signature"])
         except (KeyError, TypeError, ValueError):
             raise InputError(f"'{institution}' sent something that is no statistics") from None
-        require_signature(member.public_key, "statistics", content, signature)
+        require_signature(member.public_key, Statement("statistics", content), signature)
         shown = Shown.from_dict(content, self.plan)
         if shown.institution != institution:
             raise AccessError(f"'{institution}' sent another institution's statistics")

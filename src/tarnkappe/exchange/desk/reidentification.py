@@ -9,7 +9,6 @@ is only kept that it was asked, by which pseudonyms, and what became of it.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -24,7 +23,7 @@ from tarnkappe.exchange.desk.states import State
 from tarnkappe.exchange.desk.tables import REIDENTIFICATIONS
 from tarnkappe.exchange.staff import Duty, Staff
 from tarnkappe.pseudonym import Reason, Requester
-from tarnkappe.state import Key
+from tarnkappe.state import Key, Statement
 
 MOST = 100
 """So many pseudonyms may be named at once: more would be an attempt to undo the package."""
@@ -63,7 +62,7 @@ class Ask:
     @property
     def digest(self) -> str:
         """Stands for the whole content; asking the same again changes nothing."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+        return Statement("identifying again", self.to_dict()).digest
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""

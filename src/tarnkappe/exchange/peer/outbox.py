@@ -22,9 +22,8 @@ from tarnkappe.exchange.desk.states import State
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer.tables import OUTBOX, PARTS
 from tarnkappe.exchange.request import Request
-from tarnkappe.exchange.signing import require_signature
 from tarnkappe.federation.transport import Caller, UnreachableError
-from tarnkappe.state import AuditLog, Store
+from tarnkappe.state import AuditLog, Statement, Store, require_signature
 
 QUEUED, SENT, FETCHING, ANSWERED, CLOSED = "queued", "sent", "fetching", "answered", "closed"
 """Fetching: the signed answer is here, its package not yet whole. Answered: all is kept here, but the other
@@ -142,7 +141,7 @@ class Outbox:
             whole = (content["package"] is None) == (size is None) and content["verdict"] is not None
         except (KeyError, TypeError, ValueError):
             raise InputError(f"'{each.receiver}' sent something that is no answer") from None
-        require_signature(public_key, "answer", content, signature)
+        require_signature(public_key, Statement("answer", content), signature)
         if content.get("request") != each.request.digest or content.get("from") != each.receiver:
             raise AccessError("the answer is about another request")
         if not whole:

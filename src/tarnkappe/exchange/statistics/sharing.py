@@ -13,9 +13,7 @@ check concludes from them it concludes from bounds, as from all statistics.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -32,6 +30,7 @@ from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 from tarnkappe.exchange.statistics.profile import Fits, compared
 from tarnkappe.exchange.statistics.store import EVERYBODY, LEAST_POPULATION, Fact
 from tarnkappe.job.release import plain
+from tarnkappe.state.statement import Statement
 from tarnkappe.table.encoding import Codes, as_text
 
 MOST_CELLS = 100_000
@@ -100,7 +99,7 @@ class Plan:
     @property
     def digest(self) -> str:
         """Stands for the whole plan: only figures by the same plan can be added up."""
-        return hashlib.sha256(json.dumps(dataclasses.asdict(self), sort_keys=True).encode()).hexdigest()
+        return Statement("plan of statistics", dataclasses.asdict(self)).digest
 
     @property
     def attributes(self) -> tuple[str, ...]:
