@@ -187,6 +187,83 @@ def test_dankars_rule_chooses_by_the_fraction() -> None:
     assert found.uniques == min(both)
 
 
+def mixed_population() -> Sizes:
+    """Fifty unique people beside a thousand classes of twelve: no smooth model describes both."""
+    return np.array([1] * 50 + [12] * 1000, dtype=np.int64)
+
+
+def made_populations() -> dict[str, Sizes]:
+    generator = np.random.default_rng(8)
+    return {
+        "negative binomial": 1 + generator.negative_binomial(1.2, 0.3, 3000),
+        "lognormal": np.ceil(generator.lognormal(0.5, 1.3, 3000)).astype(np.int64),
+        "zipf": np.minimum(generator.zipf(2, 3000), 3000),
+        "equal": np.full(2000, 5),
+        "large": np.full(500, 20),
+        "uniform": generator.integers(1, 60, 1000),
+        "mixed": mixed_population(),
+    }
+
+
+@pytest.mark.parametrize("kind", list(made_populations()))
+@pytest.mark.parametrize("fraction", [0.15, 0.3, 0.5, 0.8])
+def test_a_model_that_does_not_fit_gives_no_low_estimate(kind: str, fraction: float) -> None:
+    """Whatever the population: the slide negative binomial is not below the truth by more than noise."""
+    population = made_populations()[kind]
+    true, people = int((population == 1).sum()), int(population.sum())
+    generator = np.random.default_rng(17)
+    for _ in range(6):
+        sample = draw(population, fraction, generator)
+        found = population_uniques(sample, people, Estimator.SNB)
+        assert found.uniques >= 0.5 * true, found
+        by_rule = population_uniques(sample, people, Estimator.DANKAR)
+        by_zayatz = population_uniques(sample, people, Estimator.ZAYATZ)
+        assert by_rule.uniques >= 0.5 * min(true, by_zayatz.uniques), (by_rule, by_zayatz)
+
+
+@pytest.mark.parametrize("times", [4, 12.5])
+def test_a_model_that_implies_another_population_is_not_used(times: float) -> None:
+    """The same sample, stated to come from more people than its classes can be, has no estimate."""
+    population = negative_binomial_populations(1.2, 0.3)[0]
+    sample = draw(population, 0.5, np.random.default_rng(2))
+    people = int(population.sum())
+    assert population_uniques(sample, people, Estimator.SNB).estimator is Estimator.SNB
+    wrong = round(people * times)
+    found = population_uniques(sample, wrong, Estimator.SNB)
+    naive = int((sample == 1).sum()) / (int(sample.sum()) / wrong)
+    assert (found.estimator, found.uniques) == (None, pytest.approx(naive))
+
+
+@given(
+    counts=st.lists(st.integers(0, 60), min_size=3, max_size=12),
+    fraction=st.sampled_from([0.12, 0.3, 0.6, 0.9]),
+)
+@settings(max_examples=150)
+def test_an_accepted_model_explains_both_the_population_and_the_sample(
+    counts: list[int], fraction: float
+) -> None:
+    """Recomputed by another way: of all parameters on a grid, some nearby explain what was seen."""
+    assume(counts[0] > 0 and counts[1] > 0)
+    sample = np.repeat(np.arange(1, len(counts) + 1), counts)
+    people = round(int(sample.sum()) / fraction)
+    assume(people > int(sample.sum()))
+    found = population_uniques(sample, people, Estimator.SNB)
+    if found.estimator is None:
+        return
+    classes = shlosser(frequencies(sample, people))
+    mean = people / classes - 1  # of the people beside the first of each class
+    chance = found.uniques / classes  # b^a, with which the mean fixes a and b
+    low, high = 1e-12, 1.0 - 1e-12
+    for _ in range(200):
+        b = (low + high) / 2
+        a = mean * b / (1 - b)
+        low, high = (low, b) if a * math.log(b) > math.log(max(chance, 1e-300)) else (b, high)
+    thinned = b / (1 - (1 - fraction) * (1 - b))
+    none = thinned**a
+    ones = classes * ((1 - fraction) * a * none * (1 - thinned) + fraction * none)
+    assert counts[0] / 4 - 10 <= ones <= 4 * counts[0] + 10
+
+
 @pytest.mark.parametrize(
     ("model", "before", "after"),
     [

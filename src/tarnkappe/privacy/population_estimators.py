@@ -21,6 +21,12 @@ import scipy  # its parts are loaded when they are used
 from tarnkappe.table.grouping import Counts
 
 Numbers = npt.NDArray[np.float64]
+NEAR = 0.1
+"""A model is used if the population that it implies differs from the stated one by this share at most."""
+IMPROBABLE = 0.001
+"""A model is not used if its sample would be as unlike the model as it is with a smaller probability."""
+COUNTED_TOGETHER = 5.0
+"""Sizes of which fewer classes are expected are counted together: the test of fit needs as many."""
 
 
 class Estimator(StrEnum):
@@ -31,7 +37,7 @@ class Estimator(StrEnum):
     ZAYATZ = "zayatz"
     """The classes of the population are as large as those of the sample (Zayatz 1991)."""
     SNB = "snb"
-    """The slide negative binomial model (Chen and Keller-McNulty 1998)."""
+    """The slide negative binomial model (Chen and Keller-McNulty 1998), where the sample fits it."""
     DANKAR = "dankar"
     """Pitman up to a fraction of 10 %, above it the lower of SNB and Zayatz (Dankar et al. 2012)."""
 
@@ -88,8 +94,8 @@ class Frequencies:
 def population_uniques(sizes: Counts, population_size: int, estimator: Estimator) -> Estimate:
     """Estimate how many people of the population are unique in it.
 
-    Where an estimator has no solution, every unique row is taken for a unique person: no estimate from the
-    sample can be worse.
+    Where an estimator has no solution, or only one that contradicts the sample or the stated population,
+    every unique row is taken for a unique person: no estimate from the sample can be worse.
 
     >>> population_uniques(np.array([1, 1, 5, 9]), 160, Estimator.ZAYATZ).estimator
     <Estimator.ZAYATZ: 'zayatz'>
@@ -120,7 +126,7 @@ def _by(estimator: Estimator, sample: Frequencies) -> float:
 
 
 def _dankar(sample: Frequencies) -> tuple[Estimator, float]:
-    """Dankar's decision rule; Zayatz's estimate, which always exists, stands in for one that does not."""
+    """Dankar's decision rule; Zayatz's estimate, which always exists, stands in for one that does not fit."""
     by_zayatz = zayatz(sample)
     if sample.fraction <= 0.1:
         by_pitman = pitman(sample)
@@ -227,7 +233,11 @@ def slide_negative_binomial(sample: Frequencies) -> float:
     K is estimated by Shlosser's modified estimator, and a and b are those for which the two numbers are c_1
     and c_2. For each b the quotient of the two fixes a, by a quadratic equation with one positive root; what
     is left is an equation for b. Of several solutions the one is taken with which the population
-    has most nearly N members, K (1 + a (1 - b) / b). NaN if there is none.
+    has most nearly N members, K (1 + a (1 - b) / b).
+
+    Two numbers are fitted by two parameters, so that there often is a solution though the model is wrong, and
+    b^a then says nothing: it may be 0 beside many unique people. So a solution counts only if the population
+    has nearly N members, and if all sizes in the sample are as frequent as the model says. NaN if none does.
     """
     c1, c2, f = sample.of_size(1), sample.of_size(2), sample.fraction
     classes = shlosser(sample)
@@ -251,14 +261,47 @@ def slide_negative_binomial(sample: Frequencies) -> float:
 
     places = np.linspace(-12, 12, 241)
     signs = np.sign(missed(places))
-    best, nearest = math.nan, math.inf
+    best, nearest = math.nan, NEAR * sample.population
     for index in np.flatnonzero(signs[:-1] * signs[1:] <= 0).tolist():
         place = np.array(root(lambda x: float(missed(np.array(x))), places[index], places[index + 1]))
         a, b = map(float, parameters(place))
         away = abs(classes * (1 + a * (1 - b) / b) - sample.population)
-        if away < nearest:
+        if away <= nearest and _resembles(sample, classes, a, b):
             best, nearest = classes * b**a, away
     return best
+
+
+def _resembles(sample: Frequencies, classes: float, a: float, b: float) -> bool:
+    """Whether the sample has about as many classes of each size as the slide negative binomial expects.
+
+    Of 1 + M people the one is sampled with probability f, and the sampled part of M is negative binomial with
+    a and b / (1 - d). Pearson's statistic is compared with chi-square; three numbers were fitted.
+    """
+    f = sample.fraction
+    thinned = b / (1 - (1 - f) * (1 - b))
+    sizes = np.arange(max(sample.sizes) + 1)
+    log_chances = log_gamma(a + sizes) - log_gamma(a) - log_gamma(sizes + 1.0)
+    others = np.exp(log_chances + a * math.log(thinned) + sizes * np.log1p(-thinned))
+    expected = classes * ((1 - f) * others[1:] + f * others[:-1])
+    larger = max(0.0, classes * (1 - (1 - f) * others[0]) - float(expected.sum()))
+    found = np.zeros(len(sizes))
+    found[np.array(sample.sizes) - 1] = sample.counts
+    cells = _counted_together(np.append(expected, larger), found)
+    unlike = sum((seen - due) ** 2 / due for due, seen in cells)
+    return bool(scipy.special.chdtrc(max(1, len(cells) - 3), unlike) >= IMPROBABLE)
+
+
+def _counted_together(expected: Numbers, found: Numbers) -> list[tuple[float, float]]:
+    """Neighbouring sizes together, until enough classes are expected of each."""
+    cells: list[tuple[float, float]] = []
+    due = seen = 0.0
+    for more_due, more_seen in zip(expected.tolist(), found.tolist(), strict=True):
+        due, seen = due + more_due, seen + more_seen
+        if due >= COUNTED_TOGETHER:
+            cells.append((due, seen))
+            due = seen = 0.0
+    last_due, last_seen = cells.pop() if cells else (0.0, 0.0)
+    return [*cells, (last_due + due, last_seen + seen)]
 
 
 def shlosser(sample: Frequencies) -> float:
