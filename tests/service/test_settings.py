@@ -48,3 +48,46 @@ def test_by_default_nobody_else_reaches_the_service() -> None:
     assert settings.host == "127.0.0.1"
     assert not settings.databases
     assert Limits().jobs_at_once >= 2, "one place stays free for others"
+
+
+def test_every_relative_place_is_resolved_once_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the defaults, of flags and of a settings file: where the service is later does not matter."""
+    said = {
+        "folder": "house",
+        "certificate": "chain.pem",
+        "key": "key.pem",
+        "database": "sqlite:///state/service.db",
+    }
+    parts = {name: {"a": "a.toml"} for name in ("gates", "sites", "federations")}
+    databases = {
+        "clinic": "sqlite:///clinic.db",
+        "ward": "duckdb:///ward.duckdb",
+        "far": "postgresql://reader@db/clinic",
+    }
+    (tmp_path / "start").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "start")
+    here = Path.cwd()
+    flags = ServiceSettings(
+        folder=Path("house"),
+        certificate=Path("chain.pem"),
+        key=Path("key.pem"),
+        database=said["database"],
+        databases=databases,
+        **{name: {"a": Path("a.toml")} for name in parts},
+    )
+    from_file = ServiceSettings.from_dict({"service": said, "databases": databases, **parts}, Path("etc"))
+    default = ServiceSettings()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert default.folder == here / "tarnkappe-service"
+    for found, place in ((flags, here), (from_file, here / "etc")):
+        assert found.folder == place / "house"
+        assert (found.certificate, found.key) == (place / "chain.pem", place / "key.pem")
+        assert found.store == f"sqlite:///{place}/state/service.db"
+        assert found.databases["clinic"] == f"sqlite:///{place}/clinic.db"
+        assert found.databases["ward"] == f"duckdb:///{place}/ward.duckdb"
+        assert found.databases["far"] == databases["far"]
+        for files in (found.gates, found.sites, found.federations):
+            assert files == {"a": place / "a.toml"}

@@ -11,7 +11,7 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import read_job_file
-from tarnkappe.table.formats.address import is_address
+from tarnkappe.table.formats.address import database_file, is_address
 
 GIGABYTE = 2**30
 FOLDER = Path("tarnkappe-service")
@@ -27,7 +27,9 @@ TYPES = {
     "key": str,
     "behind_https": bool,
 }
-SECTIONS = ("service", "limits", "databases", "gates", "sites", "federations")
+PATHS = ("folder", "certificate", "key")
+FILES = ("gates", "sites", "federations")
+SECTIONS = ("service", "limits", "databases", *FILES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Limits:
 
 @dataclasses.dataclass(frozen=True)
 class ServiceSettings:
-    """One service.
+    """One service. Relative paths start where the program was started, and are absolute from then on.
 
     Attributes:
         folder: where files and results are, and the store if no database is named.
@@ -104,6 +106,18 @@ class ServiceSettings:
     federations: Mapping[str, Path] = dataclasses.field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        # Jobs work in folders of their own, so what is relative is resolved here, once, and nowhere else.
+        for name in PATHS:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, Path(value).absolute())
+        for name in FILES:
+            found = {key: Path(path).absolute() for key, path in getattr(self, name).items()}
+            object.__setattr__(self, name, found)
+        if self.database is not None:
+            object.__setattr__(self, "database", _placed(self.database))
+        placed = {name: _placed(address) for name, address in self.databases.items()}
+        object.__setattr__(self, "databases", placed)
         if (self.certificate is None) != (self.key is None):
             raise ParameterError("'certificate' and 'key' belong together: give both or neither")
         if self.host not in LOCAL and not self.secure:
@@ -156,28 +170,41 @@ class ServiceSettings:
         if "hosts" in said:
             said["hosts"] = tuple(map(str, said["hosts"]))
         said["folder"] = str(said.get("folder", FOLDER))
-        said |= {key: folder / said[key] for key in ("folder", "certificate", "key") if key in said}
+        said |= {key: folder / said[key] for key in PATHS if key in said}
+        if "database" in said:
+            said["database"] = _placed(said["database"], folder)
         files = {
-            name: {key: folder / str(file) for key, file in content.get(name, {}).items()}
-            for name in ("gates", "sites", "federations")
+            name: {key: folder / str(file) for key, file in content.get(name, {}).items()} for name in FILES
         }
         return cls(
             **said,
             limits=Limits(**limits),
-            databases=_addresses(content.get("databases", {})),
-            gates=files["gates"],
-            sites=files["sites"],
-            federations=files["federations"],
+            databases=_addresses(content.get("databases", {}), folder),
+            **files,
         )
 
 
-def _addresses(said: Mapping[str, Any]) -> dict[str, str]:
+def _placed(address: str, folder: Path = Path()) -> str:
+    """The address of a database; a file that it names relatively starts at a folder.
+
+    >>> _placed("sqlite:///clinic.db", Path("/srv"))
+    'sqlite:////srv/clinic.db'
+    """
+    file = database_file(address) if is_address(address) else None
+    if file is None:
+        return address
+    scheme, rest = address.split("://", 1)
+    options = "".join(rest.partition("?")[1:])
+    return f"{scheme}:///{(folder / file).absolute()}{options}"
+
+
+def _addresses(said: Mapping[str, Any], folder: Path) -> dict[str, str]:
     for name, address in said.items():
         if not is_address(address):
             raise ParameterError(
                 f"[databases]: '{name}' is no address such as postgresql://user@host/database"
             )
-    return dict(said)
+    return {name: _placed(address, folder) for name, address in said.items()}
 
 
 def _known(key: str, known: Any, what: str) -> None:

@@ -18,6 +18,8 @@ from tarnkappe.service.worker import REPORT
 
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "OMP_NUM_THREADS", "NUMBA_CACHE_DIR", "JAVA_HOME", "TZ")
 """All that a job gets of the environment, in which there may be secrets of the service."""
+FOLDERS = ("HOME", "TMPDIR", "NUMBA_CACHE_DIR", "JAVA_HOME")
+"""Those of them that name a folder: a job works in one of its own, where a relative name means another."""
 
 
 class Nursery:
@@ -72,7 +74,7 @@ class Nursery:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
                 pass_fds=[theirs.fileno()],
-                env={name: os.environ[name] for name in KEPT if name in os.environ},
+                env=_environment(),
             )
         self._line, self._is_alive = ours, True
         self._born: queue.Queue[int | None] = queue.Queue()
@@ -94,3 +96,8 @@ class Nursery:
                 self._is_alive = False
             self._changed.notify_all()
         born.put(None)
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return {name: os.path.abspath(said) if name in FOLDERS and said else said for name, said in kept.items()}
