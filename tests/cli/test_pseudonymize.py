@@ -256,6 +256,8 @@ def test_members_come_and_go(vault: Path) -> None:
     assert (
         ok(desk(vault, "appoint", "requester", "eve=eve.key.pub", "--json", who="quinn"))["member"] == "eve"
     )
+    first = desk(vault, "appoint", "approver", "ann=eve.key.pub", who="ada")
+    assert "for the first time" in first.stderr, "a person compares the fingerprint"
     refused(desk(vault, "appoint", "approver", "ann=eve.key.pub", who="ada"), "four eyes")
     refused(desk(vault, "appoint", "approver", "ann=eve.key", who="ada"), "eve.key")
     assert ok(desk(vault, "dismiss", "eve", "--json", who="quinn")) == {"dismissed": "eve"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -11,8 +12,9 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, ParameterError, TarnkappeError
 from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Requester, Role, Vault
 from tarnkappe.pseudonym.code import is_code
+from tarnkappe.pseudonym.sealing import seal
 from tarnkappe.pseudonym.vault import requests, rotate
-from tarnkappe.pseudonym.vault.tables import IDENTITIES, PSEUDONYMS, TABLES
+from tarnkappe.pseudonym.vault.tables import IDENTITIES, MEMBERS, PROOFS, PSEUDONYMS, ROOTS, TABLES
 from tarnkappe.state import AuditLog, Key, Store
 from tests.pseudonym.conftest import FIELDS, PEOPLE, Clock, Staff
 
@@ -196,9 +198,9 @@ def open_with(halves: list[KeyPair], vault: Vault) -> list[bytes]:
 def test_the_key_of_one_role_opens_nothing_and_both_halves_do(vault: Vault, staff: Staff) -> None:
     """The insider with the file, the program and his own key, who keeps to no rule."""
     Registrar(vault, *staff["rita"]).pseudonyms([ANN, BOB])
-    requesters = KeyPair(vault.share(*staff["quinn"], Role.REQUESTER))
-    approvers = KeyPair(vault.share(*staff["ada"], Role.APPROVER)[32:])
-    registrars = KeyPair(vault.share(*staff["rita"], Role.REGISTRAR)[:32])
+    requesters = KeyPair(vault.share(*staff["quinn"], Role.REQUESTER).secret)
+    approvers = KeyPair(vault.share(*staff["ada"], Role.APPROVER).secret[32:])
+    registrars = KeyPair(vault.share(*staff["rita"], Role.REGISTRAR).secret[:32])
     for attempt in (
         [requesters],
         [approvers],
@@ -225,7 +227,7 @@ def test_an_approval_opens_nothing_but_what_was_asked_for(vault: Vault, staff: S
         )
     )
     half = bytes.fromhex(content[ann][0][2])
-    own = KeyPair(vault.share(*staff["quinn"], Role.REQUESTER))
+    own = KeyPair(vault.share(*staff["quinn"], Role.REQUESTER).secret)
 
     class Given:
         def agree(self, _: bytes) -> bytes:
@@ -274,8 +276,7 @@ def test_a_requester_who_can_write_to_the_store_gets_nobody_else_approved(vault:
 
 def test_a_registrar_notices_keys_that_an_attacker_has_put_there(vault: Vault, staff: Staff) -> None:
     """Who can write to the store exchanges the public key, or all that the registrar has."""
-    from tarnkappe.pseudonym.sealing import seal
-    from tarnkappe.pseudonym.vault.tables import MEMBERS, VAULTS
+    from tarnkappe.pseudonym.vault.tables import VAULTS
     from tarnkappe.pseudonym.vault.vault import Shares
 
     mallory = Shares.new()
@@ -298,8 +299,8 @@ def test_rotation_makes_old_keys_worthless_and_keeps_every_pseudonym(vault: Vaul
     desk = Registrar(vault, *staff["rita"])
     given = desk.pseudonyms([ANN, BOB])
     old = [
-        KeyPair(vault.share(*staff["quentin"], Role.REQUESTER)),
-        KeyPair(vault.share(*staff["ada"], Role.APPROVER)[32:]),
+        KeyPair(vault.share(*staff["quentin"], Role.REQUESTER).secret),
+        KeyPair(vault.share(*staff["ada"], Role.APPROVER).secret[32:]),
     ]
     quinn, ada = Requester(vault, *staff["quinn"]), Approver(vault, *staff["ada"])
     ada.approve(approved := quinn.request(given[:1], Reason.FEEDBACK))
@@ -404,3 +405,102 @@ def test_no_identity_is_in_an_error_or_the_log(vault: Vault, staff: Staff) -> No
     desk.pseudonyms([secret])
     text = "".join(said) + everything_in(vault.store)
     assert not [value for value in secret if value in text]
+
+
+def key_file(tmp_path: Path, name: str, key: Key) -> Key:
+    """The key of somebody in a file of its own, beside which it remembers vaults."""
+    path = tmp_path / f"{name}.key"
+    if not path.exists():
+        Key.create(path)
+    return Key(key._secret, path)
+
+
+def test_a_key_remembers_the_vault_and_takes_no_other_in_its_place(
+    vault: Vault, staff: Staff, tmp_path: Path
+) -> None:
+    rita = key_file(tmp_path, "rita", staff.keys["rita"])
+    shown: list[str] = []
+    vault.first_seen = shown.append
+    vault.share("rita", rita, Role.REGISTRAR)
+    vault.share("rita", rita, Role.REGISTRAR)
+    assert shown == [vault.fingerprint]
+    rotate(vault, staff["quinn"], staff["ada"])
+    vault.share("rita", rita, Role.REGISTRAR)
+    assert shown != [vault.fingerprint], "the keys were changed"
+    with vault.store.writing() as connection:  # the whole vault is made anew by somebody else
+        for table in TABLES:
+            connection.execute(sa.delete(table))
+    members = [staff.member(name, role) for name, role in PEOPLE.items()]
+    other = Vault.create(vault.store, "asthma", FIELDS, members)
+    with pytest.raises(AccessError, match="not the vault that this key has worked with"):
+        other.share("rita", rita, Role.REGISTRAR)
+    assert events(vault.store)[-1] == "vault refused"
+    Path(f"{rita.path}.vaults").unlink()
+    other.share("rita", rita, Role.REGISTRAR)
+
+
+def test_an_older_copy_of_a_vault_is_refused(vault: Vault, staff: Staff, tmp_path: Path) -> None:
+    rita = key_file(tmp_path, "rita", staff.keys["rita"])
+    with vault.store.reading() as connection:
+        before = [(table, connection.execute(sa.select(table)).mappings().all()) for table in TABLES]
+    rotate(vault, staff["quinn"], staff["ada"])
+    vault.share("rita", rita, Role.REGISTRAR)
+    with vault.store.writing() as connection:
+        for table, rows in before:
+            connection.execute(sa.delete(table))
+            if rows:
+                connection.execute(sa.insert(table), [dict(row) for row in rows])
+    with pytest.raises(AccessError, match="older copy"):
+        vault.share("rita", rita, Role.REGISTRAR)
+
+
+@pytest.mark.parametrize("change", ["signature", "role", "public", "person"])
+def test_keys_are_not_changed_for_members_whom_nobody_has_taken_in(
+    vault: Vault, staff: Staff, change: str
+) -> None:
+    with vault.store.writing() as connection:
+        if change == "signature":
+            connection.execute(sa.update(PROOFS).values(signature="00" * 64))
+        else:
+            mallory = KeyPair.of(staff.keys["mallory"]).public
+            new = {"role": "approver", "public": mallory, "person": "mallory"}[change]
+            row = MEMBERS.c.person == "quentin"
+            connection.execute(sa.update(MEMBERS).where(row).values({change: new}))
+    with pytest.raises(AccessError, match="vault member is wrong"):
+        rotate(vault, staff["quinn"], staff["ada"])
+
+
+def test_what_is_approved_is_sealed_for_nobody_but_a_signed_requester(vault: Vault, staff: Staff) -> None:
+    """Quentin can write to the store and wants to see what Quinn is shown."""
+    ann = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
+    number = Requester(vault, *staff["quinn"]).request(ann, Reason.FEEDBACK)
+    with vault.store.writing() as connection:
+        connection.execute(sa.delete(MEMBERS).where(MEMBERS.c.person == "quentin"))
+        own = KeyPair.of(staff.keys["quentin"]).public
+        connection.execute(sa.update(MEMBERS).where(MEMBERS.c.person == "quinn").values(public=own))
+    with pytest.raises(AccessError, match="tampered"):
+        Approver(vault, *staff["ada"]).approve(number)
+
+
+def test_a_vault_of_an_earlier_version_is_renewed_by_two_people(vault: Vault, staff: Staff) -> None:
+    """Its shares had no signing key in front, and it had neither roots nor proofs."""
+    given = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
+    with vault.store.writing() as connection:
+        for name, role in PEOPLE.items():
+            place = json.dumps(["vault share", "asthma", name, role]).encode()
+            pair = KeyPair.of(staff.keys[name])
+            old = vault.sealed_share(name, staff.keys[name], role)[32:]
+            row = sa.update(MEMBERS).where(MEMBERS.c.person == name)
+            connection.execute(row.values(share=seal(pair.public, old, place)))
+        connection.execute(sa.delete(ROOTS))
+        connection.execute(sa.delete(PROOFS))
+    for refused in (
+        lambda: Registrar(vault, *staff["rita"]),
+        lambda: rotate(vault, staff["quinn"], staff["ada"]),
+    ):
+        with pytest.raises(AccessError, match="--trust-members"):
+            refused()
+    rotate(vault, staff["quinn"], staff["ada"], trust_members=True)
+    assert Registrar(vault, *staff["rita"]).pseudonyms([ANN]) == given
+    rotate(vault, staff["quinn"], staff["ada"])
+    assert Registrar(vault, *staff["rita"]).pseudonyms([ANN]) == given

@@ -28,6 +28,16 @@ def say_that_it_compiles() -> None:
     errors.print("compiling kernels, once: later runs start at once", style="dim", highlight=False)
 
 
+def say_first_seen(fingerprint: str) -> None:
+    """Say that a key works with a vault for the first time, so that a person can compare."""
+    errors.print(
+        "this key works with this vault for the first time. Compare the fingerprint with the one that was "
+        f"shown when the vault was made: {fingerprint}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
 @contextmanager
 def progress_bar() -> Iterator[Report]:
     """Show the progress of long work on stderr; what is shown disappears when the work is done."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.console import output, print_json, progress_bar, say_first_seen
 from tarnkappe.errors import OutputError, ParameterError
 from tarnkappe.pseudonym import (
     KeyPair,
@@ -95,7 +95,7 @@ def pseudonymize(
                 table.require(name)
         links = None
         if mode is Mode.VAULT and vault is not None and person is not None:
-            desk = Registrar(Vault.open(vault, project), person, secret, progress)
+            desk = Registrar(Vault.open(vault, project, say_first_seen), person, secret, progress)
             if link:
                 known = None if decisions is None else read_decisions(decisions, desk.fields)
                 results, links = pseudonymize_linked(

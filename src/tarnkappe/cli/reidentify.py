@@ -10,7 +10,7 @@ import typer
 from rich.table import Table as Grid
 
 from tarnkappe.cli.arguments import ColumnLists
-from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.console import output, print_json, progress_bar, say_first_seen
 from tarnkappe.cli.pseudonymize import PUBLIC_KEY
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.pseudonym import Approver, Member, Reason, Requester, Reversible, Role, Vault
@@ -49,9 +49,15 @@ def new_vault(
     """Make a vault; every role needs somebody, and nobody has two."""
     roles = {Role.REGISTRAR: registrar, Role.REQUESTER: requester, Role.APPROVER: approver}
     members = [_member(text, role) for role, texts in roles.items() for text in texts]
-    Vault.create(Store.open(place), project, field, members)
+    made = Vault.create(Store.open(place), project, field, members)
     told = {"vault": place, "project": project, "members": {one.person: str(one.role) for one in members}}
-    _tell(as_json, told, f"the vault '{project}' is in {place}")
+    told["fingerprint"] = made.fingerprint
+    _tell(
+        as_json,
+        told,
+        f"the vault '{project}' is in {place}\n"
+        f"its fingerprint, for everybody who has a role in it: {made.fingerprint}",
+    )
 
 
 @app.command()
@@ -66,7 +72,7 @@ def appoint(
 ) -> None:
     """Take somebody into your role."""
     new = _member(member, role)
-    Vault.open(place, project).appoint(person, Key.load(key), new)
+    _opened(place, project).appoint(person, Key.load(key), new)
     _tell(as_json, {"member": new.person, "role": str(role)}, f"'{new.person}' has the role {role} now")
 
 
@@ -80,7 +86,7 @@ def dismiss(
     as_json: JsonOption = False,
 ) -> None:
     """Take away the role of a colleague; then change the keys with `rotate`."""
-    Vault.open(place, project).dismiss(person, Key.load(key), member)
+    _opened(place, project).dismiss(person, Key.load(key), member)
     _tell(as_json, {"dismissed": member}, f"'{member}' has no role any more; change the keys with rotate")
 
 
@@ -97,7 +103,7 @@ def request(
 ) -> None:
     """Ask who is behind pseudonyms; somebody else must approve."""
     why = Reason.parse(reason)
-    number = Requester(Vault.open(place, project), person, Key.load(key)).request(pseudonyms, why, hours)
+    number = Requester(_opened(place, project), person, Key.load(key)).request(pseudonyms, why, hours)
     _tell(as_json, {"request": number, "state": "open"}, f"request {number} waits for an approver")
 
 
@@ -111,10 +117,13 @@ def approve(
     refuse: Annotated[bool, typer.Option("--refuse", help="Refuse it instead, for good.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Agree to a request of somebody else, or refuse it."""
-    desk = Approver(Vault.open(place, project), person, Key.load(key))
+    """Agree to a request of somebody else, or refuse it; what was agreed to is printed."""
+    desk = Approver(_opened(place, project), person, Key.load(key))
     decided = desk.refuse(number) if refuse else desk.approve(number)
-    _tell(as_json, _request(decided), f"request {number} of '{decided.requester}' is {decided.state}")
+    about = f"{decided.reason}: {', '.join(decided.pseudonyms)}"
+    _tell(
+        as_json, _request(decided), f"request {number} of '{decided.requester}' is {decided.state} ({about})"
+    )
 
 
 @app.command()
@@ -127,7 +136,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show who is behind the pseudonyms of a request of yours that was approved."""
-    opened = Vault.open(place, project)
+    opened = _opened(place, project)
     found = Requester(opened, person, Key.load(key)).show(number)
     if as_json:
         people = {
@@ -141,10 +150,23 @@ def show(
     )
 
 
+@app.command("members")
+def list_members(place: PlaceOption, project: ProjectOption, as_json: JsonOption = False) -> None:
+    """List who has which role, with the beginning of each public key; it takes no key."""
+    found = [
+        {"person": one.person, "role": str(one.role), "public_key": one.public.hex()[:16]}
+        for one in _opened(place, project).members().values()
+    ]
+    if as_json:
+        print_json({"members": found})
+        return
+    _print_grid(["person", "role", "public key"], [list(one.values()) for one in found])
+
+
 @app.command("requests")
 def list_requests(place: PlaceOption, project: ProjectOption, as_json: JsonOption = False) -> None:
     """List all requests; it takes no key, since it tells pseudonyms only."""
-    found = [_request(one) for one in vaults.requests(Vault.open(place, project))]
+    found = [_request(one) for one in vaults.requests(_opened(place, project))]
     if as_json:
         print_json({"requests": found})
         return
@@ -160,13 +182,21 @@ def rotate(
     project: ProjectOption,
     requester: Annotated[str, typer.Option(help="NAME=KEY_FILE of a requester.")],
     approver: Annotated[str, typer.Option(help="NAME=KEY_FILE of an approver.")],
+    trust_members: Annotated[
+        bool,
+        typer.Option("--trust-members", help="Sign the members of an older vault as they are."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Seal the whole vault with new keys, so that what was known before opens nothing; pseudonyms stay."""
-    opened = Vault.open(place, project)
+    opened = _opened(place, project)
     with progress_bar() as progress:
         count = vaults.rotate(
-            opened, _secret("requester", requester), _secret("approver", approver), progress
+            opened,
+            _secret("requester", requester),
+            _secret("approver", approver),
+            progress,
+            trust_members=trust_members,
         )
     _tell(as_json, {"sealed": count}, f"{count:,} identities were sealed with new keys")
 
@@ -209,6 +239,10 @@ def table(
     _tell(
         as_json, {"rows": result.num_rows, "output": str(out)}, f"{result.num_rows:,} rows written to {out}"
     )
+
+
+def _opened(place: str, project: str) -> Vault:
+    return Vault.open(place, project, say_first_seen)
 
 
 def _member(text: str, role: Role) -> Member:

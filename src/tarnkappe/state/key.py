@@ -29,10 +29,12 @@ class Key:
     (True, False)
     """
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, path: Path | None = None) -> None:
         if len(secret) != KEY_BYTES:
             raise InputError(f"a key has {KEY_BYTES} bytes, not {len(secret)}")
         self._secret = secret
+        self.path = path
+        """The file that it was read from, if any."""
 
     @classmethod
     def load(cls, path: str | Path, *, create: bool = False) -> Key:
@@ -48,7 +50,7 @@ class Key:
         try:
             if path.stat().st_mode & 0o077 and os.name == "posix":
                 raise InputError(f"{path}: others can read this key: chmod 600 it")
-            return cls(bytes.fromhex(path.read_text(encoding="ascii").strip()))
+            return cls(bytes.fromhex(path.read_text(encoding="ascii").strip()), path)
         except OSError as error:
             raise InputError(f"{path}: the key cannot be read: {error.strerror}") from None
         except (ValueError, UnicodeDecodeError):

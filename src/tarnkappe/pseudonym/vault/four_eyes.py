@@ -10,13 +10,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.pseudonym.code import decode, encode
 from tarnkappe.pseudonym.identity import Identity
 from tarnkappe.pseudonym.sealing import POINT_BYTES, KeyPair, open_agreed, seal
-from tarnkappe.pseudonym.vault.registrar import TAMPERED, identity_place
+from tarnkappe.pseudonym.vault.registrar import UNVOUCHED, identity_place
 from tarnkappe.pseudonym.vault.tables import IDENTITIES, PSEUDONYMS, REQUESTS, Reason, Role
-from tarnkappe.pseudonym.vault.vault import Vault
+from tarnkappe.pseudonym.vault.trust import TAMPERED, require_member
+from tarnkappe.pseudonym.vault.vault import Member, Vault
 from tarnkappe.pseudonym.vault.voucher import VOUCHER_KEY_BYTES, is_vouched, vouch_identity, vouch_merge
 from tarnkappe.state import Key
 
@@ -46,7 +47,7 @@ class Requester:
 
     def __init__(self, vault: Vault, person: str, key: Key) -> None:
         self._vault, self._person, self._own = vault, person, KeyPair.of(key)
-        self._half = KeyPair(vault.share(person, key, Role.REQUESTER))
+        self._half = KeyPair(vault.share(person, key, Role.REQUESTER).secret)
 
     def request(self, pseudonyms: Sequence[str], reason: Reason, hours: float = HOURS) -> int:
         """Ask who is behind pseudonyms; the number of the request, which an approver must agree to."""
@@ -105,7 +106,9 @@ class Approver:
     def __init__(self, vault: Vault, person: str, key: Key) -> None:
         self._vault, self._person = vault, person
         share = vault.share(person, key, Role.APPROVER)
-        self._vouchers, self._half = share[:VOUCHER_KEY_BYTES], KeyPair(share[VOUCHER_KEY_BYTES:])
+        self._root = share.root
+        self._vouchers = share.secret[:VOUCHER_KEY_BYTES]
+        self._half = KeyPair(share.secret[VOUCHER_KEY_BYTES:])
 
     def approve(self, number: int) -> Request:
         """Agree to a request: what it asks for, and nothing else, can be read by who has asked."""
@@ -122,11 +125,11 @@ class Approver:
             refused = _why_not(found, "open") or (
                 f"'{found.requester}' is no longer a requester"
                 if asking is None or asking.role is not Role.REQUESTER
-                else ""
+                else self._not_taken_in(connection, asking)
             )
             halves = self._halves(connection, found) if agreed and not refused else {}
             if halves is None:
-                refused = TAMPERED
+                refused = UNVOUCHED
             if not refused and asking is not None:
                 told = {"request": number, "pseudonyms": found.pseudonyms, "requester": found.requester}
                 event = "approved" if agreed else "refused"
@@ -140,6 +143,14 @@ class Approver:
         if refused:
             self._vault.refuse(self._person, refused, "approve")
         return request(self._vault, number)
+
+    def _not_taken_in(self, connection: sa.Connection, asking: Member) -> str:
+        """Why what is opened must not be sealed for this key; empty if the requesters have signed it."""
+        try:
+            require_member(connection, self._root, asking.person, asking.role, asking.public)
+        except AccessError:
+            return TAMPERED
+        return ""
 
     def _halves(self, connection: sa.Connection, found: Request) -> Mapping[str, list[list[str]]] | None:
         """By pseudonym: each sealed identity, and the point that the approvers' half makes for it alone.

@@ -24,7 +24,7 @@ CODE_BYTES = 8
 BATCH = 1000
 """How many people get their pseudonyms in one transaction."""
 
-TAMPERED = "what stands in it was not written by a registrar: it was tampered with"
+UNVOUCHED = "what stands in it was not written by a registrar: it was tampered with"
 
 Group = tuple[Identity, ...]
 Known = Mapping[bytes, str]
@@ -41,7 +41,7 @@ class Registrar:
     def __init__(self, vault: Vault, person: str, key: Key, progress: Progress | None = None) -> None:
         self._vault, self._person, self._progress = vault, person, progress
         self._generation = vault.record().generation
-        share = vault.share(person, key, Role.REGISTRAR)
+        share = vault.share(person, key, Role.REGISTRAR).secret
         self._vouchers, rest = share[:VOUCHER_KEY_BYTES], share[VOUCHER_KEY_BYTES:]
         self._secret, self._public = rest[:MARK_KEY_BYTES], rest[MARK_KEY_BYTES:]
         self._refuse_another_share()
@@ -169,7 +169,7 @@ class Registrar:
         if row is not None:
             expected = vouch_identity(self._vouchers, project, row.pseudonym, row.sealed)
             if not is_vouched(expected, row.voucher):
-                self._vault.refuse(self._person, TAMPERED, Role.REGISTRAR)
+                self._vault.refuse(self._person, UNVOUCHED, Role.REGISTRAR)
 
 
 class _Plan:

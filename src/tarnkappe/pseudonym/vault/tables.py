@@ -92,4 +92,20 @@ REQUESTS = sa.Table(
     sa.Column("refused", sa.Boolean, nullable=False, default=False),
     sa.Column("opened", sa.LargeBinary),
 )
-TABLES = [VAULTS, MEMBERS, PSEUDONYMS, IDENTITIES, REQUESTS]
+ROOTS = sa.Table(
+    "vault_roots",
+    METADATA,
+    sa.Column("project", sa.String, primary_key=True),
+    sa.Column("generation", sa.Integer, primary_key=True),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("requester_signature", sa.String),
+    sa.Column("approver_signature", sa.String),
+)
+PROOFS = sa.Table(
+    "vault_member_proofs",
+    METADATA,
+    sa.Column("project", sa.String, primary_key=True),
+    sa.Column("person", sa.String, primary_key=True),
+    sa.Column("signature", sa.String, nullable=False),
+)
+TABLES = [VAULTS, MEMBERS, PSEUDONYMS, IDENTITIES, REQUESTS, ROOTS, PROOFS]

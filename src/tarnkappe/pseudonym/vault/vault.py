@@ -27,9 +27,20 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.pseudonym.sealing import KeyPair, seal
-from tarnkappe.pseudonym.vault.tables import MEMBERS, TABLES, VAULTS, Role
+from tarnkappe.pseudonym.vault.tables import MEMBERS, PROOFS, TABLES, VAULTS, Role
+from tarnkappe.pseudonym.vault.trust import (
+    TAMPERED,
+    Root,
+    Seen,
+    member_statement,
+    newest_root,
+    require_member,
+    write_root,
+)
 from tarnkappe.pseudonym.vault.voucher import VOUCHER_KEY_BYTES
 from tarnkappe.state import AuditLog, Key, Store
+from tarnkappe.state.key import KEY_BYTES
+from tarnkappe.state.statement import Signer
 from tarnkappe.state.store import METADATA
 from tarnkappe.table.formats.address import is_address
 
@@ -55,6 +66,7 @@ class Shares:
     vouchers: bytes
     requester: KeyPair
     approver: KeyPair
+    signing: Mapping[Role, bytes]
 
     @classmethod
     def new(cls) -> Shares:
@@ -64,6 +76,7 @@ class Shares:
             secrets.token_bytes(VOUCHER_KEY_BYTES),
             KeyPair.new(),
             KeyPair.new(),
+            {role: secrets.token_bytes(KEY_BYTES) for role in Role},
         )
 
     @property
@@ -71,8 +84,20 @@ class Shares:
         """The public key of both halves together."""
         return self.requester.agree(self.approver.public)
 
+    def signer(self, role: Role) -> Signer:
+        """Signs for a role."""
+        return Signer(Key(self.signing[role]))
+
+    def root(self, project: str, generation: int, fields: Sequence[str], before: str | None) -> Root:
+        """The public keys that belong to these."""
+        roles = {role: self.signer(role).public for role in Role}
+        return Root(project, generation, tuple(fields), self.public, roles, before)
+
     def of(self, role: Role) -> bytes:
         """What a role has."""
+        return self.signing[role] + self._secret_of(role)
+
+    def _secret_of(self, role: Role) -> bytes:
         if role is Role.REGISTRAR:  # the public key, too: one from the store could be an attacker's
             return self.vouchers + self.marks + self.public
         if role is Role.APPROVER:
@@ -80,11 +105,39 @@ class Shares:
         return self.requester.private_bytes()
 
 
-class Vault:
-    """The vault of a project in a store."""
+@dataclasses.dataclass(frozen=True, repr=False)
+class Share:
+    """What a member has, after it was found to be genuine."""
 
-    def __init__(self, store: Store, project: str, now: Clock | None = None) -> None:
-        self.store, self.project = store, project
+    content: bytes
+    root: Root
+
+    @property
+    def secret(self) -> bytes:
+        """What the role reads or seals with."""
+        return self.content[KEY_BYTES:]
+
+    @property
+    def signer(self) -> Signer:
+        """Signs for the role."""
+        return Signer(Key(self.content[:KEY_BYTES]))
+
+
+class Vault:
+    """The vault of a project in a store.
+
+    Attributes:
+        first_seen: is told the fingerprint when a key in a file works with this vault for the first time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        project: str,
+        now: Clock | None = None,
+        first_seen: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.store, self.project, self.first_seen = store, project, first_seen
         self.now: Clock = now or (lambda: datetime.now(UTC))
         self._log = AuditLog(store)
         with store.writing() as connection:
@@ -119,14 +172,24 @@ class Vault:
             )
             told = {"project": project, "members": {member.person: member.role for member in members}}
             AuditLog(store).append("vault created", told, connection)
+            root = shares.root(project, 1, fields, None)
+            write_root(connection, root, {})
             for member in members:
-                add_member(connection, project, member, shares.of(member.role))
+                add_member(connection, root, member, shares.of(member.role))
         return cls(store, project)
 
     @classmethod
-    def open(cls, place: str | Path, project: str) -> Vault:
+    def open(
+        cls, place: str | Path, project: str, first_seen: Callable[[str], None] = lambda _: None
+    ) -> Vault:
         """The vault of a project that somebody has made there."""
-        return cls(existing_store(place), project)
+        return cls(existing_store(place), project, first_seen=first_seen)
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for the public keys of today; people compare it before they use a vault first."""
+        with self.store.reading() as connection:
+            return self._require(newest_root(connection, self.project, None)).fingerprint
 
     def record(self, connection: sa.Connection | None = None) -> sa.Row[Any]:
         """What the store says about this vault now."""
@@ -146,8 +209,27 @@ class Vault:
         rows = connection.execute(sa.select(MEMBERS).where(MEMBERS.c.project == self.project))
         return {row.person: Member(row.person, Role(row.role), row.public) for row in rows}
 
-    def share(self, person: str, key: Key, role: Role) -> bytes:
-        """What a member of a role has; a wrong person, key or role is refused, and that is logged."""
+    def share(self, person: str, key: Key, role: Role) -> Share:
+        """What a member of a role has; a wrong person, key or role is refused, and that is logged.
+
+        So is a share, or a root of the vault, that this member has no reason to believe.
+        """
+        content = self.sealed_share(person, key, role)
+        seen = Seen(key)
+        try:
+            with self.store.reading() as connection:
+                root = self._require(newest_root(connection, self.project, seen.of(self.project)))
+        except AccessError as error:
+            self.refuse(person, str(error), role)
+        share = Share(content, root)
+        if share.signer.public != root.roles[role]:
+            self.refuse(person, TAMPERED, role)
+        if seen.keep(root):
+            self.first_seen(root.fingerprint)
+        return share
+
+    def sealed_share(self, person: str, key: Key, role: Role) -> bytes:
+        """What was sealed for a member, whoever has sealed it."""
         with self.store.reading() as connection:
             row = connection.execute(
                 sa.select(MEMBERS).where(MEMBERS.c.project == self.project, MEMBERS.c.person == person)
@@ -162,12 +244,28 @@ class Vault:
             self.refuse(person, f"'{person}' has the role {row.role}, and this takes the role {role}", role)
         return pair.unseal(row.share, _place(self.project, person, role))
 
+    def proven_members(self, connection: sa.Connection, root: Root) -> dict[str, Member]:
+        """Who has which role, each signed by that role; anybody else is refused."""
+        members = self.members(connection)
+        for member in members.values():
+            require_member(connection, root, member.person, member.role, member.public)
+        return members
+
+    def _require(self, root: Root | None) -> Root:
+        if root is None:
+            raise AccessError(
+                "an earlier version has made this vault, and nobody has signed its members. A requester and "
+                "an approver look at the list of members and renew it: tarn reidentify rotate "
+                "--trust-members"
+            )
+        return root
+
     def appoint(self, by: str, key: Key, new: Member) -> None:
         """Take somebody into the own role: who has a share can pass it on, and nobody else can."""
         share = self.share(by, key, new.role)
         with self.store.writing() as connection:
             self.log("member appointed", by, {"member": new.person, "role": new.role}, connection)
-            add_member(connection, self.project, new, share)
+            add_member(connection, share.root, new, share.content)
 
     def dismiss(self, by: str, key: Key, person: str) -> None:
         """Take away the role of a colleague. Only a rotation makes worthless what he may have kept."""
@@ -179,9 +277,10 @@ class Vault:
             raise ParameterError(f"'{person}' is the last {known.role}: appoint another one first")
         with self.store.writing() as connection:
             self.log("member dismissed", by, {"member": person, "role": known.role}, connection)
-            connection.execute(
-                sa.delete(MEMBERS).where(MEMBERS.c.project == self.project, MEMBERS.c.person == person)
-            )
+            for table in (MEMBERS, PROOFS):
+                connection.execute(
+                    sa.delete(table).where(table.c.project == self.project, table.c.person == person)
+                )
 
     def log(
         self, event: str, person: str, details: Mapping[str, Any], connection: sa.Connection | None = None
@@ -202,21 +301,25 @@ def existing_store(place: str | Path) -> Store:
     return Store.open(place)
 
 
-def add_member(connection: sa.Connection, project: str, member: Member, share: bytes) -> None:
-    """Give somebody a role; a person or a key that has one already is refused."""
+def add_member(connection: sa.Connection, root: Root, member: Member, share: bytes) -> None:
+    """Give somebody a role, signed with the key of the role; a person or a key that has one is refused."""
     same = (MEMBERS.c.person == member.person) | (MEMBERS.c.public == member.public)
-    taken = connection.execute(sa.select(MEMBERS.c.person).where(MEMBERS.c.project == project, same)).first()
+    ours = MEMBERS.c.project == root.project
+    taken = connection.execute(sa.select(MEMBERS.c.person).where(ours, same)).first()
     if taken:
         raise AccessError(
             f"'{member.person}' cannot become {member.role}: the person or the key is in the vault already, "
             f"as '{taken.person}', and four eyes are two people's"
         )
-    sealed = seal(member.public, share, _place(project, member.person, member.role))
+    sealed = seal(member.public, share, _place(root.project, member.person, member.role))
     connection.execute(
         sa.insert(MEMBERS).values(
-            project=project, person=member.person, role=member.role, public=member.public, share=sealed
+            project=root.project, person=member.person, role=member.role, public=member.public, share=sealed
         )
     )
+    signer = Signer(Key(share[:KEY_BYTES]))
+    proof = signer.sign(member_statement(root, member.person, member.role, member.public))
+    connection.execute(sa.insert(PROOFS).values(project=root.project, person=member.person, signature=proof))
 
 
 def _place(*parts: str) -> bytes:
