@@ -2,8 +2,9 @@
 
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.publish import stages
+from tests.attackers.publish.column_order import ColumnOrder
 from tests.attackers.publish.false_cells import FalseCells
-from tests.attackers.publish.method_stages import METHODS, stage
+from tests.attackers.publish.method_stages import METHODS, stage, two_orders
 from tests.attackers.publish.recount import Recount
 from tests.attackers.publish.row_order import RowOrder
 
@@ -19,5 +20,9 @@ TRIALS = [
     Trial(
         RowOrder(),
         (*map(stage, METHODS), stage("mondrian", "--no-shuffle", unprotected=True)),
+    ),
+    Trial(
+        ColumnOrder(),
+        (*map(two_orders, ("levels", "mondrian", "datafly", "mu-argus")), two_orders("levels", fewer=40)),
     ),
 ]

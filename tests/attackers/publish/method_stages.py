@@ -11,6 +11,7 @@ from pathlib import Path
 
 import tarnkappe
 from tests.attackers.attacker import Stage
+from tests.attackers.publish.column_order import Releases
 from tests.attackers.publish.false_cells import ReleaseOf
 
 KNOWN = ("age", "sex", "postcode", "admission_date")
@@ -43,6 +44,42 @@ def published(folder: Path, said: Sequence[str], spoil: bool = False) -> Iterato
     yield ReleaseOf(originals, release, COLUMNS)
 
 
+@contextmanager
+def twice(folder: Path, said: Sequence[str], fewer: int = 0) -> Iterator[Releases]:
+    """The same rows by the same job, their columns in two orders; `fewer` leaves rows out of the second."""
+    rows = tarnkappe.examples.hospital(rows=300, seed=29).table.data.to_pylist()
+    paths = []
+    for number, order in enumerate((COLUMNS, COLUMNS[::-1])):
+        originals, release = folder / f"patients-{number}.csv", folder / f"release-{number}.csv"
+        _write(originals, [{name: row[name] for name in order} for row in rows[fewer * number :]], order)
+        known = [name for name in order if name in KNOWN]
+        call = [
+            TARN,
+            "anonymize",
+            "--input",
+            originals,
+            "--qi",
+            *known,
+            "--sensitive",
+            "diagnosis",
+            "--k",
+            "3",
+        ]
+        subprocess.run([*call, *said, "--out", release], check=True, capture_output=True)
+        paths.append(release)
+    yield Releases(tuple(paths))
+
+
+def two_orders(method: str, fewer: int = 0) -> Stage:
+    """The hospital published twice by a method."""
+
+    def build(folder: Path) -> AbstractContextManager[Releases]:
+        return twice(folder, METHODS[method], fewer)
+
+    name = f"{method}, another table" if fewer else method
+    return Stage(name, build, unprotected=bool(fewer), slow=method not in FAST)
+
+
 def stage(method: str, *further: str, spoil: bool = False, unprotected: bool = False) -> Stage:
     """The hospital published by a method."""
 
@@ -55,8 +92,8 @@ def stage(method: str, *further: str, spoil: bool = False, unprotected: bool = F
     )
 
 
-def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+def _write(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, delimiter=";")
+        writer = csv.DictWriter(file, columns, delimiter=";")
         writer.writeheader()
         writer.writerows(rows)
