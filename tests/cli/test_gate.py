@@ -27,6 +27,7 @@ key = "id"
 quasi_identifiers = ["age", "town"]
 
 [sensitive.illness]
+values = ["flu", "cold", "gout", "asthma"]
 
 [protection]
 k = 2

@@ -29,6 +29,9 @@ RUNNING = [
     ("Ian", 28, "42011", "m", "Asthma", 8000),
 ]
 ALL = ("age", "zip", "sex", "disease")
+DISEASES = ["Asthma", "Bronchitis", "Cholera", "Diabetes", "(missing)"]
+PAYS = [2000, 2200, 2490, 2500, 2510, 5000, 8000, 9000]
+"""What the columns may have, as anybody can know it."""
 
 
 def write(path: Path, rows: Sequence[tuple[Any, ...]] = RUNNING) -> Path:
@@ -49,7 +52,7 @@ def policy(folder: Path, *, source: str = "t.parquet", two: bool = False, **sett
     }
     content = {
         "table": {"source": source, "name": "t", "key": "name", "quasi_identifiers": ["age", "zip", "sex"]},
-        "sensitive": {"disease": {}, **({"pay": {}} if two else {})},
+        "sensitive": {"disease": {"values": DISEASES}, **({"pay": {"values": PAYS}} if two else {})},
         "protection": {"k": 2, **settings},
         **sections,
     }

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tarnkappe.errors import AccessError, InputError, ParameterError
+from tarnkappe.gate import STRATEGIES
 from tarnkappe.gate.policy import LEAKS, Policy
 
 WHOLE = """
@@ -97,9 +98,12 @@ def test_a_policy_does_not_show_its_passwords() -> None:
     assert "secret" not in repr(policy)
 
 
-def test_an_approximate_strategy_is_warned_about() -> None:
-    policy = Policy.from_dict(said(protection={"k": 2, "strategy": "clone-matching"}))
-    assert "choose witness-pool or exact" in policy.warnings[0]
+@pytest.mark.parametrize("name", sorted(set(STRATEGIES.names) - {"witness-pool", "exact"}))
+@pytest.mark.parametrize("leaks", [[], ["minimal-values"]], ids=["closed", "open"])
+def test_a_policy_names_only_strategies_whose_promise_is_kept(name: str, leaks: list[str]) -> None:
+    protection = {"k": 2, "strategy": name, "accept_leak_through": leaks}
+    with pytest.raises(ParameterError, match="choose witness-pool or exact"):
+        Policy.from_dict(said(protection=protection))
 
 
 def test_users_who_are_not_presumed_to_collude_are_warned_about_and_have_histories_of_their_own() -> None:
@@ -130,6 +134,14 @@ def test_nobody_else_is_let_in() -> None:
         ({"sensitive": {"age": {}}}, "'age' has two roles"),
         ({"sensitive": {"disease": {"values": ["flu"], "k": 4}}}, "nobody can keep 4"),
         ({"sensitive": {"disease": {"closeness": 2}}}, "closeness"),
+        ({"sensitive": {"disease": {"values": ["flu", True]}}}, "different texts or numbers"),
+        ({"sensitive": {"disease": {"values": ["a", "b"], "values_from": "tabel"}}}, "did you mean 'table'"),
+        ({"sensitive": {"disease": {"values": ["a", "b"], "holders": 5}}}, "belongs to values_from"),
+        ({"sensitive": {"disease": {"values": ["a", "b"], "values_from": "table"}}}, "at least 2"),
+        (
+            {"sensitive": {"disease": {"values": ["a", "b"], "values_from": "table", "holders": 1}}},
+            "at least 2",
+        ),
         ({"sensitive": {"disease": {"values": ["flu", "flu"]}}}, "different texts"),
         (
             {

@@ -28,6 +28,7 @@ name = "patients"
 key = "id"
 quasi_identifiers = ["age", "sex"]
 [sensitive.disease]
+values = ["asthma", "cholera", "flu"]
 [protection]
 k = 3
 [answer]

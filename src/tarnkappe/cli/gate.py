@@ -22,6 +22,7 @@ from tarnkappe.gate.source import Source
 from tarnkappe.state import Store
 
 PASSWORD = "TARN_GATE_PASSWORD"  # noqa: S105 - the name of a variable
+PUBLIC = "Could somebody who never saw the table have written this list?"
 PolicyOption = Annotated[Path, typer.Option("--policy", help="The policy file, gate.toml.")]
 SourceOption = Annotated[
     str | None, typer.Option("--source", help="The table or its database, in place of the policy's.")
@@ -75,6 +76,29 @@ def serve(
 
 
 @app.command()
+def values(
+    policy: Annotated[Path, typer.Argument(help="The policy file, gate.toml, which gets the lists.")],
+    column: Annotated[str | None, typer.Option(help="One sensitive column; else all without a list.")] = None,
+    holders: Annotated[
+        int, typer.Option(min=1, help="List what at least so many people have; the rest becomes (other).")
+    ] = 10,
+    public: Annotated[
+        bool, typer.Option("--public", help="The list is known without the table; it is asked whether it is.")
+    ] = False,
+) -> None:
+    """Propose the list of values of a sensitive column, and write it into the policy."""
+    from tarnkappe.gate.value_list import ValueList
+
+    for proposed in ValueList.of(Policy.load(policy), column, holders):
+        for line in proposed.lines():
+            output.print(line, highlight=False, soft_wrap=True, markup=False)
+        if public and not typer.confirm(PUBLIC, default=False, err=True):
+            raise typer.Exit(1)
+        proposed.write(policy, public=public)
+        output.print(proposed.told(public=public), highlight=False, soft_wrap=True, markup=False)
+
+
+@app.command()
 def audit(
     policy: PolicyOption,
     head: Annotated[
@@ -95,17 +119,13 @@ def audit(
     store.close()
     if as_json:
         print_json({"proven": [dataclasses.asdict(one) for one in proven]})
-        return
-    if not proven:
+    elif not proven:
         output.print("nothing was answered yet")
-    for one in proven:
-        output.print(
-            f"{one.column}, as seen by {one.history}: {one.answers:,} answers with {one.people:,} people, "
-            f"everybody keeps at least {one.k} possible values ({one.witnesses:,} witnesses)",
-            highlight=False,
-            soft_wrap=True,
-            markup=False,
-        )
+    else:
+        for one in proven:
+            output.print(str(one), highlight=False, soft_wrap=True, markup=False)
+    if not all(one.is_complete for one in proven):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -120,6 +140,11 @@ def status(policy: PolicyOption, source: SourceOption = None, as_json: JsonOptio
         print_json(told)
         return
     lines = [f"table {told['table']}", *(f"warning: {warning}" for warning in told["warnings"])]
+    left_out = told["left_out"]
+    lines.append(
+        f"in no answer: {left_out['changed']:,} people whose value changed after they were answered, "
+        f"{left_out['held_back']:,} who are held back for a list of values"
+    )
     lines += [
         f"{one['column']}, as seen by {one['history']}: {one['answers']:,} answers with "
         f"{one['people']:,} people, k = {one['k']}, least number of possible values {one['least_degree']}"

@@ -1,10 +1,11 @@
 """The audit: what a gate has answered is looked at again, offline, and proven or refuted.
 
 It trusts neither the gate nor its strategy. The log must be whole; every answer must contain the values
-that its people had, and follow the rule of the policy as far as that can be seen; and witnesses must show
-that everybody who was ever returned keeps k possible values. Where the witnesses come from does not matter:
-`certificate` checks them without a solver. If there are none, the true degree of anonymity is found
-exactly.
+that its people had, and follow the rule of the policy as far as that can be seen; nobody may have been
+answered with two values, or with one that the public list lacks, or though he is held back for a list; and
+witnesses must show that everybody who was ever returned keeps k possible values. Where the witnesses come
+from does not matter: `certificate` checks them without a solver. If there are none, the true degree of
+anonymity is found exactly.
 
 Signatures only shrink as answers are added, so what holds after the last answer has held after each.
 """
@@ -24,15 +25,19 @@ from tarnkappe.gate.exact_test import settle, signatures
 from tarnkappe.gate.gate import Entry
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.knowledge import Integers, Knowledge
+from tarnkappe.gate.labels import OTHER
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import Policy, Sensitive
 from tarnkappe.gate.pool import Pool
+from tarnkappe.gate.roster import held_back_for
 from tarnkappe.gate.signature_check import farthest, unlike
 from tarnkappe.gate.strategy import counted
 from tarnkappe.gate.surplus import Veiled, possible_values
 from tarnkappe.state.store import Store
 
 Progress = Callable[[str], None]
+EVERYTHING = ("answers", "changes", "occurrence")
+NOTE = "changes and occurrence unknown: an older version answered, so the answers alone were proven"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Audited:
         witnesses: how many distributions prove it.
         values: how many values were published.
         artificial: how many of them are artificial.
+        proven: what the proof counts with: the answers, who changed, and that listed values occur. An older
+            version did not note the last two.
     """
 
     history: str
@@ -55,6 +62,19 @@ class Audited:
     witnesses: int
     values: int
     artificial: int
+    proven: tuple[str, ...] = EVERYTHING
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the proof counts with all that the attacker knows."""
+        return self.proven == EVERYTHING
+
+    def __str__(self) -> str:
+        told = (
+            f"{self.column}, as seen by {self.history}: {self.answers:,} answers with {self.people:,} "
+            f"people, everybody keeps at least {self.k} possible values ({self.witnesses:,} witnesses)"
+        )
+        return told if self.is_complete else f"{told}; {NOTE}"
 
 
 def audit(
@@ -83,11 +103,39 @@ def audit(
             raise VerificationError(f"the policy does not protect the column '{name}', but it was answered")
         entries = list(histories.entries(history, name))
         replay = Replay(policy, column, entries)
+        whole = _follows_the_roster(store, column, entries)
         witnesses = replay.prove(histories.saved(history, name))
         found.append(
-            Audited(history, name, len(entries), len(replay.truth), column.k, witnesses, *replay.published())
+            Audited(
+                history,
+                name,
+                len(entries),
+                len(replay.truth),
+                column.k,
+                witnesses,
+                *replay.published(),
+                EVERYTHING if whole else EVERYTHING[:1],
+            )
         )
     return found
+
+
+def _follows_the_roster(store: Store, column: Sensitive, entries: Sequence[Entry]) -> bool:
+    """Whether it was noted who changed and where the list comes from; answers must have kept to it."""
+    if column.values is None or any(len(entry.stored) < len(entry.newcomers) for entry in entries):
+        return False
+    held_back = held_back_for(store, column)
+    known: set[object] = set()
+    for place, entry in enumerate(entries, start=1):
+        for person, label in entry.newcomers:
+            if person in known:
+                raise VerificationError(f"answer {place} has somebody whose value had changed")
+            if label != OTHER and label not in column.values:
+                raise VerificationError(f"answer {place} has a value that the list of the policy lacks")
+            if person in held_back:
+                raise VerificationError(f"answer {place} has somebody who is held back for a list of values")
+            known.add(person)
+    return True
 
 
 class Replay:

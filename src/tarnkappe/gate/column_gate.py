@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
+from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
 from tarnkappe.gate.gate import Block, Entry, Gate, Refusal
 from tarnkappe.gate.history_store import HistoryStore, SavedState
+from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import Policy, Sensitive
 from tarnkappe.gate.population import Population
 from tarnkappe.gate.signature_check import Unlike
 from tarnkappe.gate.strategy import Strategy
 from tarnkappe.gate.surplus import Coins, Veiled
-from tarnkappe.table.table import MISSING
 
-OTHER = "(other)"
 SECONDS_BETWEEN_STATES = 30.0
 """How much work of the strategy is done again after a crash, about."""
+Mark = Callable[[str, str, str | None], str]
+"""Makes the mark of a value of a column that somebody has."""
 
 
 class ColumnGate:
@@ -33,15 +36,17 @@ class ColumnGate:
         policy: Policy,
         column: Sensitive,
         history: str,
-        values: Iterable[str],
+        labels: Labels,
+        mark: Mark,
         store: HistoryStore,
         make: Callable[[str], Strategy],
         coins: Coins | None = None,
     ) -> None:
         self.column, self.history, self._store = column, history, store
+        self._labels, self._mark = labels, mark
+        self._looked: dict[str, str | None] = {}
         saved = store.saved(history, column.name)
-        labels = [*([] if saved is None else saved.labels), *values]
-        population = Population({}, labels)
+        population = Population({}, [*([] if saved is None else saved.labels), *labels.all])
         self.gate = Gate(
             population,
             column.k,
@@ -63,18 +68,19 @@ class ColumnGate:
             self.gate.resume(entries)
         self._count = len(entries)
         self._remember(entries)
-
-    def label(self, secret: str | None) -> str:
-        """A sensitive value as it is shown."""
-        if secret is None:
-            return MISSING
-        return secret if self.column.values is None or secret in self.column.values else OTHER
+        if len(population.labels) > len(labels.all):
+            raise GuaranteeError(
+                f"{store.store.place}: these answers were given by an older version, with values of "
+                f"'{column.name}' that the list of the policy lacks: that they occur is known. Use that "
+                "version, or name a new store for people whom nobody was told about"
+            )
 
     def look(self, people: Sequence[str], secrets: Sequence[str | None]) -> None:
-        """Take note of what the table says now: people who are new, and values that have changed."""
+        """Take note of what the table says now of some people."""
         population = self.gate.population
-        for person, secret in zip(people, secrets, strict=True):
-            label = self.label(secret)
+        self._looked = dict(zip(people, secrets, strict=True))
+        for person, secret in self._looked.items():
+            label = self._labels.of(secret)
             if person not in population or population.labels[population.secret(person)] != label:
                 self.gate.update(person, label)
 
@@ -120,7 +126,9 @@ class ColumnGate:
         return None if numbers is None else self._answers.get(numbers)
 
     def _keep(self, entry: Entry, strategy: Strategy) -> None:
-        self._store.add(self.history, self.column.name, self._count + 1, entry)
+        name, looked = self.column.name, self._looked
+        stored = tuple(self._mark(name, str(who), looked[str(who)]) for who, _ in entry.newcomers)
+        self._store.add(self.history, name, self._count + 1, dataclasses.replace(entry, stored=stored))
         self._count += 1
 
     def _remember(self, entries: Sequence[Entry]) -> None:

@@ -14,24 +14,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from itertools import takewhile
 from random import Random
 from typing import Any
 
 from tarnkappe.gate.gate import Block
+from tarnkappe.gate.labels import NUMBERS, OTHER, shown_as_numbers
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.question import Rows
 from tarnkappe.gate.source import People
 from tarnkappe.table.table import MISSING
 
-NUMBERS = {
-    "smallint": int,
-    "integer": int,
-    "bigint": int,
-    "double precision": float,
-    "numeric": Decimal,
-}
 NOTICE = "The answer may contain artificial values."
 
 
@@ -41,8 +34,8 @@ def types_shown(policy: Policy, types: Mapping[str, str]) -> dict[str, str]:
     for name in policy.quasi_identifiers:
         shown[name] = "text" if policy.form == "generalized" else types[name]
     for column in policy.sensitive:
-        plain = policy.form == "anatomy" or column.values is not None or types[column.name] not in NUMBERS
-        shown[column.name] = "text" if plain else types[column.name]
+        kind = types[column.name]
+        shown[column.name] = kind if shown_as_numbers(policy, column, kind) else "text"
     return shown
 
 
@@ -110,7 +103,8 @@ def _lists(blocks: Sequence[Block], named: Sequence[str]) -> list[Any]:
 
 
 def _read(kind: Any, label: str) -> Any:
-    return None if label == MISSING else kind(label)
+    no_number = kind is not str and label == OTHER
+    return None if label == MISSING or no_number else kind(label)
 
 
 def _covering(cells: Sequence[Any]) -> str:

@@ -50,10 +50,18 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What the owner must keep of an answer to go on after a restart: who was new, and the answer."""
+    """What the owner must keep of an answer to go on after a restart: who was new, and the answer.
+
+    Attributes:
+        newcomers: who was new, and the value that he had.
+        blocks: the answer.
+        stored: marks of the newcomers' values as the table has them, by which a change is noticed; empty if
+            nobody made them.
+    """
 
     newcomers: tuple[tuple[Hashable, str], ...] = dataclasses.field(repr=False)
     blocks: tuple[Block, ...]
+    stored: tuple[str, ...] = dataclasses.field(default=(), repr=False)
 
 
 Record = Callable[[Entry, Strategy], None]

@@ -10,8 +10,9 @@ import dataclasses
 import hashlib
 import io
 import json
+import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +25,7 @@ from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
 from tarnkappe.gate.gate import Block, Entry
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.store import METADATA, Store
+from tarnkappe.table.staging import try_lock
 
 ANSWERED = "gate answered"
 """The event of the audit log."""
@@ -63,6 +65,39 @@ class SavedState:
     strategy: str
     labels: list[str]
     arrays: Mapping[str, NDArray[Any]]
+
+
+LEASE = 7_461_726_111
+"""The advisory lock of PostgreSQL that a gate has as long as it is open."""
+
+
+class Lease:
+    """The right to answer from a store. One gate has it at a time, until it or its process ends."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self.end = end
+
+    @classmethod
+    def take(cls, store: Store) -> Lease:
+        """Take it, or refuse because another gate has it."""
+        if store.engine.dialect.name == "postgresql":
+            connection = store.engine.connect()
+            locked = sa.text("SELECT pg_try_advisory_lock(:lock)")
+            taken = bool(connection.execute(locked, {"lock": LEASE}).scalar())
+            lease = cls(lambda: connection.invalidate())  # back in the pool it would keep the lock
+        elif store.engine.url.database:
+            file = os.open(f"{store.engine.url.database}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            taken = try_lock(file)
+            lease = cls(lambda: os.close(file))
+        else:
+            return cls(lambda: None)
+        if not taken:
+            lease.end()
+            raise ParameterError(
+                f"{store.place}: another gate is open on this store, and only one may answer: stop it, or "
+                "name another store for another table"
+            )
+        return lease
 
 
 class HistoryStore:
@@ -183,12 +218,14 @@ class HistoryStore:
 
 def _packed(entry: Entry) -> bytes:
     blocks = [[list(block.people), list(block.values)] for block in entry.blocks]
-    return zlib.compress(json.dumps([list(entry.newcomers), blocks], ensure_ascii=False).encode())
+    parts = [list(entry.newcomers), blocks, *([list(entry.stored)] if entry.stored else [])]
+    return zlib.compress(json.dumps(parts, ensure_ascii=False).encode())
 
 
 def _unpacked(data: bytes) -> Entry:
-    newcomers, blocks = json.loads(zlib.decompress(data))
+    newcomers, blocks, *stored = json.loads(zlib.decompress(data))
     return Entry(
         tuple((person, label) for person, label in newcomers),
         tuple(Block(tuple(people), tuple(values)) for people, values in blocks),
+        tuple(stored[0]) if stored else (),
     )

@@ -2,10 +2,11 @@
 
 **What holds.** Let somebody know the quasi-identifiers of everybody, this program, the policy, and all that
 the keeper ever said to a circle of users (everybody, a group, one user: as the policy presumes), refusals
-included. For every person who was ever in an answer, and each sensitive column, he is left with at least k
-possible values, unless the policy accepts a leak by name. See `surplus` and `partition` for the proofs; see
+included. Let him also know who came, went or changed, and where the list of values comes from. For every
+person who was ever in an answer, and each sensitive column, he is left with at least k possible values,
+unless the policy accepts a leak by name. See `surplus`, `partition` and `roster` for the proofs; see
 `docs/how-to/gate.md` for what is not promised: that the k values are equally likely, that they are unlike
-each other, or that somebody who knows more about people than their quasi-identifiers is left with as many.
+each other, or that somebody who knows the values of some people is left with as many for the others.
 
 Every question is decided while no other is: the order of answers is one order. An answer is in the store
 before it leaves; if the machine dies in between, the same question gets the same answer later.
@@ -15,24 +16,24 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from tarnkappe.errors import GuaranteeError, ParameterError
-from tarnkappe.gate.column_gate import OTHER, ColumnGate, decision_of, strategy_of
+from tarnkappe.errors import ParameterError
+from tarnkappe.gate.column_gate import ColumnGate
 from tarnkappe.gate.forms import NOTICE, rows_shown, types_shown
 from tarnkappe.gate.gate import Block, Refusal
-from tarnkappe.gate.history_store import HistoryStore
-from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.history_store import HistoryStore, Lease
+from tarnkappe.gate.labels import NUMBERS, Labels
+from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.question import Question, Refused, Rows
-from tarnkappe.gate.signature_check import unlike
+from tarnkappe.gate.roster import Roster
 from tarnkappe.gate.source import People, Source
 from tarnkappe.gate.strategy import Strategy
 from tarnkappe.gate.surplus import Coins
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
-from tarnkappe.table.table import MISSING
 
 ASKED = "gate asked"
 """The event of the audit log for every question."""
@@ -59,12 +60,17 @@ class Keeper:
         key: Key | None = None,
         coins: Coins | None = None,
     ) -> None:
+        policy.require_values()
         self.policy, self.source, self._coins = policy, source, coins
+        self._lease: Lease | None = None
         self._key = Key.load(policy.key_file, create=True) if key is None else key
-        self._make = _maker(policy)
         self._histories, self._log = HistoryStore(store), AuditLog(store)
+        self._roster = Roster(policy, self._histories, self._key)
         self._histories.bind(_promises(policy, self._key))
-        self._values = {column.name: self._domain(column) for column in policy.sensitive}
+        self._labels = {
+            column.name: Labels(column, numbers=source.types[column.name] in NUMBERS)
+            for column in policy.sensitive
+        }
         self._columns: dict[tuple[str, str], ColumnGate] = {}
         self._asked: dict[str, int] = {"answered": 0, "refused": 0}
         self._lock = threading.Lock()
@@ -74,8 +80,20 @@ class Keeper:
 
     @classmethod
     def open(cls, policy: Policy) -> Keeper:
-        """The keeper of a policy, with the source, the store and the key that it names."""
-        return cls(policy, Source.open(policy), Store.open(policy.store))
+        """The keeper of a policy, with the source, the store and the key that it names.
+
+        As long as it is open, no other one can be opened on the same store.
+        """
+        policy.require_values()
+        store = Store.open(policy.store)
+        lease = Lease.take(store)
+        try:
+            keeper = cls(policy, Source.open(policy), store)
+        except BaseException:
+            lease.end()
+            raise
+        keeper._lease = lease
+        return keeper
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -99,6 +117,7 @@ class Keeper:
             return {
                 **self._asked,
                 "table": self.policy.table,
+                "left_out": dataclasses.asdict(self._roster.left_out),
                 "leaks": list(self.policy.open_leaks),
                 "warnings": list(self.policy.warnings),
                 "histories": [
@@ -128,14 +147,15 @@ class Keeper:
                 column.save()
             self.source.close()
             self._histories.store.close()
+            if self._lease is not None:
+                self._lease.end()
 
     def _decide(self, history: str, question: Question) -> Rows | Refused:
-        people = self.source.people(question)
+        shown = [column.name for column in self.policy.sensitive if column.name in question.columns]
+        people, named = self._named(self.source.people(question), protected=bool(shown))
         refused = self._outside_limits(len(people.keys))
         if refused is not None:
             return refused
-        named = [self._key.mark("person", [key]).hex() for key in people.keys]
-        shown = [column.name for column in self.policy.sensitive if column.name in question.columns]
         blocks: dict[str, tuple[Block, ...]] = {}
         if named:
             columns = [self._column(history, name) for name in shown]
@@ -149,7 +169,18 @@ class Keeper:
                 if isinstance(answer, Refusal):
                     return Refused(WOULD_BREAK_NAIVELY)
                 blocks[column.column.name] = answer
+                self._roster.answered(column.column.name, named, people.secrets[column.column.name])
         return self._shown(history, question, people, named, blocks)
+
+    def _named(self, people: People, *, protected: bool) -> tuple[People, list[str]]:
+        """People with their marks; if sensitive values are shown, without those who are in no answer."""
+        named = [self._key.mark("person", [key]).hex() for key in people.keys]
+        if not protected:
+            return people, named
+        present = self._roster.present(named, people.secrets)
+        if len(present) == len(named):
+            return people, named
+        return people.only(present), [named[place] for place in present]
 
     def _note(self, user: str, history: str, question: Question, found: Rows | Refused) -> None:
         """Who asked what, for the owner. Values in the condition are left out: they may be somebody's own."""
@@ -198,7 +229,14 @@ class Keeper:
             column = self.policy.sensitive_column(name)
             assert column is not None, "the policy is the one under which the history began"
             made = ColumnGate(
-                self.policy, column, history, self._values[name], self._histories, self._make, self._coins
+                self.policy,
+                column,
+                history,
+                self._labels[name],
+                self._roster.mark,
+                self._histories,
+                _strategy,
+                self._coins,
             )
             if self.policy.on_violation == "refuse" and not self.policy.open_leaks and not made.answers:
                 self._begin(made)
@@ -207,33 +245,17 @@ class Keeper:
 
     def _begin(self, column: ColumnGate) -> None:
         """Tell the values of everybody together, without which nothing could be answered."""
-        people = self.source.everyone()
-        named = [self._key.mark("person", [key]).hex() for key in people.keys]
-        column.look(named, people.secrets[column.column.name])
+        people, named = self._named(self.source.everyone(), protected=True)
+        name = column.column.name
+        column.look(named, people.secrets[name])
         column.ask(named)
-
-    def _domain(self, column: Sensitive) -> list[str]:
-        found = self.source.values(column.name) if column.values is None else [*column.values, OTHER]
-        labels = sorted(MISSING if value is None else value for value in found)
-        different = unlike(column, labels, frozenset(range(len(labels))))
-        if different < column.k:
-            raise GuaranteeError(
-                f"'{column.name}' has {different} different values: nobody can keep {column.k} of them"
-            )
-        return labels
+        self._roster.answered(name, named, people.secrets[name])
 
 
-def _maker(policy: Policy) -> Callable[[str], Strategy]:
-    """How strategies are made; that of the policy must be able to do what the policy wants."""
+def _strategy(name: str) -> Strategy:
     from tarnkappe.gate import STRATEGIES
 
-    strategy = STRATEGIES[strategy_of(policy)]
-    if decision_of(policy).leak is None and not strategy.completes:
-        raise ParameterError(
-            f"the strategy '{policy.strategy}' adds only what is needed, which leaks: choose 'witness-pool', "
-            "'exact', or accept_leak_through = [\"minimal-values\"]"
-        )
-    return lambda name: STRATEGIES[name]()
+    return STRATEGIES[name]()
 
 
 def _promises(policy: Policy, key: Key) -> dict[str, Any]:
@@ -243,6 +265,7 @@ def _promises(policy: Policy, key: Key) -> dict[str, Any]:
         "key column": policy.key,
         "k": {column.name: column.k for column in policy.sensitive},
         "values": {column.name: column.values for column in policy.sensitive},
+        "values from": {column.name: [column.values_from, column.holders] for column in policy.sensitive},
         "alike": {column.name: sorted(map(sorted, column.alike)) for column in policy.sensitive},
         "collusion": policy.collusion,
         "groups": {name: sorted(users) for name, users in policy.groups.items()},

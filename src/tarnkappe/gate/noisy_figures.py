@@ -27,8 +27,7 @@ from typing import Any
 from tarnkappe.algebra.noisy.grid import Grid
 from tarnkappe.algebra.noisy.mechanisms import laplace
 from tarnkappe.errors import AccessError, ColumnError
-from tarnkappe.gate.column_gate import OTHER
-from tarnkappe.gate.forms import NUMBERS
+from tarnkappe.gate.labels import NUMBERS, OTHER
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.question import Question, Refused
 from tarnkappe.gate.source import People, Source

@@ -7,7 +7,7 @@
     quasi_identifiers = ["age", "zip", "sex"]
 
     [sensitive.disease]              # as many sections as there are sensitive columns
-    values = ["flu", "asthma"]       # what it may be, publicly; without it, what the table has
+    values = ["flu", "asthma"]       # what it may be, publicly; whatever else the table has is (other)
 
     [protection]
     k = 3
@@ -31,8 +31,14 @@ from tarnkappe.errors import AccessError, InputError, ParameterError, TarnkappeE
 Kind = TypeVar("Kind")
 
 ON_VIOLATION = ("add", "refuse")
-EXACT_TESTS = ("witness-pool", "exact")
-"""The strategies that turn an answer down if somebody would keep too few values, hardly ever otherwise."""
+PROMISING = ("witness-pool", "exact")
+"""The strategies whose promise a policy can make: they turn an answer down if somebody would keep too few
+values, hardly ever otherwise. What others turn down depends on true values, which tells something.
+"""
+ORIGINS = ("public", "table")
+"""Where a list of values comes from: known without the table, or read from it (`values`)."""
+LEAST_HOLDERS = 2
+"""A list of values that have one holder each or more names whatever occurs: nobody could have another one."""
 COLLUSION = ("everyone", "groups", "single")
 FORMS = ("permuted", "generalized", "anatomy")
 LEAKS = {
@@ -51,8 +57,10 @@ class Sensitive:
     Attributes:
         name: the column.
         k: how many possible values everybody keeps.
-        values: everything it may be, which the public may know; whatever else the table has counts, and is
-            shown, as one more value, `(other)`. None: what the table has, which then becomes known.
+        values: everything it may be, which the public may know; whatever else the table has, now or later,
+            counts, and is shown, as one more value, `(other)`. A gate does not start without it.
+        values_from: where the list comes from: "public", or "table" if it was read from the table.
+        holders: how many people had each value of a list that was read from the table, at least.
         alike: sets of values that count as one, such as three kinds of the same disease.
         closeness: how far the spread of anybody's possible values may be from that of all, for the audit.
     """
@@ -60,6 +68,8 @@ class Sensitive:
     name: str
     k: int
     values: tuple[str, ...] | None = None
+    values_from: str = "public"
+    holders: int | None = None
     alike: tuple[frozenset[str], ...] = ()
     closeness: float | None = None
 
@@ -102,6 +112,7 @@ class Policy:
     store: str = dataclasses.field(default="tarnkappe.state", repr=False)
     key_file: str = "tarnkappe.key"
     users: tuple[str, ...] | None = None
+    place: str = dataclasses.field(default="gate.toml", compare=False)
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -121,14 +132,20 @@ class Policy:
         from tarnkappe.gate.policy_file import read_policy
 
         try:
-            return read_policy(content, folder)
+            policy = read_policy(content, folder)
         except TarnkappeError as error:
             raise (type(error)(f"{name}: {error}") if name else error) from None
+        return dataclasses.replace(policy, place=name) if name else policy
 
     def __post_init__(self) -> None:
         _one_of("on_violation", self.on_violation, ON_VIOLATION)
         _one_of("collusion", self.collusion, COLLUSION)
         _one_of("form", self.form, FORMS)
+        if self.strategy not in PROMISING:
+            raise ParameterError(
+                f"strategy = '{self.strategy}' keeps no promise that a policy can make: choose "
+                f"{' or '.join(PROMISING)}; others are for comparisons, in Python and in 'tarn bench gate'"
+            )
         for leak in self.accepted_leaks:
             _one_of("accept_leak_through", leak, tuple(LEAKS))
         self._check_columns()
@@ -154,12 +171,35 @@ class Policy:
                 raise ParameterError(
                     f"'{column.name}' has {len(column.values)} values: nobody can keep {column.k} of them"
                 )
+            self._check_list(column)
             if column.alike and (self.on_violation != "add" or self.open_leaks):
                 raise ParameterError(
                     f"'{column.name}': 'alike' needs surplus values: on_violation = \"add\", no leak"
                 )
             if column.closeness is not None and not 0 < column.closeness <= 1:
                 raise ParameterError("'closeness' must be above 0 and at most 1")
+
+    def _check_list(self, column: Sensitive) -> None:
+        section = f"[sensitive.{column.name}]"
+        _one_of(f"{section} values_from", column.values_from, ORIGINS)
+        if column.values_from == "public":
+            if column.holders is not None:
+                raise ParameterError(f"{section} 'holders' belongs to values_from = \"table\"")
+        elif column.values is None or column.holders is None or column.holders < LEAST_HOLDERS:
+            raise ParameterError(
+                f"{section} values_from = \"table\" needs 'values' and 'holders', at least {LEAST_HOLDERS}: "
+                f"'tarn gate values' writes them"
+            )
+
+    def require_values(self) -> None:
+        """Refuse a policy that does not say which values there are; a gate cannot keep its promise then."""
+        for column in self.sensitive:
+            if column.values is None:
+                raise ParameterError(
+                    f"{self.place}: [sensitive.{column.name}] needs 'values': the list is public, and one "
+                    "read from the table tells that each value has a holder; run "
+                    f"'tarn gate values {self.place}'"
+                )
 
     def _check_groups(self) -> None:
         if (self.collusion == "groups") != bool(self.groups):
@@ -175,11 +215,6 @@ class Policy:
     def warnings(self) -> tuple[str, ...]:
         """What the policy gives up, for the log of every start."""
         given_up = [f"this policy accepts the leak '{leak}': {LEAKS[leak]}" for leak in self.open_leaks]
-        if not given_up and self.on_violation == "add" and self.strategy not in EXACT_TESTS:
-            given_up.append(
-                f"the strategy '{self.strategy}' may turn an answer down without need, and that may tell "
-                f"something: choose {' or '.join(EXACT_TESTS)}"
-            )
         if self.collusion != "everyone":
             given_up.append(
                 f'collusion = "{self.collusion}": users who are not presumed to work together can undo the '

@@ -117,12 +117,26 @@ def _sensitive(name: str, said: object, k: int | None) -> Sensitive:
     column = Sensitive(
         name=name,
         k=own,
-        values=section.names("values"),
+        values=_values(section),
+        values_from=section.take("values_from", str, "public"),
+        holders=section.may_have("holders", int),
         alike=tuple(frozenset(map(str, values)) for values in alike),
         closeness=None if closeness is None else float(closeness),
     )
     section.end()
     return column
+
+
+def _values(section: Section) -> tuple[str, ...] | None:
+    """The list of a column: texts, or numbers of a column of numbers."""
+    found = section.may_have("values", list)
+    if found is None:
+        return None
+    plain = all(isinstance(value, (str, int, float)) and not isinstance(value, bool) for value in found)
+    values = tuple(map(str, found))
+    if not plain or len(set(values)) < len(values):
+        raise ParameterError(f"[{section.name}] 'values' must be a list of different texts or numbers")
+    return values
 
 
 def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -66,6 +66,12 @@ class People:
     cells: dict[str, tuple[Any, ...]]
     secrets: dict[str, tuple[str | None, ...]]
 
+    def only(self, places: Sequence[int]) -> People:
+        """Those at some places."""
+        cells = {name: tuple(column[place] for place in places) for name, column in self.cells.items()}
+        secrets = {name: tuple(column[place] for place in places) for name, column in self.secrets.items()}
+        return People(tuple(self.keys[place] for place in places), cells, secrets)
+
 
 class Source(ABC):
     """The protected table of a policy.
@@ -105,10 +111,11 @@ class Source(ABC):
         """Everybody in the table."""
         return self._people(self._fetch(self._columns(), ()))
 
-    def values(self, column: str) -> list[str | None]:
-        """The different values of a sensitive column."""
-        statement = f"SELECT DISTINCT CAST({quoted(column)} AS {self.text}) FROM {self.relation}"
-        return [row[0] for row in self._fetch(statement, ())]
+    def values(self, column: str) -> dict[str | None, int]:
+        """The different values of a sensitive column, and how many people have each."""
+        value = f"CAST({quoted(column)} AS {self.text})"
+        statement = f"SELECT {value}, count(*) FROM {self.relation} GROUP BY 1"
+        return dict(self._fetch(statement, ()))
 
     @property
     @abstractmethod

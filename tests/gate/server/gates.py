@@ -74,7 +74,7 @@ def policy(source: str, folder: Path, **changes: Any) -> Policy:
             "key": "id",
             "quasi_identifiers": ["age", "zip", "sex"],
         },
-        "sensitive": {"disease": {}},
+        "sensitive": {"disease": {"values": list(DISEASES)}},
         "protection": {"k": 3},
     }
     return dataclasses.replace(Policy.from_dict(content, folder), **changes)

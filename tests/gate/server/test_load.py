@@ -135,7 +135,7 @@ def prepare(folder: Path, count: int) -> Policy:
     source = put(people(count), "parquet", folder)
     (folder / "gate.toml").write_text(
         f'[table]\nsource = "{source}"\nname = "patients"\nkey = "id"\nquasi_identifiers = ["age", "zip", "sex"]\n'
-        "[sensitive.disease]\n[protection]\nk = 3\n[server]\nquantum = 0.001\n",
+        f"[sensitive.disease]\nvalues = {json.dumps(list(DISEASES))}\n[protection]\nk = 3\n[server]\nquantum = 0.001\n",
         encoding="utf-8",
     )
     Users(folder / "users.toml").put("ann", PASSWORD)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -76,3 +78,25 @@ def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: View) -
 def test_a_statement_that_would_keep_the_gate_busy_is_refused_at_once(view: View, statement: str) -> None:
     with pytest.raises(StatementError):
         read(statement, view)
+
+
+NESTED = {
+    "arrays": ("array[", "]"),
+    "parentheses": ("(", ")"),
+    "functions": ("coalesce(", ")"),
+    "casts": ("cast(", " as int)"),
+    "queries": ("(select ", ")"),
+    "cases": ("case when true then ", " end"),
+    "arrays of functions": ("array[coalesce(", ")]"),
+    "queries of arrays": ("(select array[", "])"),
+}
+
+
+@pytest.mark.parametrize("depth", [12, 24, 400])
+@pytest.mark.parametrize(("opens", "closes"), NESTED.values(), ids=NESTED)
+def test_no_statement_keeps_the_parser_busy(view: View, opens: str, closes: str, depth: int) -> None:
+    """Some expressions are tried in two ways on every level: the work must not double with each."""
+    began = time.process_time()
+    with contextlib.suppress(StatementError):
+        read(f"SELECT {opens * depth}1{closes * depth}", view)
+    assert time.process_time() - began < 3

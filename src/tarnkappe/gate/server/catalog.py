@@ -1,18 +1,21 @@
 """The made-up system catalog: one database, one schema, one table, and nothing of the real ones.
 
-It is a small database in memory that holds only what the policy says: names and types of the columns that
-clients may see. Queries of clients are rewritten for it (`sql.catalog_reader`); they can neither reach files
-nor the network, nor settings, and a query that takes long is stopped.
+It is a small database that holds only what the policy says: names and types of the columns that clients may
+see. Queries of clients are rewritten for it (`sql.catalog_reader`) and run in a process of its own
+(`bounded_engine`): they can neither reach files nor the network, nor settings, and one that takes too long or
+too much memory is stopped. Everybody has one query at a time, so that nobody keeps all others waiting.
 """
 
 from __future__ import annotations
 
-import threading
+import asyncio
+import queue
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import duckdb
-
+from tarnkappe.gate.server.bounded_engine import BoundedEngine, FailedError, TooLargeError, TooLongError
 from tarnkappe.gate.server.catalog_rows import (
     DATABASE,
     OWNER_OID,
@@ -40,19 +43,14 @@ from tarnkappe.gate.sql.catalog_reader import (
     catalog_functions,
     catalog_tables,
 )
-from tarnkappe.gate.sql.errors import CANCELED, NOT_OFFERED, StatementError
+from tarnkappe.gate.sql.errors import CANCELED, NOT_OFFERED, TOO_LARGE, StatementError
 from tarnkappe.gate.sql.types import Field
 from tarnkappe.gate.sql.view import View
 
 LONGEST_SECONDS = 5.0
 MOST_ROWS = 10_000
-CONFIGURATION = {
-    "memory_limit": "256MB",
-    "threads": "1",
-    "temp_directory": "",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
+PROCESSES = 2
+"""So many queries of the catalog run at once."""
 KINDS = {
     "oid": "UINTEGER",
     "text": "VARCHAR",
@@ -80,36 +78,68 @@ SHOWN = {
 """The types of the engine as clients see them; all others are texts."""
 
 
+Answer = tuple[tuple[Field, ...], list[Row], int]
+"""The columns, the rows, and how many bytes they are."""
+
+
 class Catalog:
     """The catalog of one gate; each session looks at it through its own `Look`."""
 
     def __init__(self, view: View, settings: Mapping[str, str]) -> None:
-        self._engine = duckdb.connect(":memory:", config=dict(CONFIGURATION))
+        self._statements: list[tuple[str, Sequence[Any]]] = []
         for place in (*dict.fromkeys(SCHEMAS.values()), FUNCTIONS):
-            self._engine.execute(f"CREATE SCHEMA {place}")
+            self._do(f"CREATE SCHEMA {place}")
         for (place, name), kinds in catalog_tables().items():
             described = ", ".join(f'"{column}" {_engine_kind(kind)}' for column, kind in kinds.items())
-            self._engine.execute(f'CREATE TABLE {SCHEMAS[place]}."{name}" ({described})')
+            self._do(f'CREATE TABLE {SCHEMAS[place]}."{name}" ({described})')
         self._fill(view, settings)
         self._make_functions()
-        self._engine.execute("SET enable_external_access = false")
-        self._engine.execute("SET lock_configuration = true")
+        self._engines: queue.LifoQueue[BoundedEngine] = queue.LifoQueue()
+        for _ in range(PROCESSES):
+            self._engines.put(BoundedEngine(self._statements))
+        self._workers = ThreadPoolExecutor(PROCESSES, "catalog")
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def look(self, user: str, process: int) -> Look:
         """The catalog as one session sees it."""
-        return Look(self._engine.cursor(), user, process)
+        return Look(self, user, process)
+
+    async def turn(self, user: str, query: CatalogQuery, given: Mapping[str, Any], process: int) -> Answer:
+        """What a query gives, when it is its turn."""
+        async with self._turns[user]:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._workers, self.answer, user, query, given, process)
+
+    def answer(self, user: str, query: CatalogQuery, given: Mapping[str, Any], process: int) -> Answer:
+        """What a query gives."""
+        variables = {"tarn_user": user, "tarn_database": DATABASE, "tarn_process": process}
+        engine = self._engines.get()
+        try:
+            (columns, rows), size = engine.ask(query.statement, given, variables, MOST_ROWS, LONGEST_SECONDS)
+        except TooLongError:
+            raise StatementError(CANCELED, "this query of the catalog takes too long") from None
+        except TooLargeError:
+            raise StatementError(TOO_LARGE, "this query of the catalog takes too much memory") from None
+        except FailedError:
+            raise StatementError(NOT_OFFERED, "this query of the catalog is not offered here") from None
+        finally:
+            self._engines.put(engine)
+        return tuple(_field(name, kind) for name, kind in columns), rows, size
 
     def close(self) -> None:
-        """Forget it."""
-        self._engine.close()
+        """End its processes."""
+        self._workers.shutdown(cancel_futures=True)
+        while not self._engines.empty():
+            self._engines.get().close()
+
+    def _do(self, statement: str, values: Sequence[Any] = ()) -> None:
+        self._statements.append((statement, values))
 
     def _put(self, name: str, rows: Iterable[Mapping[str, Any]], place: str = "pg_catalog") -> None:
         for row in rows:
             names = ", ".join(f'"{column}"' for column in row)
             marks = ", ".join("?" for _ in row)
-            self._engine.execute(
-                f'INSERT INTO {SCHEMAS[place]}."{name}" ({names}) VALUES ({marks})', list(row.values())
-            )
+            self._do(f'INSERT INTO {SCHEMAS[place]}."{name}" ({names}) VALUES ({marks})', list(row.values()))
 
     def _fill(self, view: View, settings: Mapping[str, str]) -> None:
         self._put("pg_namespace", namespaces())
@@ -127,12 +157,12 @@ class Catalog:
         self._put("schemata", [schema()], "information_schema")
         self._put("tables", [table(view)], "information_schema")
         self._put("columns", columns(view), "information_schema")
-        self._engine.execute(
+        self._do(
             "CREATE VIEW pg_catalog_.known_relation AS SELECT oid, relname FROM pg_catalog_.pg_class "
             f"UNION ALL SELECT * FROM (VALUES {own_relations()}) AS own(oid, relname)"
         )
         formatted = ", ".join(f"({oid}, '{short}', '{name}')" for oid, short, name in formatted_types())
-        self._engine.execute(
+        self._do(
             "CREATE VIEW pg_catalog_.formatted_type AS "
             "SELECT CAST(oid AS UINTEGER) AS oid, typname, formatted "
             f"FROM (VALUES {formatted}) AS known(oid, typname, formatted)"
@@ -143,42 +173,23 @@ class Catalog:
         for name, arguments, meaning in catalog_functions():
             forms.setdefault(name, []).append(f"({arguments}) AS ({meaning})")
         for name, several in forms.items():
-            self._engine.execute(f"CREATE MACRO {FUNCTIONS}.{name}{', '.join(several)}")
+            self._do(f"CREATE MACRO {FUNCTIONS}.{name}{', '.join(several)}")
 
 
 class Look:
     """One session's sight of the catalog."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, user: str, process: int) -> None:
-        self._cursor, self._lock = cursor, threading.Lock()
-        for name, value in (("tarn_user", user), ("tarn_database", DATABASE), ("tarn_process", process)):
-            cursor.execute(f"SET VARIABLE {name} = ?", [value])
+    def __init__(self, catalog: Catalog, user: str, process: int) -> None:
+        self._catalog, self._user, self._process = catalog, user, process
 
-    def answer(self, query: CatalogQuery, values: Sequence[Any]) -> tuple[tuple[Field, ...], list[Row]]:
-        """The columns and the rows of a query."""
-        with self._lock:
-            stop = threading.Timer(LONGEST_SECONDS, self._cursor.interrupt)
-            stop.daemon = True
-            stop.start()
-            try:
-                given = {str(number): values[number - 1] for number in query.used}
-                answer = self._cursor.execute(query.statement, given)
-                fields = tuple(_field(name, str(kind)) for name, kind, *_ in answer.description)
-                return fields, answer.fetchmany(MOST_ROWS)
-            except duckdb.InterruptException:
-                raise StatementError(CANCELED, "this query of the catalog takes too long") from None
-            except (duckdb.Error, RuntimeError, ValueError):
-                raise StatementError(NOT_OFFERED, "this query of the catalog is not offered here") from None
-            finally:
-                stop.cancel()
+    async def answer(self, query: CatalogQuery, values: Sequence[Any]) -> Answer:
+        """What a query gives."""
+        given = {str(number): values[number - 1] for number in query.used}
+        return await self._catalog.turn(self._user, query, given, self._process)
 
-    def fields(self, query: CatalogQuery) -> tuple[Field, ...]:
+    async def fields(self, query: CatalogQuery) -> tuple[Field, ...]:
         """The columns of a query before its parameters are known."""
-        return self.answer(query, [None] * len(query.parameters.oids))[0]
-
-    def close(self) -> None:
-        """Forget it."""
-        self._cursor.close()
+        return (await self.answer(query, [None] * len(query.parameters.oids)))[0]
 
 
 def _field(name: str, kind: str) -> Field:

@@ -21,6 +21,7 @@ from tarnkappe.gate.sql.errors import (
     NO_STATEMENT,
     NOT_OFFERED,
     STATEMENT_EXISTS,
+    TOO_LARGE,
     StatementError,
 )
 from tarnkappe.gate.sql.operands import Parameters
@@ -33,6 +34,9 @@ from tarnkappe.gate.sql.view import View
 LONG = 2_000
 MOST_OPEN = 1_000
 """The most prepared statements, and the most cursors, that a client may have."""
+MOST_KEPT = 64_000_000
+"""The bytes of rows in open cursors after which a client gets no further rows until it closes some."""
+BYTES_OF_A_CELL = 64
 
 
 class Conversation:
@@ -57,10 +61,6 @@ class Conversation:
         self.portals: dict[str, Portal] = {}
         self.status = TransactionStatus.IDLE
         self.cancel = asyncio.Event()
-
-    def close(self) -> None:
-        """Forget everything."""
-        self._look.close()
 
     # Preparing
 
@@ -121,7 +121,7 @@ class Conversation:
         if isinstance(statement, Selection):
             return statement.fields
         if isinstance(statement, CatalogQuery):
-            return await asyncio.to_thread(self._look.fields, statement)
+            return await self._look.fields(statement)
         if isinstance(statement, ShowVariable):
             return _shown_fields(statement)
         if isinstance(statement, Fetch) and not statement.only_moves:
@@ -150,11 +150,16 @@ class Conversation:
         raise StatementError(NOT_OFFERED, "statements of this kind are not offered here")
 
     async def _query(self, query: Selection | CatalogQuery, values: tuple[Any, ...]) -> Result:
+        kept = sum(portal.result.size for portal in self.portals.values() if portal.result is not None)
+        if kept > MOST_KEPT:
+            raise StatementError(TOO_LARGE, "the open cursors hold too many rows: close some")
         if isinstance(query, CatalogQuery):
-            fields, rows = await asyncio.to_thread(self._look.answer, query, values)
-            return Result(fields, rows)
+            fields, rows, size = await self._look.answer(query, values)
+            return Result(fields, rows, size=size)
         found, notice = await self._desk.ask(self.user, query, values, self.cancel)
-        return Result(query.fields, found, notice=notice)
+        return Result(
+            query.fields, found, notice=notice, size=BYTES_OF_A_CELL * len(query.fields) * len(found)
+        )
 
     def _declare(self, cursor: OpenCursor, values: tuple[Any, ...]) -> Result:
         if not cursor.holds and self.status is TransactionStatus.IDLE:

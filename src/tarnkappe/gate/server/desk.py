@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from tarnkappe.errors import AccessError
 from tarnkappe.gate.noisy_figures import Figure, NoisyFigures
 from tarnkappe.gate.question import Question, Refused, Rows
+from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.metrics import Metrics
 from tarnkappe.gate.server.pace import until_release
 from tarnkappe.gate.sql.arrange import Row, arranged, noised
@@ -110,7 +111,7 @@ class Desk:
         except AccessError:
             return StatementError(NOT_ALLOWED, "you may not ask questions here")
         except Exception as error:  # its text may quote data
-            log.error("a question failed: %s", type(error).__name__)
+            log.error("a question failed: %s", told(error))
             return StatementError(INTERNAL, "the question cannot be answered now")
         return StatementError(NOT_ALLOWED, found.reason) if isinstance(found, Refused) else found
 

@@ -21,6 +21,7 @@ class Result:
         tag: how the end is announced; `{}` stands for the number of rows.
         notice: what the client is told beside it.
         reports: variables that have changed.
+        size: about how many bytes the rows are.
     """
 
     fields: tuple[Field, ...] | None
@@ -28,6 +29,7 @@ class Result:
     tag: str = "SELECT {}"
     notice: str = ""
     reports: tuple[tuple[str, str], ...] = ()
+    size: int = 0
 
 
 @dataclasses.dataclass

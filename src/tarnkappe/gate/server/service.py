@@ -20,6 +20,7 @@ from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.server.catalog import Catalog
 from tarnkappe.gate.server.conversation import Conversation
 from tarnkappe.gate.server.desk import Answering, Desk
+from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.login import LoginFailedError, channel_binding, log_in
 from tarnkappe.gate.server.metrics import Metrics, serve_metrics
 from tarnkappe.gate.server.scram import Verifier
@@ -164,7 +165,7 @@ class Service:
         except (GoneError, LoginFailedError, TimeoutError):
             pass
         except Exception as problem:  # whatever it is, the others go on
-            log.error("a session failed: %s", type(problem).__name__)
+            log.error("a session failed: %s", told(problem))
             await _farewell(wire, INTERNAL, "the session has failed")
         finally:
             self.metrics.count("tarn_gate_connections", by=-1)
@@ -220,7 +221,6 @@ class Service:
             await session.run()
         finally:
             del self._clients[number]
-            talk.close()
 
     def _cancel(self, request: CancelRequest) -> None:
         client = self._clients.get(request.process_id)

@@ -31,6 +31,7 @@ from pygwire.messages import (
 )
 
 from tarnkappe.gate.server.conversation import Conversation
+from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.metrics import Metrics
 from tarnkappe.gate.server.results import Portal, Result, described, spread_formats, written
 from tarnkappe.gate.server.wire import GoneError, ProtocolViolationError, Wire, error, notice
@@ -124,16 +125,16 @@ class Session:
             await work
             return
         except StatementError as refusal:
-            told = error("ERROR", refusal.sqlstate, refusal.message, refusal.hint)
+            answer = error("ERROR", refusal.sqlstate, refusal.message, refusal.hint)
         except (GoneError, ProtocolViolationError):
             raise
         except Exception as failure:  # its text may quote data
-            log.error("a statement failed: %s", type(failure).__name__)
-            told = error("ERROR", INTERNAL, "the statement cannot be answered now")
+            log.error("a statement failed: %s", told(failure))
+            answer = error("ERROR", INTERNAL, "the statement cannot be answered now")
         self._metrics.count("tarn_gate_statements_total", kind="any", outcome="error")
         self._talk.failed()
         self._skips = skips
-        self._wire.send(told)
+        self._wire.send(answer)
 
     async def _ready(self) -> None:
         self._talk.forget_portals()

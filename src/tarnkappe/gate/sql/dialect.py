@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
+from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from tarnkappe.algebra.sql.dialect import STATEMENTS
@@ -17,6 +18,10 @@ from tarnkappe.gate.sql.errors import NOT_OFFERED, SYNTAX, TOO_COMPLEX, Statemen
 LONGEST = 65_536
 """The most characters of a statement: longer ones only keep the parser busy."""
 MOST_TOKENS = 8_192
+STEPS = (2_000, 20)
+"""The most steps of the parser for any statement, and for each of its words. Some nested expressions are read
+again and again, twice as often on every level: sixteen words would keep it busy for seconds.
+"""
 
 logging.getLogger("sqlglot").disabled = True  # it would write statements, and they may name people
 
@@ -33,6 +38,17 @@ class GateSQL(Postgres):
             if word not in STATEMENTS or word == "END"  # of CASE
         }
         COMMANDS: ClassVar = set()
+
+    class Parser(PostgresParser):
+        """A parser that gives up on a statement that takes many more steps than it has words."""
+
+        _steps = 0
+
+        def _advance(self, times: int = 1) -> None:
+            self._steps += 1
+            if self._steps > STEPS[0] + STEPS[1] * len(self._tokens):
+                raise StatementError(TOO_COMPLEX, "the statement is nested too deeply")
+            super()._advance(times)
 
 
 def words_of(text: str) -> list[Token]:

@@ -36,11 +36,7 @@ class GateProof(Kind):
             policy, store, None, lambda what: work.progress("proving", done := next(number), done, what)
         )
         store.close()
-        text = "\n".join(
-            f"{one.column}, as seen by {one.history}: {one.answers:,} answers with {one.people:,} people, "
-            f"everybody keeps at least {one.k} possible values ({one.witnesses:,} witnesses)"
-            for one in proven
-        )
+        text = "\n".join(map(str, proven))
         return Outcome(
             {"proven": [dataclasses.asdict(one) for one in proven]}, text or "nothing was answered yet"
         )

@@ -171,4 +171,7 @@ def _proven(visit: Visit, job_id: str) -> None:
         notice("good", visit.t("gate.nothing_to_prove"))
     for each in proven:
         words = {key: each[key] for key in ("column", "history", "answers", "people", "k")}
-        notice("good", visit.t("gate.proven", **words))
+        whole = "occurrence" in each["proven"]
+        notice("good" if whole else "warn", visit.t("gate.proven", **words))
+        if not whole:
+            notice("warn", visit.t("gate.proven_in_part"))

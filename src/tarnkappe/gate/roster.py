@@ -1,0 +1,185 @@
+"""Who can be in an answer: everybody of the table but those whose answers would tell more than they say.
+
+Two kinds of people are left out, and who they are is no secret.
+
+**Whose value changed.** That somebody's value changed, and when, counts as known, and the new value is
+another one than the old. Answers about both would have to be counted together, with this difference. Until
+the gate does that, nothing is said about the new value: whoever was in an answer, and has another value since
+then, is in no answer any more. So the results are about one value of everybody, and what they leave possible
+is what the attacker is left with. The values as the table has them are compared, not their labels: two values
+that are both shown as `(other)` are different, and if nothing happened after a change that everybody knows
+of, this would tell that it was one between such values.
+
+**Who is held back for a list.** A list of values that was read from the table tells that each of them had at
+least so many holders (`holders`) among those who were there. As many of them as all these numbers together
+are held back, chosen by the key whatever their values are, and never in an answer.
+
+Claim: then the list takes no possible value from anybody. Proof: take any distribution of the values of those
+who were answered that fits the results. Those held back were never answered, so any values are possible for
+them, and they are enough to give each value of the list its holders. So every such distribution is left, and
+in each of them the list would have been the same: whoever has `(other)` can have a value that too few others
+share, since at least two holders are needed for the list.    []
+
+People who come later need no such care: the list of values is fixed, so what they have is in it, or is
+`(other)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from tarnkappe.errors import GuaranteeError, ParameterError
+from tarnkappe.gate.gate import Entry
+from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.labels import OTHER
+from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.key import Key
+from tarnkappe.state.store import Store
+from tarnkappe.table.table import MISSING
+
+CHANGED = "gate changed"
+"""The event of the audit log when people have other values than those that were answered."""
+LISTED = "gate list"
+"""The event when a list of values was read from the table."""
+UNKNOWN = ""
+"""The mark of a value that a store of an older version did not note."""
+
+
+@dataclasses.dataclass(frozen=True)
+class LeftOut:
+    """How many people are in no answer, and why."""
+
+    changed: int
+    held_back: int
+
+
+class Roster:
+    """Who can be in an answer of a gate.
+
+    Args:
+        policy: which columns are sensitive, and where their lists come from.
+        histories: what was answered so far.
+        key: under which people and values are marked.
+    """
+
+    def __init__(self, policy: Policy, histories: HistoryStore, key: Key) -> None:
+        self._policy, self._key = policy, key
+        self._log = AuditLog(histories.store)
+        # Of those who were answered: their values if they were seen since the start, else the marks of them.
+        self._marks: dict[str, dict[str, str]] = {column.name: {} for column in policy.sensitive}
+        self._stored: dict[str, dict[str, str | None]] = {column.name: {} for column in policy.sensitive}
+        self._changed: set[str] = set()
+        for history, name in histories.histories():
+            column = policy.sensitive_column(name)
+            if column is not None:
+                self._take_over(column, histories.entries(history, name), histories.store.place)
+        for event in self._log.entries():
+            if event.event == CHANGED:
+                self._changed.update(event.details["people"])
+        self._held_back = frozenset().union(
+            *(held_back_for(histories.store, column, policy.place) for column in policy.sensitive)
+        )
+
+    @property
+    def left_out(self) -> LeftOut:
+        """How many people are in no answer; of those who changed, as many as were asked for since."""
+        return LeftOut(len(self._changed), len(self._held_back))
+
+    def present(self, people: Sequence[str], stored: Mapping[str, Sequence[str | None]]) -> list[int]:
+        """The places of those who can be in an answer; whoever has another value than before is noted.
+
+        Args:
+            people: their marks.
+            stored: their values as the table has them, by column.
+        """
+        for name, values in stored.items():
+            known, marks = self._stored[name], self._marks[name]
+            changed = []
+            for person, value in zip(people, values, strict=True):
+                if person in self._changed:
+                    continue
+                if person in known:
+                    if known[person] != value:
+                        changed.append(person)
+                elif person in marks:
+                    if marks.pop(person) == self.mark(name, person, value):
+                        known[person] = value
+                    else:
+                        changed.append(person)
+            if changed:
+                self._log.append(CHANGED, {"column": name, "people": changed})
+                self._changed.update(changed)
+        out = self._changed | self._held_back if self._held_back else self._changed
+        return [place for place, person in enumerate(people) if person not in out]
+
+    def mark(self, column: str, person: str, value: str | None) -> str:
+        """What is kept of somebody's value when he is answered for the first time."""
+        return self._key.mark("value", [column, person, value]).hex()
+
+    def answered(self, column: str, people: Iterable[str], values: Iterable[str | None]) -> None:
+        """These people were in an answer with these values."""
+        self._stored[column].update(zip(people, values, strict=True))
+
+    def _take_over(self, column: Sensitive, entries: Iterable[Entry], place: str) -> None:
+        """Take over an answered history. An older version let people go on with other values, and noted only
+        labels: where that mattered the history cannot be gone on with.
+        """
+        marks = self._marks[column.name]
+        entered: defaultdict[object, int] = defaultdict(int)
+        for entry in entries:
+            stored = entry.stored or [self._guessed(column, *one) for one in entry.newcomers]
+            for (person, _), mark in zip(entry.newcomers, stored, strict=True):
+                entered[person] += 1
+                marks[str(person)] = mark
+        if any(times > 1 for times in entered.values()):
+            raise GuaranteeError(
+                f"{place}: these answers were given by an older version, which answered people again after "
+                "their value had changed; what they add up to is not known. They stay known to whoever got "
+                "them: use that version, or name a new store for people whom nobody was told about"
+            )
+
+    def _guessed(self, column: Sensitive, person: object, label: str) -> str:
+        return UNKNOWN if label == OTHER else self.mark(column.name, str(person), _text_of(label))
+
+
+def held_back_for(store: Store, column: Sensitive, place: str = "gate.toml") -> frozenset[str]:
+    """Who is in no answer for the list of a column; nobody if the list is public."""
+    if column.values_from == "public":
+        return frozenset()
+    for event in reversed(list(AuditLog(store).entries())):
+        told = event.details
+        if event.event == LISTED and told["column"] == column.name:
+            if (told["values"], told["holders"]) == (sorted(column.values or ()), column.holders):
+                return frozenset(told["held_back"])
+            break
+    raise ParameterError(
+        f'{place}: [sensitive.{column.name}] values_from = "table": this list was not read by '
+        "'tarn gate values' with this store; run it"
+    )
+
+
+def hold_back(
+    log: AuditLog, key: Key, column: str, values: Sequence[str], holders: int, people: Sequence[str]
+) -> int:
+    """Note that a list was read from the table, and who is held back for it; returns how many people are.
+
+    Args:
+        log: of the store of the gate.
+        key: of the gate.
+        column: of which the values are.
+        values: the list.
+        holders: how many people have each of them, at least.
+        people: the keys of everybody in the table.
+    """
+    number = holders * len(values)
+    marks = {key.mark("person", [person]).hex(): key.mark("held back", [person]) for person in people}
+    chosen = sorted(sorted(marks, key=marks.__getitem__)[:number])
+    log.append(LISTED, {"column": column, "values": sorted(values), "holders": holders, "held_back": chosen})
+    return number
+
+
+def _text_of(label: str) -> str | None:
+    return None if label == MISSING else label

@@ -1,0 +1,150 @@
+"""The list of values of a sensitive column, proposed from the table: `tarn gate values`.
+
+A list that is read from the table tells that its values have holders. Rare ones are therefore left out, and
+become `(other)`; of the rest the policy notes how many holders each had at least, and as many people are held
+back as this could tell something about (`roster`). If the list is known without the table (a code list, a
+questionnaire, a law), nobody needs to be.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.labels import OTHER, Labels
+from tarnkappe.gate.policy import LEAST_HOLDERS, Policy, Sensitive
+from tarnkappe.gate.roster import hold_back
+from tarnkappe.gate.source import Source
+from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.key import Key
+from tarnkappe.state.store import Store
+from tarnkappe.table.table import MISSING
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ValueList:
+    """A list for one column.
+
+    Attributes:
+        column: the column.
+        listed: the values of the list, and how many people have each; only the owner may see it.
+        others: the values that become `(other)`, and how many people have each.
+        holders: how many people have each listed value, at least.
+        people: who is in the table.
+    """
+
+    policy: Policy
+    column: Sensitive
+    listed: dict[str, int]
+    others: dict[str, int]
+    holders: int
+    people: tuple[str, ...]
+
+    @classmethod
+    def of(cls, policy: Policy, name: str | None, holders: int) -> Iterator[ValueList]:
+        """A list for one column of a policy, or for each that has none."""
+        wanted = [one for one in policy.sensitive if one.name == name or (name is None and not one.values)]
+        if not wanted:
+            what = "every sensitive column has one" if name is None else f"'{name}' is no sensitive column"
+            raise ParameterError(f"{policy.place}: there is no list to write: {what}")
+        source = Source.open(policy)
+        try:
+            people = source.everyone().keys
+            for column in wanted:
+                if column.values:
+                    raise ParameterError(
+                        f"{policy.place}: [sensitive.{column.name}] has 'values': take them out first"
+                    )
+                listed, others = _divided(source.values(column.name), holders)
+                Labels(dataclasses.replace(column, values=tuple(listed)))  # enough of them for k
+                yield cls(policy, column, listed, others, holders, people)
+        finally:
+            source.close()
+
+    def lines(self) -> list[str]:
+        """Each value with its holders, for the owner."""
+        told = [f"{value}: {number:,} people" for value, number in self.listed.items()]
+        told += [f"{value}: {number:,} people, becomes (other)" for value, number in self.others.items()]
+        return [f"[sensitive.{self.column.name}]", *told]
+
+    def told(self, *, public: bool) -> str:
+        """What was done."""
+        place = self.policy.place
+        if public:
+            return f"{place}: {len(self.listed)} values, as a list that is known without the table"
+        return (
+            f"{place}: {len(self.listed)} values that {self.holders} people or more have; "
+            f"{self._held_back:,} of {len(self.people):,} people are held back for it and in no answer"
+        )
+
+    def write(self, path: Path, *, public: bool) -> None:
+        """Put the list into the policy file and, if it tells something, hold people back for it."""
+        if not public:
+            self._check_held_back()
+        text = path.read_text(encoding="utf-8")
+        head = re.compile(rf"^\s*\[\s*sensitive\s*\.\s*{_key(self.column.name)}\s*\].*$", re.MULTILINE)
+        if len(head.findall(text)) != 1:
+            raise ParameterError(
+                f"{path}: the list has no place: give the column a section [sensitive.{self.column.name}]"
+            )
+        values = ", ".join(map(_quoted, self.listed))
+        origin = 'values_from = "public"' if public else f'values_from = "table"\nholders = {self.holders}'
+        written = head.sub(lambda found: f"{found[0]}\nvalues = [{values}]\n{origin}", text)
+        if not public:
+            self._hold_back()
+        path.write_text(written, encoding="utf-8")
+
+    @property
+    def _held_back(self) -> int:
+        return self.holders * len(self.listed)
+
+    def _check_held_back(self) -> None:
+        if self.holders < LEAST_HOLDERS:
+            raise ParameterError(
+                f"--holders {self.holders}: a list of all that the table has leaves nobody another value; "
+                f"take {LEAST_HOLDERS} or more, or --public"
+            )
+        if 2 * self._held_back > len(self.people):
+            raise ParameterError(
+                f"'{self.column.name}': {self._held_back:,} of {len(self.people):,} people would be held "
+                "back for a list that tells so much: write 'values' by hand from a list that is known "
+                "without the table, take --public if this one is, or other --holders"
+            )
+
+    def _hold_back(self) -> None:
+        store = Store.open(self.policy.store)
+        try:
+            if any(name == self.column.name for _, name in HistoryStore(store).histories()):
+                raise ParameterError(
+                    f"{store.place}: '{self.column.name}' was answered already, and its list cannot change: "
+                    "name a new store for people whom nobody was told about"
+                )
+            key = Key.load(self.policy.key_file, create=True)
+            hold_back(AuditLog(store), key, self.column.name, list(self.listed), self.holders, self.people)
+        finally:
+            store.close()
+
+
+def _divided(found: Mapping[str | None, int], holders: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The values that enough people have, and the others."""
+    people: Counter[str] = Counter()
+    for value, number in found.items():
+        people[MISSING if value is None else value] += number
+    listed = {value: n for value, n in sorted(people.items()) if n >= holders and value != OTHER}
+    return listed, {value: n for value, n in sorted(people.items()) if value not in listed}
+
+
+def _key(name: str) -> str:
+    """How a name may be written in the head of a section."""
+    return f"(?:{re.escape(name)}|{re.escape(_quoted(name))}|'{re.escape(name)}')"
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML has it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

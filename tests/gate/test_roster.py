@@ -1,0 +1,331 @@
+"""Who is in an answer, and by which values: what lies in the table beyond a public list, or changes, tells nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
+from tarnkappe.gate import history_store
+from tarnkappe.gate.audit import audit
+from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.history_store import HistoryStore, Lease
+from tarnkappe.gate.keeper import Keeper
+from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.question import Question, Rows
+from tarnkappe.gate.roster import hold_back
+from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.key import Key
+from tarnkappe.state.store import Store
+from tests.gate.clinic import DISEASES, RUNNING, between, cells, keeper, policy, write
+
+MODES: dict[str, dict[str, Any]] = {
+    "add": {},
+    "refuse": {"on_violation": "refuse"},
+    "minimal-values": {"accept_leak_through": ["minimal-values"]},
+    "refusals": {"on_violation": "refuse", "accept_leak_through": ["refusals"]},
+}
+every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> Path:
+    write(tmp_path / "t.parquet")
+    return tmp_path
+
+
+def listing(chosen: Policy, **changes: Any) -> Policy:
+    """The policy with another list for its column."""
+    return dataclasses.replace(chosen, sensitive=(dataclasses.replace(chosen.sensitive[0], **changes),))
+
+
+def with_value(person: str, disease: str | None) -> list[tuple[Any, ...]]:
+    """The table with another value for somebody."""
+    return [(*row[:4], disease, row[5]) if row[0] == person else row for row in RUNNING]
+
+
+def tuples(one: Keeper) -> int:
+    return one._columns["everyone", "disease"].gate.knowledge.tuples
+
+
+# ----------------------------------------------------------------------------------------------- public lists
+
+
+@every_mode
+@pytest.mark.parametrize("opened", [Keeper.open, keeper], ids=["opened", "made"])
+def test_a_gate_without_a_public_list_of_values_does_not_start(opened: Any, mode: dict, clinic: Path) -> None:
+    bare = listing(policy(clinic, **mode), values=None)
+    with pytest.raises(
+        ParameterError, match=r"^gate.toml: \[sensitive.disease\] needs 'values': the list is public"
+    ):
+        opened(bare)
+    assert not (clinic / "tarnkappe.state").exists() or not Store.open(bare.store).engine.pool.checkedout()
+
+
+@every_mode
+@pytest.mark.parametrize("new", ["Plague", "", "(missing)", None, "(other)", "asthma", "Asthma "])
+def test_a_value_that_the_list_lacks_is_other_whenever_it_comes(
+    new: str | None, mode: dict, clinic: Path
+) -> None:
+    chosen = listing(policy(clinic, **mode), values=("Asthma", "Bronchitis", "Cholera"))
+    write(clinic / "t.parquet", [(f"p{n:02}", n, "1", "f", DISEASES[n % 4], 1) for n in range(40)])
+    one = keeper(chosen)
+    one.answer("ann", between(0, 19))
+    labels = list(one._columns["everyone", "disease"].gate.population.labels)
+    rows = [(f"p{n:02}", n, "1", "f", DISEASES[n % 4], 1) for n in range(40)]
+    write(clinic / "t.parquet", [*rows, *((f"q{n}", 50 + n, "1", "f", new, 1) for n in range(8))])
+    late = one.answer("ann", between(50, 99))
+    if isinstance(late, Rows):
+        assert set(cells(late, "disease")) <= {"Asthma", "Bronchitis", "Cholera", "(other)"}
+    assert one._columns["everyone", "disease"].gate.population.labels == labels, (
+        "nothing is added to the list"
+    )
+
+
+@pytest.mark.parametrize(("stored", "shown"), [(2500, 2500), (777, None), (None, None)])
+def test_a_column_of_numbers_stays_one(stored: int | None, shown: int | None, clinic: Path) -> None:
+    write(clinic / "t.parquet", [(*row[:5], stored) for row in RUNNING])
+    one = keeper(policy(clinic, two=True))
+    answer = one.answer("ann", between(20, 22, ("pay",)))
+    assert isinstance(answer, Rows)
+    assert answer.types == ("integer",)
+    assert [row[0] for row in answer.rows].count(shown) >= 4
+
+
+# ---------------------------------------------------------------------------------------------------- changes
+
+CHANGES = {
+    "listed to listed": ("Asthma", "Cholera"),
+    "listed to other": ("Asthma", "Plague"),
+    "other to listed": ("Plague", "Asthma"),
+    "other to other": ("Plague", "Gout"),
+    "missing to other": (None, "Gout"),
+    "other to missing": ("Gout", None),
+    "listed to missing": ("Asthma", None),
+}
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize(("before", "after"), CHANGES.values(), ids=CHANGES)
+def test_whoever_has_another_stored_value_than_was_answered_is_in_no_answer(
+    before: str | None, after: str | None, restart: bool, clinic: Path
+) -> None:
+    """The stored values count, not their labels: (other) stands for many."""
+    write(clinic / "t.parquet", with_value("Ben", before))
+    one = keeper(policy(clinic))
+    first = one.answer("ann", between(20, 22))
+    assert tuples(one) == 4
+    if restart:
+        one.close()
+        one = keeper(policy(clinic), seed=9)
+    assert one.answer("ann", between(20, 22)) == first, "nothing has changed"
+    write(clinic / "t.parquet", with_value("Ben", after))
+    later = one.answer("ann", between(20, 22))
+    assert isinstance(later, Rows)
+    knowledge = one._columns["everyone", "disease"].gate.knowledge
+    assert len(knowledge.members(knowledge.results - 1)) == 3
+    assert one.status()["left_out"]["changed"] == 1
+    write(clinic / "t.parquet", with_value("Ben", before))
+    one.close()
+    again = keeper(policy(clinic), seed=3)
+    assert again.answer("bob", between(20, 22)) == later, (
+        "also when the old value is back, and after a restart"
+    )
+    assert tuples(again) == 4
+    assert audit(policy(clinic), again._histories.store)[0].is_complete
+
+
+def test_a_change_counts_in_every_column_and_for_everybody_who_asks(clinic: Path) -> None:
+    one = keeper(policy(clinic, two=True, collusion="single"))
+    one.answer("ann", between(20, 22, ("disease",)))
+    write(clinic / "t.parquet", with_value("Ben", "Cholera"))
+    for user, column in (("bob", "disease"), ("ann", "pay"), ("bob", "pay")):
+        one.answer(user, between(20, 22, (column,)))
+        assert one._columns[f"user {user}", column].gate.knowledge.tuples == 3
+    plain = one.answer("ann", between(20, 22, ("age",)))
+    assert len(plain.rows) == 4, "quasi-identifiers are no secret"
+
+
+def test_a_value_that_nobody_was_told_about_may_change(clinic: Path) -> None:
+    one = keeper(policy(clinic))
+    one.answer("ann", between(20, 20))
+    write(clinic / "t.parquet", with_value("Ben", "Cholera"))
+    one.answer("ann", between(20, 22))
+    assert tuples(one) == 4
+    assert one.status()["left_out"]["changed"] == 0
+
+
+def test_deleted_and_back_with_the_same_value_is_the_same_person(clinic: Path) -> None:
+    one = keeper(policy(clinic))
+    first = one.answer("ann", between(20, 22))
+    write(clinic / "t.parquet", [row for row in RUNNING if row[0] != "Ben"])
+    one.answer("ann", between(20, 22))
+    write(clinic / "t.parquet")
+    assert one.answer("ann", between(20, 22)) == first
+    assert one.status()["left_out"]["changed"] == 0
+
+
+def test_limits_count_those_who_can_be_answered(clinic: Path) -> None:
+    one = keeper(policy(clinic, answer={"min_rows": 4}))
+    assert isinstance(one.answer("ann", between(20, 22)), Rows)
+    write(clinic / "t.parquet", with_value("Ben", "Cholera"))
+    assert not isinstance(one.answer("ann", between(20, 22)), Rows)
+
+
+# --------------------------------------------------------------------------------------------- lists of a table
+
+
+def from_table(clinic: Path, **settings: Any) -> Policy:
+    """A policy whose list was read from a table of forty people."""
+    rows = [(f"p{n:02}", n, "1", "f", DISEASES[n % 4], 1) for n in range(40)]
+    write(clinic / "t.parquet", rows)
+    chosen = listing(policy(clinic, **settings), values=tuple(DISEASES[:4]), values_from="table", holders=3)
+    key, log = Key.load(chosen.key_file, create=True), AuditLog(Store.open(chosen.store))
+    assert hold_back(log, key, "disease", DISEASES[:4], 3, [row[0] for row in rows]) == 12
+    return chosen
+
+
+@every_mode
+def test_as_many_people_as_a_list_from_the_table_tells_about_are_in_no_answer(
+    mode: dict, clinic: Path
+) -> None:
+    chosen = from_table(clinic, **mode)
+    one = keeper(chosen)
+    for low, high in ((0, 39), (0, 19), (5, 30), (0, 39)):
+        one.answer("ann", between(low, high))
+    assert tuples(one) <= 28
+    assert one.status()["left_out"]["held_back"] == 12
+    assert audit(chosen, one._histories.store)[0].is_complete
+
+
+def test_a_list_that_was_not_read_with_this_store_is_refused(clinic: Path) -> None:
+    chosen = from_table(clinic)
+    for changes in ({"values": ("Asthma", "Cholera")}, {"holders": 2}):
+        with pytest.raises(ParameterError, match="was not read by 'tarn gate values' with this store"):
+            keeper(listing(chosen, **changes))
+    with pytest.raises(ParameterError, match="was not read"):
+        keeper(dataclasses.replace(chosen, store=str(clinic / "other.state")))
+
+
+# ------------------------------------------------------------------------------------------------- older stores
+
+
+def as_by_an_older_version(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let entries be written without marks of stored values, as the first version wrote them."""
+    real = history_store._packed
+    monkeypatch.setattr(history_store, "_packed", lambda entry: real(dataclasses.replace(entry, stored=())))
+
+
+def test_a_store_of_an_older_version_is_gone_on_with_and_its_proof_says_what_it_lacks(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(clinic / "t.parquet", with_value("Ben", "Plague"))
+    with monkeypatch.context() as patched:
+        as_by_an_older_version(clinic, patched)
+        one = keeper(policy(clinic))
+        one.answer("ann", between(20, 22))
+        one.close()
+    again = keeper(policy(clinic))
+    again.answer("ann", between(20, 22))
+    knowledge = again._columns["everyone", "disease"].gate.knowledge
+    assert len(knowledge.members(1)) == 3, "whether Ben's value is still the same is not known"
+    found = audit(policy(clinic), again._histories.store)[0]
+    assert found.proven == ("answers",)
+    assert "changes and occurrence unknown" in str(found)
+
+
+def test_a_store_in_which_changed_people_were_answered_is_refused(clinic: Path) -> None:
+    chosen = policy(clinic)
+    store = HistoryStore(Store.open(chosen.store))
+    values = ("Asthma", "Asthma", "Cholera", "Cholera")
+    for number, label in enumerate(("Asthma", "Cholera"), start=1):
+        entry = Entry((("x", label),), (Block(("x",), values),))
+        store.add("everyone", "disease", number, entry)
+    with pytest.raises(GuaranteeError, match="given by an older version, which answered people again"):
+        keeper(chosen)
+
+
+def test_a_store_with_values_that_the_list_lacks_is_refused(clinic: Path) -> None:
+    chosen = policy(clinic)
+    store = HistoryStore(Store.open(chosen.store))
+    values = ("Plague", "Asthma", "Cholera", "Cholera")
+    store.add("everyone", "disease", 1, Entry((("x", "Plague"),), (Block(("x",), values),)))
+    with pytest.raises(GuaranteeError, match="with values of 'disease' that the list of the policy lacks"):
+        keeper(chosen)
+
+
+# ---------------------------------------------------------------------------------------------------- the audit
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ((("a", "Cholera"),), "answer 2 has somebody whose value had changed"),
+        ((("b", "Plague"),), "answer 2 has a value that the list of the policy lacks"),
+    ],
+)
+def test_the_audit_finds_answers_that_the_roster_forbids(second: Any, message: str, tmp_path: Path) -> None:
+    store = Store.in_memory()
+    for number, newcomers in enumerate(((("a", "Asthma"),), second), start=1):
+        values = (newcomers[0][1], "Asthma", "Bronchitis", "Cholera")
+        block = Block((newcomers[0][0],), values)
+        HistoryStore(store).add("everyone", "disease", number, Entry(newcomers, (block,), ("mark",)))
+    with pytest.raises(VerificationError, match=message):
+        audit(policy(tmp_path), store)
+
+
+def test_the_audit_finds_somebody_who_is_held_back(clinic: Path) -> None:
+    chosen = from_table(clinic)
+    store = Store.open(chosen.store)
+    key = Key.load(chosen.key_file)
+    held_back = next(iter(AuditLog(store).entries())).details["held_back"]
+    assert set(held_back) < {key.mark("person", [f"p{n:02}"]).hex() for n in range(40)}
+    block = Block((held_back[0],), ("Asthma", "Bronchitis", "Cholera"))
+    HistoryStore(store).add("everyone", "disease", 1, Entry(((held_back[0], "Asthma"),), (block,), ("m",)))
+    with pytest.raises(VerificationError, match="held back for a list"):
+        audit(chosen, store)
+
+
+def test_what_is_kept_of_a_stored_value_does_not_tell_it(clinic: Path) -> None:
+    write(clinic / "t.parquet", with_value("Ben", "Plague"))
+    one = keeper(policy(clinic))
+    one.answer("ann", between(20, 28))
+    one.close()
+    with Store.open(clinic / "tarnkappe.state").reading() as connection:
+        entries = connection.execute(sa.text("SELECT entry FROM gate_answers")).scalars().all()
+    assert all(b"Plague" not in zlib.decompress(entry) for entry in entries)
+
+
+# --------------------------------------------------------------------------------------------------- one gate
+
+
+@pytest.mark.parametrize("place", ["file", "postgresql"])
+def test_a_store_has_one_gate_at_a_time(place: str, tmp_path: Path, request: Any) -> None:
+    address = request.getfixturevalue("postgres") if place == "postgresql" else str(tmp_path / "answers")
+    one = Lease.take(Store.open(address))
+    with pytest.raises(ParameterError, match="another gate is open on this store"):
+        Lease.take(Store.open(address))
+    one.end()
+    Lease.take(Store.open(address)).end()
+
+
+def test_a_second_gate_on_one_store_is_refused_at_its_start(clinic: Path) -> None:
+    one = Keeper.open(policy(clinic))
+    with pytest.raises(ParameterError, match="another gate is open on this store"):
+        Keeper.open(policy(clinic))
+    one.answer("ann", between(20, 22))
+    one.close()
+    again = Keeper.open(policy(clinic))
+    assert isinstance(again.answer("ann", Question(("disease",), '"age" < ?', (24,))), Rows)
+    again.close()
+
+
+def test_a_list_of_numbers_and_texts_is_read(tmp_path: Path) -> None:
+    column = policy(tmp_path, two=True).sensitive[1]
+    assert isinstance(column, Sensitive)
+    assert (column.values or ())[0] == "2000"
