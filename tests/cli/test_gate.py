@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tarnkappe.cli import main
+from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.state import Store
 from tests.cli.spoken import lines_of
 
 TARN = Path(sys.executable).with_name("tarn")
@@ -136,3 +141,99 @@ def test_users_are_added_listed_and_removed(
     for words in (["add", "ann"], ["add", "bob"], ["remove", "ann"]):
         tarn(capsys, "user", *words)
     assert json.loads(tarn(capsys, "user", "list", "--json")) == {"users": ["bob"]}
+
+
+BARE = POLICY.replace('values = ["flu", "cold", "gout", "asthma"]\n', "")
+MANY = "id,age,town,illness\n" + "".join(
+    f"p{n},{20 + n % 30},Ulm,{('flu', 'flu', 'cold', 'gout')[n % 4] if n else 'plague'}\n" for n in range(200)
+)
+
+
+def ends(capsys: pytest.CaptureFixture[str], *words: str, stdin: str = "") -> tuple[int, str, str]:
+    """Run a command; returns its exit code and what it prints."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sys.stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as ended:
+            main(["gate", *words])
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "people.csv").write_text(MANY, encoding="utf-8")
+    (tmp_path / "gate.toml").write_text(BARE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["serve", "status"])
+def test_without_a_list_of_values_nothing_starts_and_the_error_says_how_to_get_one(
+    command: str, bare: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TARN_GATE_PASSWORD", "a long password")
+    tarn(capsys, "user", "add", "ann")
+    code, _, said = ends(capsys, command, "--policy", "gate.toml")
+    assert code == 2
+    assert (
+        "gate.toml: [sensitive.illness] needs 'values': the list is public, and one read from the table"
+        in said
+    )
+    assert "run 'tarn gate values gate.toml'" in said
+
+
+def test_a_list_is_read_from_the_table_with_its_holders_and_people_are_held_back_for_it(
+    bare: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told, _ = ends(capsys, "values", "gate.toml")
+    assert code == 0
+    assert "flu: 99 people" in told
+    assert "plague: 1 people, becomes (other)" in told
+    assert "30 of 200 people are held back" in told
+    written = tomllib.loads((bare / "gate.toml").read_text(encoding="utf-8"))["sensitive"]["illness"]
+    assert written == {"values": ["cold", "flu", "gout"], "values_from": "table", "holders": 10}
+    assert json.loads(tarn(capsys, "status", "--json"))["left_out"] == {"changed": 0, "held_back": 30}
+    code, _, said = ends(capsys, "values", "gate.toml")
+    assert (code, "every sensitive column has one" in said) == (2, True)
+
+
+@pytest.mark.parametrize(("said", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
+def test_a_list_is_called_public_only_by_somebody_who_says_so(
+    said: str, code: int, bare: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended, _, asked = ends(capsys, "values", "gate.toml", "--public", stdin=said)
+    assert ended == code
+    assert "Could somebody who never saw the table have written this list? [y/N]" in asked
+    written = tomllib.loads((bare / "gate.toml").read_text(encoding="utf-8"))["sensitive"]["illness"]
+    listed = {"values": ["cold", "flu", "gout"], "values_from": "public"}
+    assert written == (listed if code == 0 else {})
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--holders", "1"], "leaves nobody another value"),
+        (["--holders", "45"], "135 of 200 people would be held back"),
+        (["--holders", "101"], "nobody can keep 2 of them"),
+        (["--column", "town"], "'town' is no sensitive column"),
+    ],
+)
+def test_a_list_that_would_protect_nobody_is_not_written(
+    words: list[str], message: str, bare: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, said = ends(capsys, "values", "gate.toml", *words)
+    assert code in (1, 2)
+    assert message in " ".join(said.split())
+    assert (bare / "gate.toml").read_text(encoding="utf-8") == BARE
+
+
+def test_a_proof_that_lacks_something_says_so_and_ends_with_1(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    store = HistoryStore(Store.open(folder / "tarnkappe.state"))
+    block = Block(("x",), ("flu", "cold", "gout"))
+    store.add("everyone", "illness", 1, Entry((("x", "flu"),), (block,)))
+    code, told, _ = ends(capsys, "audit", "--policy", "gate.toml")
+    assert code == 1
+    assert "changes and occurrence unknown" in " ".join(told.split())

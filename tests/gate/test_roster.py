@@ -140,6 +140,23 @@ def test_whoever_has_another_stored_value_than_was_answered_is_in_no_answer(
     assert audit(policy(clinic), again._histories.store)[0].is_complete
 
 
+def test_a_change_that_cannot_be_written_is_not_forgotten(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = keeper(policy(clinic))
+    one.answer("ann", between(20, 22))
+    write(clinic / "t.parquet", with_value("Ben", "Cholera"))
+    with monkeypatch.context() as patched:
+        patched.setattr(AuditLog, "append", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(OSError, match="disk full"):
+            one.answer("ann", between(20, 22))
+    one.answer("ann", between(20, 22))
+    assert tuples(one) == 4
+    again = keeper(policy(clinic))
+    again.answer("ann", between(20, 22))
+    assert tuples(again) == 4
+
+
 def test_a_change_counts_in_every_column_and_for_everybody_who_asks(clinic: Path) -> None:
     one = keeper(policy(clinic, two=True, collusion="single"))
     one.answer("ann", between(20, 22, ("disease",)))

@@ -2,8 +2,10 @@
 
 How many people of an answer have a sensitive value, or what they earn together, the answer of the keeper says
 only roughly: artificial values are in it. Where figures matter more than rows, they may be worked out in the
-table itself and noised by OpenDP's discrete Laplace distribution: with or without any one person, every
-answer is nearly as likely.
+table itself and noised by OpenDP's discrete Laplace distribution: with or without any one person, and
+whatever sensitive value that person has, every answer is nearly as likely. Who knows that somebody is in the
+table asks the second: another value moves a person from one group to another, which changes two figures, or
+a sum from one bound to the other. So figures that depend on sensitive values have twice the noise.
 
 This takes nothing from anybody's possible values: any noise can come up with any table, so no table that was
 possible before becomes impossible. What adds up is the epsilon. Every figure costs one; a mean divides it
@@ -122,8 +124,10 @@ class NoisyFigures:
         self, figure: Figure, people: People, groups: Sequence[Group], members: Mapping[Group, list[int]]
     ) -> list[Fraction | None]:
         """One figure of every group. A person is in one group alone, so one epsilon pays for all of them."""
+        secret = figure.column is not None and self.policy.sensitive_column(figure.column) is not None
+        moves = 2 if secret or any(groups) else 1  # groups are by sensitive columns
         if figure.column is None:
-            counts = laplace([len(members[group]) for group in groups], 1, self.epsilon)
+            counts = laplace([len(members[group]) for group in groups], moves, self.epsilon)
             return [Fraction(max(0, count)) for count in counts]
         grid = self._grids[figure.column]
         cells = {**people.cells, **people.secrets}[figure.column]
@@ -135,12 +139,12 @@ class NoisyFigures:
             unit = grid.step
             units = [[round(grid.value(number) / unit) for number in group] for group in numbers]
             most = max(abs(round(grid.value(place) / unit)) for place in (0, grid.last))
-            totals = laplace([sum(group) for group in units], max(1, most), self.epsilon)
+            totals = laplace([sum(group) for group in units], moves * max(1, most), self.epsilon)
             return [total * unit for total in totals]
         middle = grid.last // 2  # from there, a person changes a sum by half as much
         from_middle = [sum(number - middle for number in group) for group in numbers]
-        totals = laplace(from_middle, max(1, grid.last - middle), self.epsilon / 2)
-        counts = laplace([*map(len, numbers)], 1, self.epsilon / 2)
+        totals = laplace(from_middle, moves * max(1, grid.last - middle), self.epsilon / 2)
+        counts = laplace([*map(len, numbers)], moves, self.epsilon / 2)
         return [_mean(grid, middle, total, count) for total, count in zip(totals, counts, strict=True)]
 
 

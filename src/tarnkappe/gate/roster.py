@@ -71,14 +71,11 @@ class Roster:
         # Of those who were answered: their values if they were seen since the start, else the marks of them.
         self._marks: dict[str, dict[str, str]] = {column.name: {} for column in policy.sensitive}
         self._stored: dict[str, dict[str, str | None]] = {column.name: {} for column in policy.sensitive}
-        self._changed: set[str] = set()
+        self._changed = changed_people(histories.store)
         for history, name in histories.histories():
             column = policy.sensitive_column(name)
             if column is not None:
                 self._take_over(column, histories.entries(history, name), histories.store.place)
-        for event in self._log.entries():
-            if event.event == CHANGED:
-                self._changed.update(event.details["people"])
         self._held_back = frozenset().union(
             *(held_back_for(histories.store, column, policy.place) for column in policy.sensitive)
         )
@@ -110,8 +107,10 @@ class Roster:
                     else:
                         changed.append(person)
             if changed:
+                self._changed.update(
+                    changed
+                )  # whether or not it can be written: the next start finds it again
                 self._log.append(CHANGED, {"column": name, "people": changed})
-                self._changed.update(changed)
         out = self._changed | self._held_back if self._held_back else self._changed
         return [place for place, person in enumerate(people) if person not in out]
 
@@ -143,6 +142,12 @@ class Roster:
 
     def _guessed(self, column: Sensitive, person: object, label: str) -> str:
         return UNKNOWN if label == OTHER else self.mark(column.name, str(person), _text_of(label))
+
+
+def changed_people(store: Store) -> set[str]:
+    """Who is in no answer because he had another value than before."""
+    events = (event.details for event in AuditLog(store).entries() if event.event == CHANGED)
+    return {str(person) for told in events for person in told["people"]}
 
 
 def held_back_for(store: Store, column: Sensitive, place: str = "gate.toml") -> frozenset[str]:

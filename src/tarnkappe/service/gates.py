@@ -11,6 +11,7 @@ from tarnkappe.errors import NotFoundError
 from tarnkappe.gate.history_store import HistoryStore
 from tarnkappe.gate.keeper import ASKED
 from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.roster import changed_people, held_back_for
 from tarnkappe.service.people import Person, Right
 from tarnkappe.state import AuditLog, Store
 
@@ -54,6 +55,9 @@ class Gates:
             "strategy": policy.strategy,
             "collusion": policy.collusion,
             "warnings": list(policy.warnings),
+            "left_out": len(
+                changed_people(store).union(*(held_back_for(store, one) for one in policy.sensitive))
+            ),
             "histories": told,
             "asked": [{"time": e.time, **e.details} for e in AuditLog(store).entries() if e.event == ASKED],
         }

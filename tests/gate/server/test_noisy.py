@@ -8,10 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.gate.noisy_figures import Figure, NoisyFigures
+from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.question import Question, Refused
 from tarnkappe.gate.server.settings import Settings
 from tarnkappe.gate.source import Source
@@ -88,7 +91,7 @@ def test_what_is_refused_costs_nothing(folder: Path) -> None:
     chosen = policy(put(people(50), "parquet", folder), folder)
     bounds = {"age": (Fraction(18), Fraction(90))}
     figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds)
-    assert isinstance(figures.answer("ann", Question(("disease",)), ("disease",), [COUNT]), Refused)
+    assert isinstance(figures.answer("ann", Question(("zip",)), ("zip",), [COUNT]), Refused)
     assert isinstance(figures.answer("ann", Question(("zip",)), (), [Figure("sum", "zip")]), Refused)
     assert isinstance(figures.answer("ann", Question(("age",)), (), [COUNT, MEAN]), Refused), "two figures"
     assert not isinstance(figures.answer("ann", Question(("age",)), (), [COUNT, COUNT]), Refused)
@@ -130,6 +133,42 @@ def test_one_person_changes_a_sum_by_no_more_than_the_bounds_say(folder: Path, m
     assert asked[0] == ([140], 120, Fraction(1))
     (_, half_range, first), (counts, one, second) = asked[1:]
     assert (half_range, counts, one, first + second) == (65, [2], 1, Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("grouped", "figure", "sensitivities"),
+    [
+        ((), COUNT, [1]),
+        (("disease",), COUNT, [2]),
+        (("disease",), Figure("sum", "age"), [240]),
+        (("disease",), MEAN, [120, 2]),
+        ((), Figure("sum", "pay"), [200]),
+        ((), Figure("avg", "pay"), [100, 2]),
+    ],
+)
+def test_noise_hides_another_sensitive_value_of_somebody_who_is_known_to_be_there(
+    grouped: tuple[str, ...], figure: Figure, sensitivities: list[int], folder: Path, monkeypatch
+) -> None:
+    """Another value takes somebody out of one group and puts him into another: two figures change."""
+    asked: list[int] = []
+
+    def exact(values: list[int], sensitivity: int, epsilon: Fraction) -> list[int]:
+        asked.append(sensitivity)
+        return list(values)
+
+    monkeypatch.setattr("tarnkappe.gate.noisy_figures.laplace", exact)
+    table = pa.table({"id": ["a", "b"], "age": [20, 30], "disease": ["cold", "flu"], "pay": [10, 20]})
+    pq.write_table(table, folder / "p.parquet")
+    content = {
+        "table": {"source": "p.parquet", "name": "p", "key": "id", "quasi_identifiers": ["age"]},
+        "sensitive": {"disease": {"values": ["cold", "flu"]}, "pay": {"values": [10, 20]}},
+        "protection": {"k": 2},
+    }
+    chosen = Policy.from_dict(content, folder)
+    bounds = {"age": (Fraction(0), Fraction(120)), "pay": (Fraction(0), Fraction(100))}
+    figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(10), bounds)
+    figures.answer("ann", Question(("age",)), grouped, [figure])
+    assert asked == sensitivities
 
 
 def test_bounds_are_of_columns_of_numbers(folder: Path) -> None:

@@ -59,6 +59,7 @@ def _status(visit: Visit, status: dict[str, Any]) -> None:
         figure(visit.n(sum(each["answers"] for each in histories)), visit.t("gate.answers"))
         figure(visit.n(sum(each["artificial"] for each in histories)), visit.t("gate.artificial"))
         figure(visit.n(sum(each["refused"] is not None for each in asked)), visit.t("gate.refusals"))
+        figure(visit.n(status["left_out"]), visit.t("gate.left_out"))
     for warning in status["warnings"]:
         notice("warn", visit.t("gate.warning"), warning)
     if not histories and not asked:
