@@ -171,6 +171,7 @@ class Result:
             ],
             "algorithm": self.solution.algorithm,
             "optimal": self.solution.optimal,
+            "optimal_levels": self.solution.optimal_levels,
             "bound": self.solution.bound,
             "gap": self.solution.gap,
             "proof": self.solution.proof,

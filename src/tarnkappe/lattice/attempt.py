@@ -173,16 +173,21 @@ class Attempt:
         """What was found."""
         best = self.best.evaluation
         is_met = self.bound is not None and self.best.found and self.bound >= self.best.least
-        optimal = (optimal and not self.assumed) or is_met
+        proven = (optimal and not self.assumed) or is_met
+        rule = self.problem.suppression_rule
+        optimal = proven and not rule
+        # A bound, too, is one of levels whose classes are suppressed by the rule: it bounds nothing else.
+        bound = None if rule else self.bound
         return Solution(
             best,
             optimal=optimal,
             nodes=self.problem.num_nodes,
             algorithm=algorithm,
             counters=self.checker.counters,
-            bound=best.loss if optimal and best is not None else self.bound,
+            bound=best.loss if optimal and best is not None else bound,
             stopped=stopped,
             assumed=self.assumed,
+            optimal_given=rule if proven else "",
         )
 
 

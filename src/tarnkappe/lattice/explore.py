@@ -235,7 +235,8 @@ class _Record(Attempt):
 def choose(problem: Problem, levels: LevelsOf, bound: float | None = None) -> Solution:
     """A node that somebody has chosen, as a solution; a node that does not keep the promises is refused.
 
-    It is called optimal if its loss reaches a bound that no satisfying node goes below.
+    It is called optimal if its loss reaches a bound that no satisfying node goes below, and no other
+    choice of suppressed classes may lose less.
     """
     node = node_of(problem, levels)
     found = problem.evaluate(node)
@@ -248,7 +249,8 @@ def choose(problem: Problem, levels: LevelsOf, bound: float | None = None) -> So
         )
         promised = ", ".join(map(str, problem.models))
         raise NoSolutionError(f"{named_levels(problem, node)} does not keep {promised}: {reason}")
-    optimal = bound is not None and found.loss <= bound + TIE * max(1.0, abs(bound))
+    reaches = bound is not None and found.loss <= bound + TIE * max(1.0, abs(bound))
+    optimal = reaches and not problem.suppression_rule
     why = "" if optimal else "chosen, not searched for"
     return Solution(found, optimal, problem.num_nodes, "choice", Counters(checked=1), bound, why)
 

@@ -84,6 +84,19 @@ class Problem:
         return share_of(self.suppression_limit, self.tuples.num_rows)
 
     @cached_property
+    def suppression_rule(self) -> str:
+        """How classes are chosen for suppression, where others would do too and might lose less; else empty.
+
+        A search compares levels. Only where this is empty does the least loss of all levels mean that no
+        release loses less.
+        """
+        if self.limit == 0:
+            return ""
+        rules = [part.suppression_rule for model in self.models for part in model.parts]
+        spared = "nothing is suppressed that may stay" if self.loss.suppression_may_pay else ""
+        return " and ".join(dict.fromkeys(filter(None, (*rules, spared))))
+
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The quasi-identifiers."""
         return tuple(self.tuples.columns[name] for name in self.quasi_identifiers)

@@ -32,7 +32,8 @@ class Solution:
 
     Attributes:
         best: the best satisfying node, or None if none was found.
-        optimal: whether no satisfying node has a smaller loss, proven by the search.
+        optimal: whether nothing that may be released loses less: no other levels, proven by the search,
+            and no other choice of classes to suppress.
         nodes: how many nodes the lattice has.
         algorithm: the name of the search.
         counters: what the search cost.
@@ -40,6 +41,8 @@ class Solution:
         stopped: why the search ended early ("interrupted", "out of time"), or "" if it did not.
         passes: the nodes of all passes, where rows that one suppresses are searched again (`recoding.local`).
         assumed: what the search took to be monotone without proof, because it was told to.
+        optimal_given: how classes are suppressed, where no other levels lose less as long as they are so
+            suppressed, proven by the search, but another choice of classes may; else empty.
     """
 
     best: Evaluation | None
@@ -51,6 +54,12 @@ class Solution:
     stopped: str = ""
     passes: tuple[Node, ...] = ()
     assumed: tuple[str, ...] = ()
+    optimal_given: str = ""
+
+    @property
+    def optimal_levels(self) -> bool:
+        """Whether no other levels lose less, proven by the search."""
+        return self.optimal or bool(self.optimal_given)
 
     @property
     def levels(self) -> Node | None:
@@ -78,6 +87,8 @@ class Solution:
         """How far the loss is known to be the least possible, in words."""
         if self.optimal:
             return "proven optimal"
+        if self.optimal_given:
+            return f"no other levels lose less when {self.optimal_given}: proven; others may lose less"
         reason = f" ({self.doubt})" if self.doubt else ""
         if self.best is None:
             return f"not proven optimal{reason}"

@@ -40,6 +40,10 @@ class DiscernibilityStarReleased(Loss):
     def measures_cells(self) -> bool:
         return True
 
+    @property
+    def suppression_may_pay(self) -> bool:
+        return True
+
     def __call__(self, state: State) -> float:
         return float(sum_of_kept_squares(state.classes.sizes, state.kept))
 

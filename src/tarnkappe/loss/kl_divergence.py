@@ -58,6 +58,11 @@ class KLDivergence(Loss):
     name = "kl-divergence"
     considers_suppression = True
 
+    @property
+    def suppression_may_pay(self) -> bool:
+        """A further suppressed row may bring what is told of all suppressed ones nearer to the input."""
+        return True
+
     def __call__(self, state: State) -> float:
         return self._divergence(state, state.kept, state.suppressed_rows)
 

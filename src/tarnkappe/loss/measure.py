@@ -162,6 +162,11 @@ class Loss(ABC):
         return False
 
     @property
+    def suppression_may_pay(self) -> bool:
+        """Whether the loss may fall if a class is suppressed that might be kept."""
+        return self.may_prefer_suppression
+
+    @property
     def distributions(self) -> tuple[tuple[str, ...], ...]:
         """The columns, or combinations of columns, whose values the loss counts in each class."""
         return ()

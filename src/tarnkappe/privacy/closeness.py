@@ -7,7 +7,7 @@ from abc import abstractmethod
 from functools import cache
 
 from tarnkappe.privacy.earth_mover import Tree
-from tarnkappe.privacy.exact import at_most, decimal
+from tarnkappe.privacy.exact import Exact, at_most, decimal, shown
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.model import (
     Direction,
@@ -16,8 +16,8 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     SensitiveModel,
     entries_of,
-    require_share,
 )
+from tarnkappe.privacy.shares import require_share
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -27,7 +27,7 @@ class Closeness(SensitiveModel):
     """The sensitive values of every class are distributed as in the whole table, up to the distance t.
 
     Li, Li and Venkatasubramanian 2007. The whole table is the input, rows that are suppressed later
-    included. A distance of exactly t, a decimal number as written, passes.
+    included. A distance of exactly t, a decimal number or a fraction as written, passes.
 
     Why it survives merging: the shares of a union lie between the shares of its parts, and a sum of
     |P - Q| is convex in P, so the distance of a union is at most the larger one of its parts.
@@ -38,7 +38,7 @@ class Closeness(SensitiveModel):
 
     direction = Direction.AT_MOST
 
-    t: float
+    t: Exact
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,12 +52,13 @@ class Closeness(SensitiveModel):
     def promise(self) -> str:
         return (
             f"Whoever finds somebody's group in the release learns hardly more of '{self.column}' than the "
-            f"whole table tells anyway: the two distributions are at most {self.t:g} apart, on a scale to 1."
+            f"whole table tells anyway: the two distributions are at most {shown(self.t)} apart, on a scale "
+            "to 1."
         )
 
     @property
     def bound(self) -> float:
-        return self.t
+        return float(decimal(self.t))
 
     @property
     def monotonicity(self) -> Monotonicity:
@@ -85,4 +86,4 @@ class Closeness(SensitiveModel):
         def exactly(index: int) -> bool:
             return close(entries_of(distribution, index))
 
-        return at_most(tree.distances(distribution), self.t, exactly)
+        return at_most(tree.distances(distribution), float(t), exactly)

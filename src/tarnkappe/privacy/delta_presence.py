@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.exact import at_least, at_most, decimal, sql_ratio
+from tarnkappe.privacy.exact import Exact, at_least, at_most, decimal, percents, sql_ratio
 from tarnkappe.privacy.k_map import KMap, missing_population, population_of
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require, require_share
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require
 from tarnkappe.privacy.population_coverage import SQL_ABSENT, PopulationCoverage
+from tarnkappe.privacy.shares import require_share
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -23,7 +24,7 @@ class DeltaPresence(Model):
 
     Nergiz, Atzori and Clifton 2007: the recipient knows the population and generalizes it as the release
     is. The share of a class is the chance that one of its members is in the table. Shares of exactly the
-    minimum or the maximum, as written, pass.
+    minimum or the maximum, as written, pass; each may be a fraction such as '2/3'.
 
     A class whose share is out of bounds may be suppressed. A class of the population without any row of
     the table has the share 0: with a minimum above 0 it breaks the promise, and as there is nothing in it
@@ -38,35 +39,35 @@ class DeltaPresence(Model):
     direction = Direction.AT_MOST
     looks_beyond_release = True
 
-    minimum: float
-    maximum: float
+    minimum: Exact
+    maximum: Exact
 
     def __post_init__(self) -> None:
         require_share(self.name, "minimum", self.minimum)
         require_share(self.name, "maximum", self.maximum)
         require(
-            self.minimum <= self.maximum and self.maximum > 0,
+            decimal(self.minimum) <= decimal(self.maximum) and decimal(self.maximum) > 0,
             f"{self.name} needs a maximum above 0 and not below the minimum, "
             f"not {self.minimum} to {self.maximum}",
         )
 
     @classmethod
     def examples(cls) -> tuple[DeltaPresence, ...]:
-        return (cls(0, 0.5), cls(0, 0.7), cls(0.4, 0.8))
+        return (cls(0, 0.5), cls(0, "2/3"), cls(0.4, 0.8))
 
     @property
     def promise(self) -> str:
-        most = f"at most {100 * self.maximum:g} percent"
-        if self.minimum == 0:
+        most = f"at most {percents(self.maximum)}"
+        if decimal(self.minimum) == 0:
             return f"For everybody in the population the chance of being in the table stays {most}."
         return (
             f"For everybody whose group is released the chance of being in the table is at least "
-            f"{100 * self.minimum:g} and {most}, and nobody in the population can be told to be absent."
+            f"{percents(self.minimum)} and {most}, and nobody in the population can be told to be absent."
         )
 
     @property
     def bound(self) -> float:
-        return self.maximum
+        return float(decimal(self.maximum))
 
     @property
     def monotonicity(self) -> Monotonicity:
@@ -79,7 +80,7 @@ class DeltaPresence(Model):
 
     def sub_criteria(self, tuples: Tuples) -> tuple[Model, ...]:
         in_population = KMap(math.ceil(1 / decimal(self.maximum)))
-        return (in_population,) if self.minimum == 0 else (in_population, PopulationCoverage())
+        return (in_population,) if decimal(self.minimum) == 0 else (in_population, PopulationCoverage())
 
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
@@ -99,10 +100,10 @@ class DeltaPresence(Model):
         def stays_below(index: int) -> bool:
             return int(classes.sizes[index]) <= most * int(population[index])
 
-        return at_least(share, self.minimum, reaches) & at_most(share, self.maximum, stays_below)
+        return at_least(share, float(least), reaches) & at_most(share, float(most), stays_below)
 
     def irreparable(self, classes: Classes) -> bool:
-        return self.minimum > 0 and PopulationCoverage().irreparable(classes)
+        return decimal(self.minimum) > 0 and PopulationCoverage().irreparable(classes)
 
     def sql(self, quasi_identifiers: Sequence[str]) -> str:
         least, least_of = sql_ratio(self.minimum)
@@ -112,4 +113,4 @@ class DeltaPresence(Model):
             SELECT class, size / n AS value,
                 size * {least_of} >= {least} * n AND size * {most_of} <= {most} * n AS holds
             FROM classes LEFT JOIN population USING (class)
-            UNION ALL SELECT class, 0, excused OR {self.minimum!r} = 0 FROM absent"""
+            UNION ALL SELECT class, 0, excused OR {least} = 0 FROM absent"""

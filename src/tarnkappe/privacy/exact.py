@@ -17,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 TOLERANCE = 1e-9
+WRITTEN_DIGITS = 14
+"""A longer floating point number, its mark included, is taken for a computed one."""
+LARGEST_DENOMINATOR = 1_000_000
 
 
 Exact = float | str | Fraction
@@ -25,8 +28,39 @@ Exact = float | str | Fraction
 
 @lru_cache(maxsize=1024)
 def decimal(number: Exact) -> Fraction:
-    """The number as the user wrote it: 0.1 is one tenth, not its nearest binary fraction."""
-    return Fraction(str(number))
+    """The number as the user wrote it: 0.1 is one tenth, not its nearest binary fraction.
+
+    A floating point number of more digits than anybody writes was computed, as 1 / 6 is: it is the simplest
+    fraction that rounds to it, where there is one with a denominator that data have.
+
+    >>> decimal(0.1), decimal("2/3"), decimal(1 / 6)
+    (Fraction(1, 10), Fraction(2, 3), Fraction(1, 6))
+    """
+    written = Fraction(str(number))
+    if isinstance(number, float) and math.isfinite(number) and len(repr(number)) > WRITTEN_DIGITS:
+        simple = written.limit_denominator(LARGEST_DENOMINATOR)
+        return simple if float(simple) == number else written
+    return written
+
+
+def shown(number: Exact) -> str:
+    """A number for a sentence: a fraction as a fraction, a decimal number as a decimal number.
+
+    >>> shown(0.25), shown("1/3"), shown(1 / 3)
+    ('0.25', '1/3', '1/3')
+    """
+    exact = decimal(number)
+    return f"{float(exact):g}" if Fraction(f"{float(exact):g}") == exact else str(exact)
+
+
+def percents(share: Exact, sign: str = "percent") -> str:
+    """A share in words: as a percentage where that is exact, else as the fraction that it is.
+
+    >>> percents(0.125), percents("2/3")
+    ('12.5 percent', '2/3')
+    """
+    hundredfold = shown(100 * decimal(share))
+    return str(decimal(share)) if "/" in hundredfold else f"{hundredfold} {sign}"
 
 
 def share_of(share: float, total: int) -> int:

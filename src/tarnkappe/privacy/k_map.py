@@ -9,17 +9,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.exact import decimal, sql_ratio
+from tarnkappe.privacy.exact import Exact, decimal, percents, sql_ratio
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.model import (
     Direction,
     Measure,
     Model,
     Monotonicity,
-    require,
-    require_positive,
     require_whole,
 )
+from tarnkappe.privacy.shares import require_share
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
@@ -63,16 +62,12 @@ class KMap(Model):
     looks_beyond_release = True
 
     k: int
-    sampling_fraction: float | None = None
+    sampling_fraction: Exact | None = None
 
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k)
         if self.sampling_fraction is not None:
-            require_positive(self.name, "sampling_fraction", self.sampling_fraction)
-            require(
-                self.sampling_fraction <= 1,
-                f"{self.name} needs a sampling_fraction of at most 1, not {self.sampling_fraction}",
-            )
+            require_share(self.name, "sampling_fraction", self.sampling_fraction, above_zero=True)
 
     @classmethod
     def examples(cls) -> tuple[KMap, ...]:
@@ -86,7 +81,7 @@ class KMap(Model):
             )
         return (
             f"Everybody in the release is expected to look the same as at least {self.k - 1} others in the "
-            f"population, if the table is a random {100 * self.sampling_fraction:g} percent of it."
+            f"population, if the table is a random {percents(self.sampling_fraction)} of it."
         )
 
     @property
@@ -119,7 +114,7 @@ class KMap(Model):
     def measure(self, classes: Classes) -> Measure:
         if self.sampling_fraction is None:
             return population_of(self, classes).astype(np.float64)
-        return classes.sizes / self.sampling_fraction
+        return classes.sizes / float(decimal(self.sampling_fraction))
 
     def holds(self, classes: Classes) -> Mask:
         if self.sampling_fraction is None:
@@ -137,6 +132,6 @@ class KMap(Model):
                 FROM classes LEFT JOIN population USING (class)"""
         numerator, denominator = sql_ratio(self.sampling_fraction)
         return f"""
-            SELECT class, size / {self.sampling_fraction!r} AS value,
+            SELECT class, size / {float(decimal(self.sampling_fraction))!r} AS value,
                 size * {denominator} >= {self.k} * {numerator} AS holds
             FROM classes"""

@@ -133,6 +133,18 @@ class Model(ABC):
         return (self,)
 
     @property
+    def suppression_rule(self) -> str:
+        """How classes are chosen for suppression, where suppressing others would keep the promise too.
+
+        Empty if there is no choice: what must go is the same in any case. So it is for a model on single
+        classes, and for one on groups that more rows never hurt: then a group that breaks the promise
+        holds no part that keeps it.
+        """
+        if self.scope is not Scope.GROUP or self.monotonicity.with_suppression:
+            return ""
+        return "groups of classes that break a promise are suppressed as a whole"
+
+    @property
     def distributions(self) -> tuple[tuple[str, ...], ...]:
         """The columns, or combinations of columns, whose values the model counts in each class."""
         return ()

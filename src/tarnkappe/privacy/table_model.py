@@ -35,6 +35,10 @@ class TableModel(Model):
 
     scope = Scope.TABLE
 
+    @property
+    def suppression_rule(self) -> str:
+        return "classes are suppressed smallest first, equal ones by their labels"
+
     @abstractmethod
     def measure_sizes(self, sizes: Counts, num_rows: int) -> float:
         """The measured value of a release with classes of these sizes, of an input with so many rows."""

@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.privacy.exact import decimal
-from tarnkappe.privacy.model import entries_of, require_share
+from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.model import entries_of
+from tarnkappe.privacy.shares import require_share
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.people import matching
@@ -34,7 +35,7 @@ class KnowledgeRules(Attack):
     knowledge = "What linking needs, and rules that say who does not have which value."
 
     column: str
-    confidence: float = 1.0
+    confidence: Exact = 1.0
 
     def __post_init__(self) -> None:
         require_share(self.name, "confidence", self.confidence)
@@ -46,7 +47,7 @@ class KnowledgeRules(Attack):
 
     @property
     def certain(self) -> bool:
-        return self.confidence == 1
+        return decimal(self.confidence) == 1
 
     def find(self, target: Target, shown: int | None) -> Found:
         target.distribution(self.column)  # refuses a column that is not sensitive

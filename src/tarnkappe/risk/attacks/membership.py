@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from tarnkappe.privacy.exact import decimal
-from tarnkappe.privacy.model import require_share
+from tarnkappe.privacy.exact import Exact, decimal, percents
+from tarnkappe.privacy.shares import require_share
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
@@ -27,14 +27,14 @@ class Membership(Attack):
     needs = (Need.RELEASE, Need.PEOPLE)
     knowledge = "The quasi-identifiers of everybody who could be in the table."
 
-    confidence: float = 1.0
+    confidence: Exact = 1.0
 
     def __post_init__(self) -> None:
         require_share(self.name, "confidence", self.confidence)
 
     @property
     def certain(self) -> bool:
-        return self.confidence == 1
+        return decimal(self.confidence) == 1
 
     def find(self, target: Target, shown: int | None) -> Found:
         people, fit = target.people, target.fit
@@ -54,7 +54,7 @@ class Membership(Attack):
                 people.known(kind), int(people.sizes[kind]), learned, chance, people.names([kind])
             )
 
-        sure = "certain" if self.certain else f"at least {100 * self.confidence:g} % certain"
+        sure = "certain" if self.certain else f"at least {percents(self.confidence, '%')} certain"
         return Found(
             sizes=people.sizes[victims],
             certainties=chances[victims],

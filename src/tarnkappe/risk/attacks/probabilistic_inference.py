@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from tarnkappe.privacy.exact import Exact, percents
 from tarnkappe.privacy.model import Measure
 from tarnkappe.privacy.shares import every_share_at_most, largest_share, require_share
 from tarnkappe.risk.attacks.attack import SensitiveAttack
@@ -23,7 +24,7 @@ class ProbabilisticInference(SensitiveAttack):
     name = "probabilistic-inference"
     title = "Probabilistic inference"
 
-    confidence: float = 0.8
+    confidence: Exact = 0.8
 
     def __post_init__(self) -> None:
         require_share(self.name, "confidence", self.confidence)
@@ -44,12 +45,14 @@ class ProbabilisticInference(SensitiveAttack):
         return f"{value} ({100 * count / distribution.sizes[class_index]:.0f} %)"
 
     def success(self, target: Target, victims: str) -> str:
-        return (
-            f"'{self.column}' is guessed with more than {100 * self.confidence:g} % certainty for {victims}."
-        )
+        return f"'{self.column}' is guessed with more than {self._bound} certainty for {victims}."
 
     def failure(self, target: Target) -> str:
-        return f"'{self.column}' is guessed with more than {100 * self.confidence:g} % certainty for nobody."
+        return f"'{self.column}' is guessed with more than {self._bound} certainty for nobody."
+
+    @property
+    def _bound(self) -> str:
+        return percents(self.confidence, "%")
 
     def evidence(self, target: Target) -> dict[str, Any]:
         shares = largest_share(self.values(target))[target.kept]

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tarnkappe.privacy.model import Measure, entries_of, require_number, require_share
+from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.model import Measure, entries_of, require_number
+from tarnkappe.privacy.shares import require_share
 from tarnkappe.risk.attacks.attack import SensitiveAttack
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table.classes import Mask
@@ -29,7 +31,7 @@ class Skewness(SensitiveAttack):
     knowledge = "What linking needs, and how frequent the values are overall."
 
     ratio: float = 10.0
-    likely: float = 0.5
+    likely: Exact = 0.5
 
     def __post_init__(self) -> None:
         require_number(self.name, "ratio", self.ratio, 1)
@@ -43,13 +45,13 @@ class Skewness(SensitiveAttack):
         ratios, shares = self._entries(target)
         distribution = self.values(target)
         found = np.zeros(distribution.num_classes, dtype=bool)
-        found[distribution.class_of_entry[(ratios >= self.ratio) & (shares >= self.likely)]] = True
+        found[distribution.class_of_entry[(ratios >= self.ratio) & (shares >= self._least_share)]] = True
         return found
 
     def certainties(self, target: Target) -> Measure:
         ratios, shares = self._entries(target)
         distribution = self.values(target)
-        found = (ratios >= self.ratio) & (shares >= self.likely)
+        found = (ratios >= self.ratio) & (shares >= self._least_share)
         highest = np.zeros(distribution.num_classes)
         np.maximum.at(highest, distribution.class_of_entry[found], shares[found])
         return highest
@@ -60,7 +62,7 @@ class Skewness(SensitiveAttack):
         ratio, code, share = max(
             (count * rows / (size * int(totals[code])), -code, count / size)
             for code, count in entries_of(distribution, class_index)
-            if count / size >= self.likely
+            if count / size >= self._least_share
         )
         label = distribution.column.labels[-code]
         return f"{label} ({100 * share:.0f} %, {ratio:.3g} times as often as overall)"
@@ -77,8 +79,13 @@ class Skewness(SensitiveAttack):
     def evidence(self, target: Target) -> dict[str, Any]:
         ratios, shares = self._entries(target)
         kept = target.kept[self.values(target).class_of_entry]
-        likely = kept & (shares >= self.likely)
+        likely = kept & (shares >= self._least_share)
         return {"highest_ratio": float(ratios[likely].max(initial=0.0))}
+
+    @property
+    def _least_share(self) -> float:
+        """Shares are quotients that are rounded once, as this is: equal ones are found equal."""
+        return float(decimal(self.likely))
 
     def _entries(self, target: Target) -> tuple[Measure, Measure]:
         """For each entry of the distribution its risk ratio and its share of the class."""

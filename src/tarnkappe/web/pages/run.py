@@ -59,7 +59,8 @@ def _results(visit: Visit, job_id: str, kind: str) -> None:
 
 def _proof(visit: Visit, found: dict[str, Any]) -> str:
     name = visit.t(f"losses.{found['loss_measure']}")
-    return visit.t("run.loss_optimal" if found["optimal"] else "run.loss_found", loss=name)
+    unproven = "loss_levels" if found.get("optimal_levels") else "loss_found"
+    return visit.t("run.loss_optimal" if found["optimal"] else f"run.{unproven}", loss=name)
 
 
 def _promises(visit: Visit, found: dict[str, Any]) -> None:
