@@ -53,9 +53,9 @@ class KnowledgeRules(Attack):
         target.distribution(self.column)  # refuses a column that is not sensitive
         rules = [rule for rule in target.background.rules if rule.column == self.column]
         people, fit = target.people, target.fit
-        applies = np.array([matching(rule.where, people.table) for rule in rules], dtype=bool).reshape(
-            len(rules), -1
-        )
+        applies = np.zeros((len(rules), people.number), dtype=bool)
+        for place, rule in enumerate(rules):
+            applies[place] = matching(rule.where, people.table)
         # People of one kind, to whom the same rules apply, are judged together.
         grouping = group_codes(
             [people.kind_of_row, *applies.astype(np.int32)], [len(people.sizes), *[2] * len(rules)]
