@@ -251,6 +251,9 @@ def test_three_digits_of_a_zip_code_may_stay_where_many_people_live() -> None:
     [
         ("x", [7] * 20, Role.INSENSITIVE),
         ("x", [None] * 20, Role.INSENSITIVE),
+        ("DTHFL", ["Y"] * 6 + [""] * 600, Role.SENSITIVE),
+        ("x", ["Y"] * 6 + [None] * 600, Role.SENSITIVE),
+        ("death date", ["2020"] * 6 + [None] * 600, Role.QUASI_IDENTIFIER),
         ("geschlecht", ["m", "w", "d"] * 9, Role.QUASI_IDENTIFIER),
         ("code", ["I10.0", "E11.9", "J45"] * 9, Role.SENSITIVE),
         ("salary", [">50K", "<=50K"] * 9, Role.SENSITIVE),

@@ -14,11 +14,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import IntEnum
 
-from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.view import DECIMAL, ColumnView
 from tarnkappe.table import Role
 
 MOSTLY = 0.6
-"""A column holds what this share of its different values looks like."""
+"""A column holds what this share of its cells, or of its different values, looks like."""
 
 
 class Kind(IntEnum):
@@ -146,8 +146,9 @@ class Shape(Detector):
         valid: what else must hold of a cell, such as a check digit.
         inside: a pattern to be found inside longer cells (free text), in which a single one counts.
         plausible: a pattern that is good enough if the header speaks of such identifiers.
-        distinct: the least share of the rows that must differ, for shapes that categories have too.
-        most: the share of the different values that must have the shape.
+        distinct: the least rarefied share of different values, for shapes that categories have too.
+        most: the share of the cells, or of the different values, that must have the shape.
+        decimals: whether such an identifier may be a decimal number.
     """
 
     shape: str = ""
@@ -156,6 +157,7 @@ class Shape(Detector):
     plausible: str = ""
     distinct: float = 0.0
     most: float = MOSTLY
+    decimals: bool = False
 
     def look(self, column: ColumnView) -> Finding | None:
         """Whole cells first, then cells that contain one."""
@@ -176,7 +178,9 @@ class Shape(Detector):
         return self.finding(column, round(share * column.filled), reason)
 
     def _share(self, column: ColumnView, holds: Callable[[str], bool]) -> float:
-        return column.share_of(holds) if column.distinct_share >= self.distinct else 0.0
+        if column.rarefied_share < self.distinct:
+            return 0.0
+        return column.share_of(lambda text: (self.decimals or not DECIMAL.fullmatch(text)) and holds(text))
 
     def _doubt(self, column: ColumnView) -> str:
         return "" if self.named(column) else ", whatever the header says"

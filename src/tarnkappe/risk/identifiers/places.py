@@ -19,6 +19,7 @@ _FIVE = re.compile(r"[0-9]{5}(?:-[0-9]{4})?")
 _LETTERED = re.compile(
     r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|(?:A|D|CH)-[0-9]{4,5}"
 )
+_SOME_CODE = re.compile(r"[0-9]{4,6}|(?=.*[0-9])(?=.*[A-Z])[0-9A-Z][0-9A-Z -]{3,7}")
 _MASKED = re.compile(r"([0-9]{1,5})[*xX]{1,4}")
 
 
@@ -49,11 +50,11 @@ class Postcodes(Detector):
         return self._masked(column, named)
 
     def guess(self, column: ColumnView) -> Finding | None:
-        """Four digits, as in Austria and Switzerland, are postcodes if the header says so."""
-        share = column.share_of(lambda value: bool(re.fullmatch(r"[0-9]{4}", value)))
+        """Whatever other countries write, as the four digits of Austria, if the header says so."""
+        share = column.share_of(lambda value: bool(_SOME_CODE.fullmatch(value)))
         if not self.named(column) or share < MOSTLY:
             return None
-        return self._found(column, share, "the header speaks of postcodes, and the values have four digits")
+        return self._found(column, share, "the header speaks of postcodes, and the values may be")
 
     def _found(self, column: ColumnView, share: float, reason: str) -> Finding:
         tail = "" if self.named(column) else ": they may be postcodes, whatever the header says"
@@ -65,7 +66,7 @@ class Postcodes(Detector):
         numbers = column.numbers
         if numbers is None or not column.is_whole or numbers.min() < 1000 or numbers.max() > 99_999:
             return False
-        return float(np.mean(numbers % 100 == 0)) < 0.05 and column.distinct_share < 0.9
+        return float(np.mean(numbers % 100 == 0)) < 0.05 and column.rarefied_share < 0.9
 
     def _masked(self, column: ColumnView, named: bool) -> Finding | None:
         """Masked codes with more than three digits, or with three whose area is small."""
@@ -152,5 +153,6 @@ PLACES = (
         ("lat", "latitude", "lon", "lng", "longitude", "coordinates", "geo", "gps", "koordinaten"),
         shape=r"\(?[-+]?[0-9]{1,2}\.[0-9]{3,}[,; ]+[-+]?[0-9]{1,3}\.[0-9]{3,}\)?|[0-9]{1,3}°.*[NSEWO]",
         plausible=r"[-+]?[0-9]{1,3}\.[0-9]{2,}",
+        decimals=True,
     ),
 )

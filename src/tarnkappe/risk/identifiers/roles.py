@@ -5,25 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tarnkappe.risk.identifiers.detector import Finding, phrases
-from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.detector import Finding
+from tarnkappe.risk.identifiers.view import ColumnView, is_like
+from tarnkappe.risk.identifiers.words import HEADER_WORDS
 from tarnkappe.table import Role
 
 FREE_TEXT_WORDS = 4
-SENSITIVE_WORDS = phrases(
-    "diagnosis, diagnose, disease, illness, krankheit, icd, condition, disorder, symptom, "
-    "symptoms, treatment, therapy, therapie, medication, drug, prescription, procedure, finding, "
-    "befund, hiv, salary, income, gehalt, einkommen, wage, religion, konfession, party, "
-    "political, orientation, sexual, offence, crime, conviction, debt, result, outcome, lab, "
-    "gene, mutation, addiction"
-)
-KNOWN_WORDS = phrases(
-    "age, alter, sex, gender, geschlecht, race, ethnicity, ethnic, nationality, country, land, "
-    "state, region, education, bildung, degree, marital, familienstand, married, children, "
-    "household, occupation, job, beruf, profession, workclass, employer, department, industry, "
-    "language, birth, year, month, height, weight, hospital, ward, school, citizenship, origin, "
-    "status"
-)
+WEAK_WORDS = ("status", "type", "group", "class")
+"""Words that decide nothing beside another one."""
 _ICD = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.[0-9A-TV-Z]{1,4})?")
 _SEXES = frozenset(
     [
@@ -59,18 +48,46 @@ def propose_role(column: ColumnView, findings: Sequence[Finding]) -> tuple[Role,
         what = "is nested and cannot be protected cell by cell" if column.is_nested else "is empty"
         return (Role.IDENTIFIER if column.is_nested else Role.INSENSITIVE), f"the column {what}"
     if column.distinct == 1:
-        return Role.INSENSITIVE, "it says the same of everybody"
-    if column.numbers is None and column.words >= FREE_TEXT_WORDS and column.distinct_share > 0.5:
+        return _one_value(column)
+    if column.numbers is None and _is_free_text(column):
         return Role.IDENTIFIER, "free text: nobody can tell what it gives away, so it should not be released"
     if {text.lower() for text in column.sample} <= _SEXES:
         return Role.QUASI_IDENTIFIER, "the values are sexes, which everybody can see"
     if column.distinct >= 3 and column.share_of(lambda text: bool(_ICD.fullmatch(text))) >= 0.8:
         return Role.SENSITIVE, "the values look like codes of diagnoses (ICD-10)"
-    if column.says(SENSITIVE_WORDS):
+    kept, known = _last_word(column, "sensitive"), _last_word(column, "known")
+    if kept > known or (kept == known > 0):
         return Role.SENSITIVE, "the header speaks of what people want to keep to themselves"
-    if column.says(KNOWN_WORDS):
+    if known:
         return Role.QUASI_IDENTIFIER, "the header speaks of what neighbours and colleagues may know"
     return (
         Role.QUASI_IDENTIFIER,
         f"{column.distinct:,} different values that nothing explains: an attacker may know them",
+    )
+
+
+def _one_value(column: ColumnView) -> tuple[Role, str]:
+    """One value says the same of everybody only if everybody has it: where cells are empty it is a mark."""
+    if column.filled == column.rows:
+        return Role.INSENSITIVE, "it says the same of everybody"
+    mark = f"a mark that {column.filled:,} of {column.rows:,} rows have: it tells them from the others"
+    if column.speaks_of(HEADER_WORDS["date"]):
+        return Role.QUASI_IDENTIFIER, mark
+    return Role.SENSITIVE, mark
+
+
+def _is_free_text(column: ColumnView) -> bool:
+    """Whether cells are sentences, most of them different, or notes of several words."""
+    different = column.rarefied_share > 0.5
+    notes = column.speaks_of(HEADER_WORDS["notes"]) and column.distinct > 5 and column.words >= 2
+    return (column.words >= FREE_TEXT_WORDS and different) or (notes and different)
+
+
+def _last_word(column: ColumnView, name: str) -> int:
+    """The place in the header of the last word of a list, from 1; 0 if it has none."""
+    own = column.header.split()
+    strong = [word for word in own if word not in WEAK_WORDS] or own
+    return max(
+        (place for place, word in enumerate(strong, 1) if is_like(word, HEADER_WORDS[name])),
+        default=int(column.says([phrase for phrase in HEADER_WORDS[name] if " " in phrase])),
     )

@@ -4,69 +4,118 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 
 import numpy as np
 
 from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind
 from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.words import HEADER_WORDS
 
 LEAST_ROWS = 10
-DIFFERENT = 0.95
-LONG = 6
+MOSTLY = 0.6
+NEARLY_ALL = 0.95
+DIFFERENT = 0.8
+DIFFERENT_IF_NAMED = 0.6
+LONG = 5
+SAME_UNIT = 0.9
 _CODE = re.compile(r"[^\s,;]*[0-9][^\s,;]*|(?=.*[0-9])[A-Z0-9]+(?:[ -][A-Z0-9]+){1,5}")
 _HASH = re.compile(
     r"[0-9a-fA-F]{16,128}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_-]{20,64}"
 )
-_MEASURED = re.compile(r"[-+]?[0-9.,]+(?:e[-+]?[0-9]+)?\s*[^\d\s]{0,6}", re.IGNORECASE)
+_MEASURED = re.compile(r"[-+]?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?\s*([^\d\s]{0,6})", re.IGNORECASE)
+_DIAGNOSIS = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.[0-9A-TV-Z]{1,4})?")
+_OF_SUBJECTS = ("usubjid", "subjid")
+"""How clinical studies (CDISC) name the number of a person; it may repeat over all visits."""
 
 
 @dataclasses.dataclass(frozen=True)
 class UniqueCodes(Detector):
-    """Codes that nearly every row has one of its own.
+    """Codes that single people out: of a hundred cells most differ.
 
     Whole numbers count as codes if they run through the rows one by one, or if all have the same number of
-    digits, six or more: measurements have a varying number of digits. Numbers with decimals are measured.
+    digits, five or more, or if the header speaks of numbers of people: measurements have a varying number of
+    digits. Numbers with decimals, and numbers that nearly all have the same unit, are measured.
     """
 
     def look(self, column: ColumnView) -> Finding | None:
-        """Nothing: that cells are unique tells less than any other header or cell."""
+        """The numbers of persons in clinical studies, which go by a fixed name; nothing else."""
+        if column.header.strip() in _OF_SUBJECTS and column.distinct >= 2:
+            reason = "the header is that of the numbers of persons in a study"
+            return self.finding(column, column.filled, reason)
+        return None
 
     def guess(self, column: ColumnView) -> Finding | None:
-        """Whether the values are codes, and nearly all different."""
-        if column.filled < LEAST_ROWS or column.distinct_share < DIFFERENT:
+        """Whether the values are codes, and most of them different."""
+        if column.filled < LEAST_ROWS or column.distinct < 3:
+            return None
+        named = self._is_named(column)
+        if not named and column.speaks_of(HEADER_WORDS["id"]) and column.says(HEADER_WORDS["group"]):
+            return None  # the number of a team, a ward, a school: others know it
+        if column.rarefied_share < (DIFFERENT_IF_NAMED if named else DIFFERENT):
             return self._hashes(column)
-        codes = self._whole_numbers(column) if column.numbers is not None else self._texts(column)
+        whole = column.numbers is not None
+        codes = self._whole_numbers(column, named) if whole else self._texts(column, named)
         if not codes:
             return None
         return self.finding(
-            column, column.filled, f"nearly every row has a {codes} of its own, which names one person"
+            column, column.filled, f"most rows have a {codes} of their own, which names one person"
         )
+
+    def _is_named(self, column: ColumnView) -> bool:
+        """Whether the header speaks of numbers of people, and not of those of groups of people."""
+        ends = re.search(r"(?:ID|Id|_id|No|Nr)\.?$", column.name) is not None
+        speaks = ends or self.named(column) or column.speaks_of(HEADER_WORDS["id"])
+        return speaks and not column.says(HEADER_WORDS["group"])
 
     def _hashes(self, column: ColumnView) -> Finding | None:
         """A hash or a random identifier stands for a person even if several rows have the same."""
-        if column.filled < LEAST_ROWS or column.numbers is not None or column.distinct < 2:
+        if column.numbers is not None:
             return None
-        if column.share_of(lambda text: bool(_HASH.fullmatch(text) and re.search(r"\d", text))) < DIFFERENT:
+        if column.share_of(lambda text: bool(_HASH.fullmatch(text) and re.search(r"\d", text))) < NEARLY_ALL:
             return None
         return self.finding(column, column.filled, "the values are hashes or random identifiers of persons")
 
-    def _whole_numbers(self, column: ColumnView) -> str:
+    def _whole_numbers(self, column: ColumnView, named: bool) -> str:
         numbers = column.numbers
         if numbers is None or not column.is_whole or len(numbers) == 0:
             return ""
         if numbers.max() - numbers.min() < 1.05 * len(numbers):
             return "running number"
         lengths = np.array([len(text.lstrip("-")) for text in column.sample])
-        if (lengths >= LONG).all() and (lengths == lengths[0]).all():
+        exempt = _is_explained(column) and column.rarefied_share < NEARLY_ALL
+        if (lengths >= LONG).all() and (lengths == lengths[0]).all() and not exempt:
             return "number"
-        return "number" if self.named(column) else ""
+        return "number" if named else ""
 
-    def _texts(self, column: ColumnView) -> str:
+    def _texts(self, column: ColumnView, named: bool) -> str:
+        units: Counter[str] = Counter()
+
+        def count_units(text: str) -> bool:
+            match = None if text.isdigit() else _MEASURED.fullmatch(text)
+            units.update([match[1].strip()] if match else [])
+            return match is not None
+
+        column.share_of(count_units)
+        measured = bool(units) and units.most_common(1)[0][1] >= SAME_UNIT * units.total()
+
         def is_code(text: str) -> bool:
-            measured = _MEASURED.fullmatch(text) and not text.isdigit()
-            return bool(_CODE.fullmatch(text)) and not measured and len(text) >= 4
+            unit = not text.isdigit() and _MEASURED.fullmatch(text) is not None
+            return (
+                len(text) >= 4
+                and bool(_CODE.fullmatch(text))
+                and not (unit and measured)
+                and not _DIAGNOSIS.fullmatch(text)
+            )
 
-        return "code" if column.share_of(is_code) >= DIFFERENT else ""
+        if not named and _is_explained(column) and column.rarefied_share < NEARLY_ALL:
+            return ""
+        return "code" if column.share_of(is_code) >= MOSTLY else ""
+
+
+def _is_explained(column: ColumnView) -> bool:
+    """Whether the header speaks of something that people have, and not of what they are called by."""
+    return any(column.speaks_of(HEADER_WORDS[name]) for name in ("known", "sensitive", "date"))
 
 
 UNIQUE_CODES = (

@@ -5,6 +5,7 @@ A name that is also an ordinary word (Brown, Baker, May, Rose, Jordan) is no evi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib.resources import files
 from itertools import chain
@@ -24,6 +25,23 @@ def _words(name: str, *further: Iterable[str]) -> frozenset[str]:
 _ORDINARY = _words("ordinary_words")
 _FOREIGN = [text for women, men, _ in ORIGINS.values() for text in (women, men)]
 
-GIVEN_NAMES = _words("given_names", LOCAL_WOMEN, LOCAL_MEN, _FOREIGN) - _ORDINARY
-FAMILY_NAMES = _words("family_names", [LOCAL_FAMILIES], [name for _, _, name in ORIGINS.values()]) - _ORDINARY
+GIVEN_NAMES = (
+    _words("given_names", _lines("given_names_by_country"), LOCAL_WOMEN, LOCAL_MEN, _FOREIGN) - _ORDINARY
+)
+_LOCAL = (LOCAL_FAMILIES, *(name for _, _, name in ORIGINS.values()))
+FAMILY_NAMES = _words("family_names", _lines("family_names_by_country"), _LOCAL) - _ORDINARY
+NAMES = GIVEN_NAMES | FAMILY_NAMES
 TOWNS = frozenset(_lines("towns"))
+
+
+def _header_words() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    text = " ".join(_lines("header_words"))
+    for match in re.finditer(r"(\w+): ([^:]*)(?=\s\w+:|$)", text):
+        found[match[1]] = tuple(word.strip() for word in match[2].split(","))
+    return found
+
+
+HEADER_WORDS = _header_words()
+"""What words of a header speak of: names, things that have names, identifiers, groups, dates, what others
+know, what people keep to themselves, places, notes."""
