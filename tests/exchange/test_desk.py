@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange import Purpose, Verdict, Wanted
 from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.packages import digest_of, opened
 from tarnkappe.exchange.desk.tables import REQUESTS
 from tarnkappe.exchange.staff import Duty, Person, Staff
@@ -40,7 +41,7 @@ def desk(store: Store | None = None, table: pa.Table | None = None, **policy) ->
 
 def decide(at: Desk, digest: str, person: str, accepts: bool = True, **changes) -> State:
     content = {**at.to_decide(digest, person, accepts=accepts, reason="It serves the patients."), **changes}
-    return at.decide(content, Signer(KEYS[person]).sign(Statement("decision", content)))
+    return at.decide(content, Signer(KEYS[person]).sign(decision_statement(content)))
 
 
 def accepted(at: Desk, sent=None) -> str:
@@ -91,7 +92,9 @@ def test_the_log_and_the_answer_hold_no_patient_and_no_reason() -> None:
     told = json.dumps([dict(entry.details) for entry in at.log.entries()]) + json.dumps(dict(answer.content))
     for word in ("P01", "P13", "Schweisser", "JP", "D1", "Name", "origin", "withheld"):
         assert word not in told
-    assert set(answer.content) == {"request", "id", "from", "verdict", "package", "time"}
+    said = {"request", "id", "from", "verdict", "package", "time"}
+    assert set(answer.content) == said | {"bytes", "rows", "columns", "check", "decisions"}
+    assert "It serves the patients." not in json.dumps(dict(answer.content))
 
 
 def test_a_refusal_says_nothing_but_that_it_is_one() -> None:
@@ -131,7 +134,7 @@ def test_only_physicians_and_reviewers_decide(person: str) -> None:
     at.check(sent.digest, "Stew")
     content = at.to_decide(sent.digest, person, accepts=True, reason="x")
     with pytest.raises(AccessError):
-        at.decide(content, Signer(KEYS.get(person, OWN)).sign(Statement("decision", content)))
+        at.decide(content, Signer(KEYS.get(person, OWN)).sign(decision_statement(content)))
     assert at.state(sent.digest) is State.CHECKED
     with pytest.raises(AccessError, match="steward"):
         at.check(sent.digest, "Ann")
@@ -162,9 +165,9 @@ def test_forged_changed_and_replayed_decisions_are_refused_and_logged() -> None:
     at.receive(sent)
     at.check(sent.digest, "Stew")
     content = at.to_decide(sent.digest, "Ann", accepts=True, reason="x")
-    signature = Signer(KEYS["Ann"]).sign(Statement("decision", content))
+    signature = Signer(KEYS["Ann"]).sign(decision_statement(content))
     attempts = [
-        (content, Signer(KEYS["Bea"]).sign(Statement("decision", content))),  # another's key
+        (content, Signer(KEYS["Bea"]).sign(decision_statement(content))),  # another's key
         ({**content, "reason": "y"}, signature),  # changed
         (content, Signer(KEYS["Ann"]).sign(Statement("answer", content))),  # another kind of statement
         (content, "00" * 64),
@@ -220,7 +223,9 @@ def test_requests_expire_and_can_be_withdrawn() -> None:
         at.check(late.digest, "Stew")
 
 
-def test_after_the_deadline_nothing_can_be_decided_even_if_nobody_looked() -> None:
+def test_after_the_deadline_nothing_can_be_decided_even_if_nobody_looked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     at, sent = desk(days=0), request()
     at.receive(sent)
     with pytest.raises(AccessError, match="expired"):
@@ -231,10 +236,15 @@ def test_after_the_deadline_nothing_can_be_decided_even_if_nobody_looked() -> No
     at.check(sent.digest, "Stew")
     decide(at, sent.digest, "Ann")
     content = at.to_decide(sent.digest, "Cleo", accepts=True, reason="x")
-    with store.writing() as connection:
-        connection.execute(sa.update(REQUESTS).values(deadline="2020-01-01T00:00:00+00:00"))
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + timedelta(days=40)
+
+    monkeypatch.setattr("tarnkappe.exchange.desk.desk.datetime", Later)
     with pytest.raises(AccessError, match="expired"):
-        at.decide(content, Signer(KEYS["Cleo"]).sign(Statement("decision", content)))
+        at.decide(content, Signer(KEYS["Cleo"]).sign(decision_statement(content)))
     assert at.state(sent.digest) is State.EXPIRED
 
 

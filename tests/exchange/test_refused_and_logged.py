@@ -13,10 +13,11 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, ProtocolError, VerificationError
 from tarnkappe.exchange import Wanted
 from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.peer import service as peer_service
 from tarnkappe.federation.certificates import Authority, Credentials
 from tarnkappe.federation.transport import UnreachableError
-from tarnkappe.state import Signer, Statement, Store
+from tarnkappe.state import Signer, Store
 from tests.exchange.scenes import request
 from tests.exchange.test_desk import KEYS, accepted, decide, desk
 from tests.exchange.test_peers import House
@@ -55,7 +56,7 @@ def test_a_replayed_decision() -> None:
         at.receive(each)
         at.check(each.digest, "Stew")
     content = at.to_decide(sent.digest, "Ann", accepts=True, reason="x")
-    signature = Signer(KEYS["Ann"]).sign(Statement("decision", content))
+    signature = Signer(KEYS["Ann"]).sign(decision_statement(content))
     at.decide(content, signature)
     with pytest.raises(AccessError, match="decided already"):
         at.decide(content, signature)  # as the second pair of eyes
@@ -64,7 +65,7 @@ def test_a_replayed_decision() -> None:
     early = at.to_decide(other.digest, "Ann", accepts=True, reason="x")
     at.check(other.digest, "Stew")
     with pytest.raises(AccessError, match="another check"):
-        at.decide(early, Signer(KEYS["Ann"]).sign(Statement("decision", early)))  # about a later check
+        at.decide(early, Signer(KEYS["Ann"]).sign(decision_statement(early)))  # about a later check
     assert len(refusals(at)) == 3
     assert at.state(other.digest) is State.CHECKED
 
@@ -88,7 +89,7 @@ def test_a_request_that_was_changed_in_the_store_is_not_the_one_that_was_decided
     at.check(sent.digest, "Stew")
     decide(at, sent.digest, "Ann")
     content = at.to_decide(sent.digest, "Cleo", accepts=True, reason="x")
-    signature = Signer(KEYS["Cleo"]).sign(Statement("decision", content))
+    signature = Signer(KEYS["Cleo"]).sign(decision_statement(content))
     with at.store.writing() as connection:
         connection.execute(
             sa.text("UPDATE exchange_recommendations SET package = :other"), {"other": b"another package"}

@@ -17,13 +17,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tarnkappe.errors import AccessError
 from tarnkappe.exchange import Purpose, Wanted
 from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.delivery import Delivery
 from tarnkappe.exchange.desk.packages import digest_of
 from tarnkappe.exchange.desk.records import Records
 from tarnkappe.exchange.desk.states import TRANSITIONS, Event, after
 from tarnkappe.exchange.desk.tables import REQUESTS
 from tarnkappe.exchange.staff import Staff
-from tarnkappe.state import Signer, Statement
+from tarnkappe.state import Signer
 from tests.exchange.scenes import FIXTURE, request
 from tests.exchange.test_desk import KEYS, desk
 
@@ -102,7 +103,7 @@ class Exchange(RuleBasedStateMachine):
     def decide(self, name: str, person: str, accepts: bool) -> None:
         with contextlib.suppress(AccessError):
             content = self.desk.to_decide(SENT[name].digest, person, accepts=accepts, reason="So.")
-            signature = Signer(KEYS[person]).sign(Statement("decision", content))
+            signature = Signer(KEYS[person]).sign(decision_statement(content))
             self.signed.append((content, signature))
             self._submit(name, content, signature)
 
@@ -138,7 +139,7 @@ class Exchange(RuleBasedStateMachine):
             return
         with contextlib.suppress(AccessError):
             content = self.desk.to_decide(SENT[name].digest, person, accepts=True, reason="So.")
-            self._submit(name, content, Signer(KEYS[signer]).sign(Statement("decision", content)))
+            self._submit(name, content, Signer(KEYS[signer]).sign(decision_statement(content)))
 
     def _submit(self, name: str, content: dict[str, Any], signature: str) -> None:
         with contextlib.suppress(AccessError):

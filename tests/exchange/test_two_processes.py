@@ -18,11 +18,12 @@ import sqlalchemy as sa
 
 from tarnkappe.exchange import Anchor, Request
 from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.example import make, write_toml
 from tarnkappe.exchange.site import Site
 from tarnkappe.federation.certificates import Authority
-from tarnkappe.state import Key, Signer, Statement
+from tarnkappe.state import Key, Signer
 from tests.exchange.scenes import ASKED, FIXTURE, free_port, patients, request
 from tests.exchange.test_desk import DUTIES, KEYS
 from tests.exchange.test_worked_requests import BORN, born, dependent_on_age
@@ -165,7 +166,7 @@ def answered(folder: Path, desk: Desk, *sent: Request) -> list[pa.Table | None]:
             content = desk.to_decide(
                 each.digest, person, accepts=found.package is not None, reason="As recommended."
             )
-            desk.decide(content, Signer(keys[person]).sign(Statement("decision", content)))
+            desk.decide(content, Signer(keys[person]).sign(decision_statement(content)))
     while outbox.work():
         pass
     came = {each.request.digest: each for each in outbox.all()}

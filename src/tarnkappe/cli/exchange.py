@@ -12,13 +12,14 @@ import typer
 
 from tarnkappe.cli.console import errors, output, print_json
 from tarnkappe.cli.exchange_house import COMMANDS, JsonOption, PersonOption, SiteOption, names, tell, whole
-from tarnkappe.errors import ParameterError, TarnkappeError
+from tarnkappe.errors import ParameterError, TarnkappeError, VerificationError
 from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
+from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.peer import Wishes
 from tarnkappe.exchange.reports import physician_report, requester_report
 from tarnkappe.exchange.site import Site
-from tarnkappe.state import AuditLog, Key, Signer, Statement
+from tarnkappe.state import AuditLog, Key, Signer
 from tarnkappe.table import Table, write
 
 DigestArgument = Annotated[str, typer.Argument(help="The request: its id, or how its digest begins.")]
@@ -64,7 +65,12 @@ def _send_what_waits(own: Site, every: float) -> None:
 def request(
     site: SiteOption,
     to: Annotated[str, typer.Option(help="The institution that is asked.")],
-    select: Annotated[str, typer.Option(help="Whose data: ATTRIBUTE=VALUE, such as medication=X.")],
+    select: Annotated[
+        list[str],
+        typer.Option(
+            help="Whose data: ATTRIBUTE=VALUE, such as medication=X; again for another value of it."
+        ),
+    ],
     want: Annotated[list[str], typer.Option(help="An attribute; NAME:WEIGHT if it may be changed last.")],
     question: Annotated[str, typer.Option(help="What exactly the data are needed for.")],
     person: PersonOption,
@@ -77,16 +83,13 @@ def request(
 ) -> None:
     """Ask another institution for a package; if it cannot be reached, it gets the request later."""
     own = Site.load(site)
-    attribute, equals, value = select.partition("=")
-    if not equals:
-        raise ParameterError("--select says whose data are wanted as ATTRIBUTE=VALUE")
     made = Request(
         id=name or uuid4().hex,
         requester=person,
         institution=own.name,
         purpose=purpose,
         question=question,
-        anchor=Anchor(attribute, (value,)),
+        anchor=_anchor(select),
         wanted=tuple(_wanted(text) for text in want),
         reidentification=reidentification,
     )
@@ -140,6 +143,7 @@ def review(
     site: SiteOption,
     digest: Annotated[str | None, typer.Argument(help="The request; without it, all are listed.")] = None,
     steward: Annotated[str | None, typer.Option("--check-as", help="Check it now, as this steward.")] = None,
+    key: Annotated[Path | None, typer.Option(help="--check-as: your key, which signs the order.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List requests, or show one with the recommendation and its reasons."""
@@ -158,7 +162,9 @@ def review(
         return
     digest = whole(digest, names(made for made, _ in desk.requests()))
     if steward is not None:
-        desk.check(digest, steward)
+        if key is None:
+            raise ParameterError("--check-as needs --key: the order to check is signed with it")
+        desk.check(digest, steward, order=Signer(Key.load(key)).sign(desk.to_order(digest, steward)))
     found = desk.recommendation(digest)
     text = physician_report(found, desk.request(digest).to_dict())
     tell(as_json, {**found, "state": str(desk.state(digest))}, text.rstrip())
@@ -178,7 +184,7 @@ def decide(
     desk = Site.load(site).desk()
     digest = whole(digest, names(made for made, _ in desk.requests()))
     content = desk.to_decide(digest, person, accepts=accept, reason=reason)
-    state = desk.decide(content, Signer(Key.load(key)).sign(Statement("decision", content)))
+    state = desk.decide(content, Signer(Key.load(key)).sign(decision_statement(content)))
     tell(as_json, {"request": digest, "state": str(state)}, f"request {digest[:12]} is {state}")
 
 
@@ -188,24 +194,39 @@ def audit(
     head: Annotated[
         str | None, typer.Option(help="A head that was kept elsewhere; it must be there.")
     ] = None,
+    accept_head: Annotated[
+        bool,
+        typer.Option(help="Take the log as it is for the right one, though the head file says otherwise."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify the log and show it; exit code 1 if it was tampered with."""
-    log = AuditLog(Site.load(site).store())
-    number = log.verify(head)
-    entries = [{"time": e.time, "event": e.event, **e.details} for e in log.entries()]
+    """Verify the log and everything that is kept against it; exit code 1 if anything was tampered with."""
+    own = Site.load(site)
+    if accept_head:
+        AuditLog(own.store(accept=True)).append("head accepted", {"file": own.head.name})
+    desk = own.desk()
+    number, wrong = desk.log.verify(head), desk.audit()
+    entries = [{"time": e.time, "event": e.event, **e.details} for e in desk.log.entries()]
     for entry in [] if as_json else entries:
         rest = {key: value for key, value in entry.items() if key not in ("time", "event")}
         output.print(f"{entry['time'][:19]} {entry['event']} {rest}", highlight=False, soft_wrap=True)
-    tell(
-        as_json,
-        {"entries": entries, "number": number, "head": log.head},
-        f"{number} entries, head {log.head}",
-    )
+    told = {"entries": entries, "number": number, "head": desk.log.head, "wrong": wrong}
+    tell(as_json, told, f"{number} entries, head {desk.log.head}")
+    if wrong:
+        raise VerificationError("the database is not as it was left:\n" + "\n".join(wrong))
 
 
 for command in COMMANDS:
     app.command()(command)
+
+
+def _anchor(selections: list[str]) -> Anchor:
+    pairs = [text.partition("=") for text in selections]
+    if not all(equals for _, equals, _ in pairs):
+        raise ParameterError("--select says whose data are wanted as ATTRIBUTE=VALUE")
+    if len({attribute for attribute, _, _ in pairs}) > 1:
+        raise ParameterError("--select may name several values of one attribute, and not several attributes")
+    return Anchor(pairs[0][0], tuple(value for _, _, value in pairs))
 
 
 def _wanted(text: str) -> Wanted:

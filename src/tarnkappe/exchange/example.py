@@ -60,7 +60,7 @@ def make(folder: Path, people: int = 3000, seed: int = 0) -> list[Path]:
     members = {}
     for name in NAMES:
         authority.issue(name)
-        public = Signer(Key.load(folder / f"{name}.key", create=True)).public
+        public = Signer(Key.load(folder / f"{name}.sign.key", create=True)).public
         purposes = ["research", "teaching", "clinical"]
         members[name] = {"purposes": purposes, "bound_to_secrecy": True, "public_key": public}
     authority.revoke()
@@ -94,7 +94,7 @@ def _site(name: str, other: str, ports: Mapping[str, int]) -> dict[str, Any]:
     return {
         "name": name,
         "store": f"{name}.db",
-        "key": f"{name}.key",
+        "keys": {"sign": f"{name}.sign.key", "seal": f"{name}.seal.key", "marks": f"{name}.marks.key"},
         "catalogue": "catalogue.toml",
         "policy": "policy.toml",
         "staff": "staff.toml",
@@ -154,7 +154,7 @@ def _toml(content: Mapping[str, Any], place: tuple[str, ...]) -> list[str]:
 
 def _is_section(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return "builder" not in value
+        return "builder" not in value and "sign" not in value
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 

@@ -13,6 +13,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.state.statement import Statement
 
 MOST_ATTRIBUTES = 64
+MOST_VALUES = 64
 MOST_TEXT = 4000
 """Longer texts are refused: nobody reads them, and a request is kept for years."""
 
@@ -52,7 +53,7 @@ class Wanted:
         weight = self.change_weight
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
             raise ParameterError(f"'{self.name}': a change weight is a number from 0 (never) to 1 (first)")
-        if isinstance(self.detail, bool) or not isinstance(self.detail, int) or self.detail < 0:
+        if isinstance(self.detail, bool) or not isinstance(self.detail, int) or not 0 <= self.detail < 1000:
             raise ParameterError(f"'{self.name}': detail is a level, a whole number from 0")
 
 
@@ -71,8 +72,12 @@ class Anchor:
         object.__setattr__(self, "values", tuple(self.values))
         if not self.values:
             raise ParameterError("the selection names no value: say whose data are asked for")
+        if len(self.values) > MOST_VALUES:
+            raise ParameterError(f"a selection names at most {MOST_VALUES} values, not {len(self.values)}")
         for value in self.values:
             _require_text("a value of the selection", value)
+        if len(set(self.values)) < len(self.values):
+            raise ParameterError("a selection names a value twice")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,8 +117,19 @@ class Request:
     def __post_init__(self) -> None:
         for what in ("id", "requester", "institution"):
             _require_text(f"the {what} of a request", getattr(self, what))
-        if not isinstance(self.question, str) or len(self.question) > MOST_TEXT:
-            raise ParameterError(f"the question of a request is a text of at most {MOST_TEXT} characters")
+        if (
+            not isinstance(self.question, str)
+            or len(self.question) > MOST_TEXT
+            or not _is_shown(self.question)
+        ):
+            raise ParameterError(
+                f"the question of a request is a text of at most {MOST_TEXT} characters that can be shown"
+            )
+        if not isinstance(self.legal_basis, Mapping) or len(self.legal_basis) > MOST_ATTRIBUTES:
+            raise ParameterError("the legal basis of a request names what it claims, each with a reference")
+        for name, reference in self.legal_basis.items():
+            _require_text("the name of a legal basis", name)
+            _require_text("the reference of a legal basis", reference)
         object.__setattr__(self, "wanted", tuple(self.wanted))
         names = [each.name for each in self.wanted]
         if not names or len(names) > MOST_ATTRIBUTES:
@@ -152,7 +168,7 @@ class Request:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Request:
-        """From plain data, as another institution sends it; anything amiss is refused."""
+        """From plain data, as it is kept; anything amiss is refused."""
         try:
             anchor, wanted = data["anchor"], data["wanted"]
             return cls(
@@ -161,24 +177,55 @@ class Request:
                 institution=data["institution"],
                 purpose=Purpose(data["purpose"]),
                 question=data["question"],
-                anchor=Anchor(anchor["attribute"], tuple(anchor["values"])),
-                wanted=tuple(Wanted(**each) for each in wanted),
+                anchor=Anchor(anchor["attribute"], tuple(_list(anchor["values"]))),
+                wanted=tuple(Wanted(**each) for each in _list(wanted)),
                 reidentification=_truth(data.get("reidentification", False)),
                 operation=Operation(data.get("operation", "process")),
-                legal_basis={str(key): str(value) for key, value in data.get("legal_basis", {}).items()},
-                received=datetime.fromisoformat(data["received"])
-                if "received" in data
-                else datetime.now(UTC),
+                legal_basis=dict(data.get("legal_basis", {}).items()),
+                received=_instant(data["received"]) if "received" in data else datetime.now(UTC),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else "a part has the wrong form"
             raise ParameterError(f"this is no request: {reason}") from None
+
+    @classmethod
+    def from_message(cls, data: Mapping[str, Any]) -> Request:
+        """From plain data, as another institution sends it.
+
+        When it came in is not his to say: `received` is not read. What is not known here is refused, since
+        nobody would look at it.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        if unknown := set(data) - known:
+            raise ParameterError(f"this is no request: it has {len(unknown)} parts that are not known here")
+        request = cls.from_dict({key: value for key, value in data.items() if key != "received"})
+        request.digest  # noqa: B018 - what has no digest cannot be kept
+        return request
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise TypeError("a list")
+    return list(value)
+
+
+def _instant(text: object) -> datetime:
+    """A time as an instant; earlier versions kept what others had sent, some without a time zone."""
+    if not isinstance(text, str):
+        raise TypeError("a time")
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _truth(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError("true or false")
     return value
+
+
+def _is_shown(text: str) -> bool:
+    """Whether a text shows all of itself: no control or direction marks; lines may be broken."""
+    return all(character.isprintable() or character in "\n\t" for character in text)
 
 
 def _require_text(what: str, text: object) -> None:

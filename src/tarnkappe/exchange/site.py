@@ -13,6 +13,7 @@ from tarnkappe.exchange.checking import Surroundings
 from tarnkappe.exchange.desk import Desk
 from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.institution import Institution
+from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer import ExchangeService, Outbox
 from tarnkappe.exchange.policy import Policy
@@ -23,13 +24,15 @@ from tarnkappe.exchange.statistics.sharing import Plan
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import Caller
 from tarnkappe.pseudonym import Registrar, Vault
-from tarnkappe.state import Key, Store
+from tarnkappe.state import HeadFile, Key, Signer, Store, guard
 from tarnkappe.table.formats.address import is_address
 
 KEYS = (
     "name",
     "store",
     "key",
+    "keys",
+    "head",
     "patients",
     "catalogue",
     "policy",
@@ -67,9 +70,11 @@ class Site:
         """Read the file of an institution."""
         content = read_toml(path, "site file")
         refuse_unknown(content, KEYS, f"key of {path}")
-        for key in ("name", "store", "key", "network"):
+        for key in ("name", "store", "network"):
             if not isinstance(content.get(key), str):
                 raise JobError(f"{path}: '{key}' is missing")
+        if ("key" in content) == ("keys" in content):
+            raise JobError(f"{path}: name your keys: keys = {{sign = FILE, seal = FILE, marks = FILE}}")
         return cls(content["name"], Path(path).parent, content)
 
     def desk(self) -> Desk:
@@ -92,7 +97,7 @@ class Site:
             self.network(),
             None if statistics is None else Statistics(Store.open(self._place(statistics))),
         )
-        return Desk(self.store(), self.key(), around, Staff.load(self._file("staff")), self._registrar())
+        return Desk(self.store(), self.keys(), around, Staff.load(self._file("staff")), self._registrar())
 
     def figures(self, desk: Desk) -> Figures | None:
         """What it shares of its statistics, if it has a plan for that."""
@@ -130,13 +135,34 @@ class Site:
         desk, address = self.desk(), _address(self.content.get("listen", "127.0.0.1:0"))
         return ExchangeService(desk, self.credentials(), address, self.figures(desk))
 
-    def store(self) -> Store:
-        """Where everything is kept."""
-        return Store.open(self._place(str(self.content["store"])))
+    def store(self, *, accept: bool = False) -> Store:
+        """Where everything is kept; its log is sealed, and its head is kept in a file.
 
-    def key(self) -> Key:
-        """The institution's key; a new one if there is none."""
-        return Key.load(self._file("key"), create=True)
+        Args:
+            accept: take the log as it is for the right one, whatever the head file says.
+        """
+        store, keys = Store.open(self._place(str(self.content["store"]))), self.keys()
+        guard(store, keys.seals, HeadFile(self.head, self.name, Signer(keys.sign)), accept=accept)
+        return store
+
+    @property
+    def head(self) -> Path:
+        """The file of the newest head of the log."""
+        return self.folder / str(self.content.get("head", f"{self.name}.head"))
+
+    def keys(self) -> InstitutionKeys:
+        """The institution's keys; new ones if there are none."""
+        if "key" in self.content:
+            return InstitutionKeys.of(Key.load(self._file("key"), create=True))
+        said = self._section("keys")
+        names = [field.name for field in dataclasses.fields(InstitutionKeys)]
+        refuse_unknown(said, tuple(names), "key of keys")
+        if missing := [name for name in names if not isinstance(said.get(name), str)]:
+            raise JobError(f"keys lacks {', '.join(missing)}")
+        own = [Key.load(self.folder / said[name], create=True) for name in names]
+        if len({key.fingerprint for key in own}) < len(own):
+            raise JobError("keys names one key twice: each purpose has its own")
+        return InstitutionKeys(*own)
 
     def network(self) -> Network:
         """Who it knows."""

@@ -9,9 +9,10 @@ from typing import Any
 
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
 from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.site import Site
 from tarnkappe.service.people import Person, Right
-from tarnkappe.state import AuditLog, Key, Signer, Statement
+from tarnkappe.state import AuditLog, Key, Signer
 
 
 class Exchange:
@@ -65,7 +66,7 @@ class Exchange:
         except ValueError:
             raise ParameterError("this is no key of 64 hexadecimal digits") from None
         content = self.to_decide(site, digest, who, accepts=accepts, reason=reason)
-        return self.decide(site, content, signer.sign(Statement("decision", content)), who)
+        return self.decide(site, content, signer.sign(decision_statement(content)), who)
 
     def log(self, site: str, who: Person) -> dict[str, Any]:
         """The audit log of a desk; it was verified now."""

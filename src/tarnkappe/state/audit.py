@@ -116,7 +116,8 @@ class AuditLog:
         """The frontier and the last entry, if they are those that were left, and whether they are sealed."""
         row = connection.execute(sa.select(FRONTIER)).first()
         newest = connection.execute(sa.select(LOG).order_by(LOG.c.number.desc()).limit(1)).first()
-        seals, sealed = self.store.seals, row is not None and row.seal is not None
+        seals = self.store.seals
+        sealed = seals is not None and row is not None and seals.is_own(row.seal)
         try:
             roots = [] if row is None else [bytes.fromhex(each) for each in row.roots.split()]
             tree = Frontier(0 if row is None else row.size, roots)
@@ -236,12 +237,25 @@ class AuditLog:
         Raises:
             VerificationError: if the log was tampered with; says at which entry.
         """
+        entries = self.verified()
+        if head is not None and head not in {BEGINNING, *(entry.hash for entry in entries)}:
+            raise VerificationError(
+                "the audit log lacks entries that it had: its end was cut off, or it was rewritten"
+            )
+        return len(entries)
+
+    def verified(self, connection: sa.Connection | None = None) -> list[AuditEntry]:
+        """All entries, after they were checked; as a transaction sees them, if one is given.
+
+        Raises:
+            VerificationError: if the log was tampered with; says at which entry.
+        """
         # Read first: what is added while the entries are read may be in the file and not among them.
         kept = None if self.store.heads is None else self.store.heads.read()
-        chain, rows, frontier = self._read()
-        seen = {BEGINNING, *verified_chain(chain)}
-        carried = bool(chain) and bool(rows)
-        tree, sealed, previous = Frontier(), False, chain[-1]["hash"] if chain else BEGINNING
+        chain, rows, frontier = self._read(connection)
+        found = [AuditEntry(**{**row, "details": _details(row)}) for row in verified_chain(chain)]
+        previous, seals = found[-1].hash if found else BEGINNING, self.store.seals
+        tree, sealed = Frontier(), False
         roots = [tree.root.hex()]
         for place, row in enumerate(rows, start=len(chain) + 1):
             entry = _statement(row)
@@ -249,27 +263,26 @@ class AuditLog:
             roots.append(tree.root.hex())
             told = {"entries": place - 1, "head": previous}
             wrong = row["number"] != place or row["root"] != roots[-1]
-            wrong |= carried and tree.size == 1 and _said(row, CARRIED_OVER) != told
-            wrong |= row["event"] == CARRIED_OVER and (tree.size > 1 or not chain)
-            if self.store.seals is not None and (sealed or row["seal"] is not None):
-                first = not sealed and tree.size > 1
-                wrong |= first and _said(row, SEALED) != told
+            wrong |= bool(chain) and tree.size == 1 and _said(row, CARRIED_OVER) != told
+            if seals is not None and (sealed or seals.is_own(row["seal"])):
+                # Entries that are not sealed with this key are vouched for by the first one that is.
+                wrong |= not sealed and tree.size > 1 and _said(row, SEALED) != told
                 sealed = True
-                _require(self.store.seals, sealed_entry(entry, roots[-1]), row["seal"], f"at entry {place}")
+                _require(seals, sealed_entry(entry, roots[-1]), row["seal"], f"at entry {place}")
             if wrong:
                 raise VerificationError(f"{TAMPERED} at entry {place}")
+            found.append(
+                AuditEntry(row["number"], row["time"], row["event"], _details(row), previous, roots[-1])
+            )
             previous = roots[-1]
-            seen.add(previous)
         self._verify_frontier(frontier, tree, sealed)
+        if seals is not None and rows and not sealed:
+            raise VerificationError(f"{TAMPERED}: no entry was written here")
         if kept is not None and (kept.size > tree.size or (kept.size and not sealed)):
             raise VerificationError(_behind(kept, tree.size))
         if kept is not None and roots[kept.size] != kept.root:
             raise VerificationError(f"{TAMPERED}: it is not the one that the head file knows")
-        if head is not None and head not in seen:
-            raise VerificationError(
-                "the audit log lacks entries that it had: its end was cut off, or it was rewritten"
-            )
-        return len(chain) + len(rows)
+        return found
 
     def _verify_frontier(self, row: Mapping[str, Any] | None, tree: Frontier, sealed: bool) -> None:
         said = (0, "") if row is None else (row["size"], row["roots"])
@@ -279,35 +292,40 @@ class AuditLog:
             seal = None if row is None else row["seal"]
             _require(self.store.seals, frontier_statement(tree), seal, AT_ITS_END)
 
-    def _read(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any] | None]:
-        with self.store.reading() as connection:
-            chain = chain_entries(connection)
-            rows = [dict(row._mapping) for row in connection.execute(sa.select(LOG).order_by(LOG.c.number))]
-            frontier = connection.execute(sa.select(FRONTIER)).first()
+    def _read(
+        self, connection: sa.Connection | None = None
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any] | None]:
+        if connection is None:
+            with self.store.reading() as opened:
+                return self._read(opened)
+        chain = chain_entries(connection)
+        rows = [dict(row._mapping) for row in connection.execute(sa.select(LOG).order_by(LOG.c.number))]
+        frontier = connection.execute(sa.select(FRONTIER)).first()
         return chain, rows, None if frontier is None else dict(frontier._mapping)
 
 
-def guard(store: Store, seals: Seals, heads: HeadFile, *, accept: bool = False) -> None:
+def guard(store: Store, seals: Seals, heads: HeadFile | None = None, *, accept: bool = False) -> None:
     """Let a log be sealed from now on and its head be kept in a file.
 
     Args:
         store: whose log it is.
         seals: what entries are sealed with.
         heads: where the head is kept: not in the database, and not where others can write who can write
-            there.
-        accept: take the log as it is now for the right one, though the head file says otherwise or is gone;
-            a person has to decide that.
+            there. Without it, seals do not show that the end of the log was cut or an older database put
+            back.
+        accept: take the log as it is now for the right one, though the head file says otherwise or is gone; a
+            person has to decide that.
 
     Raises:
-        VerificationError: if the head file is newer than the database, or is gone.
+        VerificationError: if the head file is gone, or the end of the log is not as it was left.
     """
-    store.seals = seals
+    store.seals, store.heads = seals, None
     log = AuditLog(store)
-    if accept:
-        store.heads = None
+    if heads is not None and accept:
+        log.begin_sealing()
         log.verify()
         heads.write(*log.end, even_back=True)
-    elif heads.read() is None:
+    elif heads is not None and heads.read() is None:
         if log.is_sealed:
             raise VerificationError(
                 f"{heads.path}: the head of the log is gone, and the log has sealed entries. If you know "

@@ -43,14 +43,13 @@ def last_of_chain(connection: sa.Connection) -> tuple[int, str] | None:
     return None if row is None else (row.number, row.hash)
 
 
-def verified_chain(entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The hashes of its entries, if each contains the one before."""
-    previous, found = BEGINNING, []
+def verified_chain(entries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Its entries, if each contains the hash of the one before."""
+    previous = BEGINNING
     for place, row in enumerate(entries, start=1):
         parts = [row[name] for name in ("number", "time", "event", "details", "previous")]
         own = hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
         if row["number"] != place or row["previous"] != previous or row["hash"] != own:
             raise VerificationError(f"{TAMPERED} at entry {place}")
         previous = own
-        found.append(own)
-    return found
+    return entries

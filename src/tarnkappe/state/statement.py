@@ -198,6 +198,10 @@ class Seals:
         code = hmac.digest(self._secret, statement.bytes, "sha256").hex()
         return f"{self.fingerprint}:{code}"
 
+    def is_own(self, seal: object) -> bool:
+        """Whether a seal says that it was made with this key; whether that is true, `require` finds out."""
+        return isinstance(seal, str) and seal.startswith(f"{self.fingerprint}:")
+
     def require(self, statement: Statement, seal: object) -> None:
         """Refuse what was not sealed with this key, or was changed."""
         if not isinstance(seal, str) or not hmac.compare_digest(seal.encode(), self.seal(statement).encode()):

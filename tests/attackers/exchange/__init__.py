@@ -1,5 +1,15 @@
 """Attackers of the exchange."""
 
-from tests.attackers.attacker import Trial
+from tests.attackers.attacker import Stage, Trial
+from tests.attackers.exchange import writer_stages
+from tests.attackers.exchange.writer import OneKey, Writer
 
-TRIALS: list[Trial] = []
+WRITER_STAGES = (
+    Stage("a desk", writer_stages.house),
+    Stage("a desk that believes its database", writer_stages.credulous, unprotected=True),
+)
+
+TRIALS: list[Trial] = [
+    Trial(Writer(), WRITER_STAGES),
+    Trial(OneKey(), WRITER_STAGES),
+]

@@ -2,35 +2,60 @@
 
 Everything is written before anything leaves, each step in one transaction with its entry in the audit log; a
 crash at any point loses no request and no decision, and repeating a step changes nothing. Nothing leaves
-without the signed decisions that the policy asks for, about this very request and this very package.
+without the signed decisions that the policy asks for, about this very request and this very package; and
+nothing is believed because it stands in the database (`whole.py`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, VerificationError
+from tarnkappe.errors import AccessError, LimitError, VerificationError
 from tarnkappe.exchange.checking import Recommendation, Surroundings, check
+from tarnkappe.exchange.desk.decisions import new_decision
 from tarnkappe.exchange.desk.delivery import Answer, Delivery
 from tarnkappe.exchange.desk.earlier import EarlierReleases
-from tarnkappe.exchange.desk.packages import digest_of, packed, unpacked
+from tarnkappe.exchange.desk.logged import (
+    ANSWER_ROW,
+    CHECKED,
+    CONSENTED,
+    DECIDED,
+    MOVES,
+    RECEIVED,
+    RELEASE_ROW,
+    ROW,
+    TOLD,
+    WITHDRAWN,
+    Logged,
+    digest_of_marks,
+    registers,
+    row_digest,
+    take_over,
+)
+from tarnkappe.exchange.desk.packages import Package, packed
 from tarnkappe.exchange.desk.people import PatientRegister
-from tarnkappe.exchange.desk.records import Records, read_request
+from tarnkappe.exchange.desk.records import Records
 from tarnkappe.exchange.desk.reidentification import Reidentifications
 from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
 from tarnkappe.exchange.desk.suspicions import Suspicions
 from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader, measured
+from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.request import Request
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
 from tarnkappe.pseudonym import Registrar
-from tarnkappe.state import Key, Signer, Statement, Store, require_signature
+from tarnkappe.state import Key, Signer, Statement, Store, guard, require_signature
 from tarnkappe.table import Role
+
+MOST_OPEN, MOST_A_DAY = 50, 1000
+"""So many requests of one member may be open at once, and come in on one day."""
 
 
 class Desk:
@@ -38,7 +63,7 @@ class Desk:
 
     Args:
         store: where it keeps everything.
-        key: the institution's key: it signs, and marks patients.
+        keys: the institution's keys, or one for everything.
         around: what the checking component works with.
         staff: who may do what.
         registrar: of the vault that knows who is behind the pseudonyms in packages; without one nobody can be
@@ -46,101 +71,214 @@ class Desk:
     """
 
     def __init__(
-        self, store: Store, key: Key, around: Surroundings, staff: Staff, registrar: Registrar | None = None
+        self,
+        store: Store,
+        keys: InstitutionKeys | Key,
+        around: Surroundings,
+        staff: Staff,
+        registrar: Registrar | None = None,
     ) -> None:
-        self.store, self._key, self._staff, self._registrar = store, key, staff, registrar
+        own = InstitutionKeys.of(keys) if isinstance(keys, Key) else keys
+        self.store, self._key, self._staff, self._registrar = store, own.marks, staff, registrar
+        staff.refuse_key(Signer(own.sign).public)
+        if store.seals is None:
+            guard(store, own.seals)
         self.records = Records(store)
-        self.log, self.signer = self.records.log, Signer(key)
+        self.log, self.signer = self.records.log, Signer(own.sign)
+        take_over(self.log)
+        key = own.marks
         self.register = PatientRegister(store, key)
         self.earlier = EarlierReleases(store, key, self.register, around.institution.name)
         self.around = dataclasses.replace(
             around, patients=self.register, earlier=self.earlier, suspicions=Suspicions(store)
         )
-        self.delivery = Delivery(self.records, self.earlier, self.signer, around.institution.name)
+        self.reader = WholeReader(self.records, staff, self.around)
+        self.delivery = Delivery(
+            self.records, self.reader, self.earlier, self.signer, around.institution.name
+        )
         self.reidentifications = Reidentifications(self.records, key, staff)
 
     def receive(self, request: Request) -> State:
-        """Take a request in; one that is there already is not taken again.
+        """Take a request in, with the time of this moment; one that is there already is not taken again.
 
         Raises:
             AccessError: if the requester sent another request under the same number before.
+            LimitError: if the institution has too many open requests.
         """
         with self.store.writing() as connection:
             mine = sa.and_(REQUESTS.c.institution == request.institution, REQUESTS.c.id == request.id)
             known = connection.execute(sa.select(REQUESTS).where(mine)).first()
             if known is None:
-                deadline = datetime.now(UTC) + timedelta(days=self.around.policy.days)
-                connection.execute(
-                    sa.insert(REQUESTS).values(
-                        digest=request.digest,
-                        institution=request.institution,
-                        id=request.id,
-                        content=json.dumps(request.to_dict(), ensure_ascii=False),
-                        state=State.RECEIVED.value,
-                        deadline=deadline.isoformat(),
-                        checks=0,
-                    )
-                )
+                self._require_few(connection, request.institution)
+                now = datetime.now(UTC)
+                stamped = dataclasses.replace(request, received=now)
+                values = {
+                    "digest": request.digest,
+                    "institution": request.institution,
+                    "id": request.id,
+                    "content": json.dumps(stamped.to_dict(), ensure_ascii=False),
+                    "state": State.RECEIVED.value,
+                    "deadline": (now + timedelta(days=self.around.policy.days)).isoformat(),
+                    "checks": 0,
+                }
+                connection.execute(sa.insert(REQUESTS).values(values))
                 told = {"request": request.digest, "institution": request.institution}
-                self.log.append("request received", told | {"purpose": str(request.purpose)}, connection)
+                told |= {"purpose": str(request.purpose), ROW: row_digest(values, REQUESTS, *INDEX)}
+                self.log.append(RECEIVED, told, connection)
                 return State.RECEIVED
         if known.digest != request.digest:
             raise self.records.refused("a request was changed after it was sent", known.digest)
         return State(known.state)
 
+    def _require_few(self, connection: sa.Connection, institution: str) -> None:
+        mine = sa.select(sa.func.count()).where(REQUESTS.c.institution == institution)
+        states = [state.value for state in OPEN]
+        since = (datetime.now(UTC) + timedelta(days=self.around.policy.days - 1)).isoformat()
+        if connection.execute(mine.where(REQUESTS.c.state.in_(states))).scalar_one() >= MOST_OPEN:
+            raise LimitError(f"{MOST_OPEN} requests of this institution are open: wait for their answers")
+        if connection.execute(mine.where(REQUESTS.c.deadline >= since)).scalar_one() >= MOST_A_DAY:
+            raise LimitError(f"{MOST_A_DAY} requests of this institution came in today: wait until tomorrow")
+
+    @contextmanager
+    def _noticing(self, digest: str | None = None) -> Iterator[None]:
+        """What was tampered with is logged, if that is still possible, and nothing changes."""
+        try:
+            yield
+        except VerificationError as error:
+            self.records.tampered(error, digest)
+            raise
+
+    def whole(self, digest: str) -> Whole:
+        """A request with its last check and its decisions, after all of it was verified.
+
+        Raises:
+            VerificationError: if anything of it is not as it was left; that is logged.
+        """
+        with self._noticing(digest), self.store.reading() as connection:
+            return self.reader.read(connection, digest)
+
     def check(
-        self, digest: str, steward: str, roles: Mapping[str, Role] | None = None, **options: Any
+        self,
+        digest: str,
+        steward: str,
+        roles: Mapping[str, Role] | None = None,
+        order: str | None = None,
+        **options: Any,
     ) -> Recommendation:
-        """Check a request and keep the recommendation; decisions about an earlier check are void."""
+        """Check a request and keep the recommendation; decisions about an earlier check are void.
+
+        Args:
+            digest: the request.
+            steward: who lets it be checked.
+            roles: attributes that count as something else than the catalogue says.
+            order: the steward's signature under `to_order`; without it nobody can prove later that it was
+                her.
+            options: what the check is told beside.
+        """
         self.require_steward(steward)
+        if order is not None:
+            public = self._staff.require(steward, frozenset({Duty.STEWARD})).public_key
+            require_signature(public, self.to_order(digest, steward, roles), order)
         self.expire()
-        request = self.request(digest)
-        after(self.state(digest), Event.CHECK)
-        found = check(request, self.around, roles=roles, **options)
-        package = packed(found, request, self._key, self._registrar)
-        with self.store.writing() as connection:
+        with self._noticing(digest), self.store.reading() as connection:
+            logged = Logged.read(self.log, connection)
+            whole = self.reader.read(connection, digest, logged)
+            self.reader.require_requests(connection, logged)
+            before = self._registers(connection, logged)
+        after(whole.state, Event.CHECK)
+        found = check(whole.request, self.around, roles=roles, **options)
+        package = packed(found, whole.request, self._key, self._registrar)
+        marks = self.register.marks(found.patients)
+        with self._noticing(digest), self.store.writing() as connection:
+            logged = Logged.read(self.log, connection)
+            if self._registers(connection, logged) != before:
+                raise AccessError(
+                    "a patient withdrew, or a package left, while this was checked: check again"
+                )
             row = self.records.move(connection, digest, Event.CHECK)
             number = row.checks + 1
+            said = self._check_statement(whole.request, number, steward, found, package)
+            content = found.to_dict() | {
+                "roles": package.roles,
+                "people": digest_of_marks(marks),
+                "check": said,
+            }
+            values = {
+                "digest": digest,
+                "number": number,
+                "content": json.dumps(content, ensure_ascii=False),
+                "package": package.content,
+                "package_digest": package.digest,
+            }
             connection.execute(sa.update(REQUESTS).where(REQUESTS.c.digest == digest).values(checks=number))
-            connection.execute(
-                sa.insert(RECOMMENDATIONS).values(
-                    digest=digest,
-                    number=number,
-                    content=json.dumps(found.to_dict() | {"roles": package.roles}, ensure_ascii=False),
-                    package=package.content,
-                    package_digest=package.digest,
-                )
-            )
-            if found.patients:
-                marks = self.register.marks(found.patients)
-                connection.execute(
-                    sa.insert(PEOPLE),
-                    [
-                        {"digest": digest, "number": number, "row": row, "mark": mark}
-                        for row, mark in enumerate(marks)
-                    ],
-                )
+            connection.execute(sa.insert(RECOMMENDATIONS).values(values))
+            if marks:
+                people = [
+                    {"digest": digest, "number": number, "row": row, "mark": mark}
+                    for row, mark in enumerate(marks)
+                ]
+                connection.execute(sa.insert(PEOPLE), people)
             told = {"request": digest, "check": number, "verdict": str(found.verdict), "by": steward}
-            told |= {"steps": [step.name for step in found.steps], "reclassified": sorted(roles or ())}
-            self.log.append("request checked", told, connection)
+            told |= {"steps": [step.name for step in found.steps], "order": order}
+            told |= {"reclassified": {name: str(role) for name, role in (roles or {}).items()}}
+            told |= {MOVES: str(Event.CHECK), ROW: row_digest(values, RECOMMENDATIONS, "package")}
+            self.log.append(CHECKED, told, connection)
         return found
+
+    def to_order(self, digest: str, steward: str, roles: Mapping[str, Role] | None = None) -> Statement:
+        """What a steward signs to let a request be checked."""
+        changed = {name: str(role) for name, role in (roles or {}).items()}
+        return Statement("order", {"request": digest, "person": steward, "roles": changed})
+
+    def _registers(self, connection: sa.Connection, logged: Logged) -> dict[str, Any]:
+        """What is known of patients and of earlier packages, if it is as it was left."""
+        for name in (WITHDRAWN, CONSENTED, TOLD):
+            logged.require_register(connection, name)
+        return registers(connection, WITHDRAWN, CONSENTED, TOLD)
+
+    def _check_statement(
+        self, request: Request, number: int, steward: str, found: Recommendation, package: Package
+    ) -> dict[str, Any]:
+        """What a check says of its package; everything of it is verified again before the package leaves."""
+        limits = self.around.policy.thresholds_for(request.purpose)
+        size = None if package.content is None else len(package.content)
+        rows = package.table.num_rows
+        whole = {"sha256": package.digest, "bytes": size, "rows": rows}
+        return {
+            "request": request.digest,
+            "number": number,
+            "by": steward,
+            "verdict": str(found.verdict),
+            "columns": package.columns,
+            "thresholds": {"k": limits.k, "l": limits.l},
+            "measured": None if package.content is None else measured(package.table),
+            "rows": rows,
+            "package": None if package.content is None else whole,
+        }
 
     def require_steward(self, person: str) -> None:
         """Refuse who is no steward."""
         self._staff.require(person, frozenset({Duty.STEWARD}))
 
     def to_decide(self, digest: str, person: str, *, accepts: bool, reason: str) -> dict[str, Any]:
-        """What somebody has to sign to decide: about the last check and its package."""
-        with self.store.reading() as connection:
-            row = self.records.last_check(connection, digest)
-        return {
-            "request": digest,
-            "check": row.number,
-            "package": row.package_digest,
-            "accepts": accepts,
-            "reason": reason,
-            "person": person,
-        }
+        """What somebody has to sign to decide (`decision_statement`): about the last check and its
+        package.
+        """
+        check = self.whole(digest).require_check()
+        known = self._staff.find(person)
+        duties = frozenset() if known is None else known.duties & DECIDING
+        duty = Duty.PHYSICIAN if Duty.PHYSICIAN in duties else Duty.SECOND_REVIEWER
+        return new_decision(
+            request=digest,
+            check=check.row.number,
+            check_digest=check.digest,
+            package=check.row.package_digest,
+            accepts=accepts,
+            reason=reason,
+            person=person,
+            duty=str(duty),
+            public_key="" if known is None else known.public_key,
+        )
 
     def decide(self, content: Mapping[str, Any], signature: str) -> State:
         """Take a signed decision.
@@ -148,61 +286,67 @@ class Desk:
         Raises:
             AccessError: if it is forged, replayed, about something else, or not this person's to make. That
                 is logged.
+            VerificationError: if anything of the request is not as it was left. That is logged.
         """
         digest = str(content.get("request"))
         self.expire()
         try:
-            person = self._staff.require(str(content.get("person")), DECIDING)
-            require_signature(person.public_key, Statement("decision", content), signature)
-            if not str(content.get("reason", "")).strip():
-                raise AccessError("a decision needs a reason")
-            if content.get("accepts") is True:
-                return self._accept(digest, content, signature, person.duties)
-            return self._reject(digest, content, signature)
+            with self._noticing(digest), self.store.writing() as connection:
+                whole = self.reader.read(connection, digest)
+                check = whole.require_check()
+                self.reader.require_decision(content, signature, whole, check, whole.agreed)
+                if content["accepts"]:
+                    return self._accept(connection, whole, check, content, signature)
+                return self._reject(connection, whole, check, content, signature)
         except AccessError as error:
             raise self.records.refused(str(error), digest) from None
 
-    def _reject(self, digest: str, content: Mapping[str, Any], signature: str) -> State:
-        with self.store.writing() as connection:
-            self._note_decision(connection, digest, content, signature)
-            row = self.records.move(connection, digest, Event.REJECT)
-            self.records.forget_packages(connection, digest)
-            self.delivery.write(connection, row, None)
+    def _reject(
+        self,
+        connection: sa.Connection,
+        whole: Whole,
+        check: Checked,
+        content: Mapping[str, Any],
+        signature: str,
+    ) -> State:
+        digest = whole.row.digest
+        self.records.move(connection, digest, Event.REJECT)
+        self.records.forget_packages(connection, digest)
+        answer = self.delivery.write(connection, whole, None, ())
+        self._note_decision(connection, check, content, signature, Event.REJECT, {ANSWER_ROW: answer})
         return State.REJECTED
 
     def _accept(
-        self, digest: str, content: Mapping[str, Any], signature: str, duties: frozenset[Duty]
+        self,
+        connection: sa.Connection,
+        whole: Whole,
+        check: Checked,
+        content: Mapping[str, Any],
+        signature: str,
     ) -> State:
-        self._require_whole_log()
-        with self.store.writing() as connection:
-            row = self.records.row(connection, digest)
-            after(State(row.state), Event.AGREE_LAST)
-            request = read_request(row)
-            last = self.records.last_check(connection, digest)
-            agreed = self.records.agreed(connection, digest, last.number)
-            if last.package is None:
-                raise AccessError("there is no verified package: this request can only be rejected")
-            if digest_of(last.package) != last.package_digest:
-                raise AccessError("the package is not the one that was checked: check the request again")
-            if content["person"] == request.requester:
-                raise AccessError("nobody decides about his own request")
-            if not agreed and Duty.PHYSICIAN not in duties:
-                raise AccessError("a physician has to decide first")
-            self._note_decision(connection, digest, content, signature)
-            is_last = bool(agreed) or request.purpose not in self.around.policy.four_eyes
-            self.records.move(connection, digest, Event.AGREE_LAST if is_last else Event.AGREE_FIRST)
-            if not is_last:
-                return State.HALF_AGREED
-            table = unpacked(last.package, json.loads(last.content)["roles"]).table
-            marks = self.records.marks(connection, digest, last.number)
-            limits = self.around.policy.thresholds_for(request.purpose)
-            recipient = request.institution
-            unsafe = self.earlier.objection_within(connection, table, marks, limits, recipient)
-            if unsafe:
-                raise AccessError(f"since the check the package became unsafe: check it again. {unsafe}")
-            self.earlier.accept(connection, digest, table, marks, recipient)
-            self.register.note_release(connection, request, table.column_names, marks)
-            self.delivery.write(connection, row, last)
+        digest, request = whole.row.digest, whole.request
+        after(whole.state, Event.AGREE_LAST)
+        if check.package is None:
+            raise AccessError("there is no verified package: this request can only be rejected")
+        signed = [*((each.content, each.signature) for each in whole.agreed), (content, signature)]
+        is_last = len(signed) >= self.reader.needed(request)
+        event = Event.AGREE_LAST if is_last else Event.AGREE_FIRST
+        self.records.move(connection, digest, event)
+        if not is_last:
+            self._note_decision(connection, check, content, signature, event, {})
+            return State.HALF_AGREED
+        table, marks, recipient = check.package.table, check.marks, request.institution
+        whole.logged.require_register(connection, TOLD)
+        whole.logged.require_register(connection, WITHDRAWN)
+        limits = self.around.policy.thresholds_for(request.purpose)
+        unsafe = self.earlier.objection_within(connection, table, marks, limits, recipient)
+        if unsafe:
+            raise AccessError(f"since the check the package became unsafe: check it again. {unsafe}")
+        self.earlier.accept(connection, digest, table, marks, recipient)
+        release = self.register.note_release(connection, request, table.column_names, marks)
+        answer = self.delivery.write(connection, whole, check, signed)
+        rest = {ANSWER_ROW: answer, RELEASE_ROW: release, **registers(connection, TOLD)}
+        self._note_decision(connection, check, content, signature, event, rest)
         return State.ACCEPTED
 
     def withdraw_request(self, digest: str, institution: str) -> None:
@@ -214,7 +358,8 @@ class Desk:
                 return
             self.records.move(connection, digest, Event.WITHDRAW)
             self.records.forget_packages(connection, digest)
-            self.log.append("request withdrawn", {"request": digest}, connection)
+            told = {"request": digest, MOVES: str(Event.WITHDRAW)}
+            self.log.append("request withdrawn", told, connection)
 
     def withdraw_patient(self, patient: str) -> list[str]:
         """A patient withdraws: packages with her data that have not left go back to the check; which ones."""
@@ -234,7 +379,8 @@ class Desk:
                 self.records.move(connection, digest, Event.CHECK_AGAIN)
                 self.delivery.take_back(connection, digest)
                 self.register.forget_release(connection, digest)
-                self.log.append("package held back", {"request": digest}, connection)
+                told = {"request": digest, MOVES: str(Event.CHECK_AGAIN), RELEASE_ROW: None, ANSWER_ROW: None}
+                self.log.append("package held back", told | registers(connection, TOLD), connection)
         return held
 
     def expire(self, now: datetime | None = None) -> int:
@@ -248,7 +394,8 @@ class Desk:
             for digest in digests:
                 self.records.move(connection, digest, Event.EXPIRE)
                 self.records.forget_packages(connection, digest)
-                self.log.append("request expired", {"request": digest}, connection)
+                told = {"request": digest, MOVES: str(Event.EXPIRE)}
+                self.log.append("request expired", told, connection)
         return len(digests)
 
     def answer(self, digest: str, institution: str) -> Answer:
@@ -268,42 +415,42 @@ class Desk:
         return self.records.state(digest)
 
     def recommendation(self, digest: str) -> dict[str, Any]:
-        """The last recommendation, as plain data."""
-        with self.store.reading() as connection:
-            content: dict[str, Any] = json.loads(self.records.last_check(connection, digest).content)
-        return content
+        """The last recommendation, as plain data, after it and its package were verified."""
+        return dict(self.whole(digest).require_check().content)
 
     def requests(self) -> list[tuple[Request, State]]:
         """All requests with where they stand."""
         return self.records.all()
 
     def _note_decision(
-        self, connection: sa.Connection, digest: str, content: Mapping[str, Any], signature: str
+        self,
+        connection: sa.Connection,
+        check: Checked,
+        content: Mapping[str, Any],
+        signature: str,
+        event: Event,
+        rest: Mapping[str, Any],
     ) -> None:
-        last = self.records.last_check(connection, digest)
-        said = content.get("check"), content.get("package")
-        if said != (last.number, last.package_digest):
-            raise AccessError("the decision is about another check or another package: look at the last one")
-        person = str(content["person"])
-        if person in self.records.agreed(connection, digest, last.number):
-            raise AccessError("this person has decided already: four eyes are those of two people")
-        connection.execute(
-            sa.insert(DECISIONS).values(
-                digest=digest,
-                number=last.number,
-                person=person,
-                accepts=content["accepts"] is True,
-                content=json.dumps(dict(content), ensure_ascii=False),
-                signature=signature,
-            )
-        )
-        told = {"request": digest, "check": last.number, "by": person, "accepts": content["accepts"] is True}
-        self.log.append("decided", told | {"reason": content["reason"], "signature": signature}, connection)
+        values = {
+            "digest": check.row.digest,
+            "number": check.row.number,
+            "person": content["person"],
+            "accepts": content["accepts"],
+            "content": json.dumps(dict(content), ensure_ascii=False),
+            "signature": signature,
+        }
+        connection.execute(sa.insert(DECISIONS).values(values))
+        told = {"request": check.row.digest, "check": check.row.number, "by": content["person"]}
+        told |= {"accepts": content["accepts"], "reason": content["reason"], "signature": signature}
+        told |= {MOVES: str(event), ROW: row_digest(values, DECISIONS), **rest}
+        self.log.append(DECIDED, told, connection)
 
-    def _require_whole_log(self) -> None:
-        """Nothing is let out while nobody could prove who let what out."""
-        try:
-            self.log.verify()
-        except VerificationError as error:
-            self.log.append("tampering found", {"why": str(error)})
-            raise
+    def audit(self) -> list[str]:
+        """Verify the log and everything that is kept against it; what is wrong, request by request.
+
+        Raises:
+            VerificationError: if the log itself was tampered with.
+        """
+        with self.store.reading() as connection:
+            logged = Logged.read(self.log, connection)
+            return [*self.reader.audit(connection, logged), *self.register.audit(connection, logged)]

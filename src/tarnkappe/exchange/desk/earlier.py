@@ -19,11 +19,12 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from tarnkappe.exchange.desk.logged import TOLD, Logged
 from tarnkappe.exchange.desk.people import PatientRegister
 from tarnkappe.exchange.desk.tables import PENDING, TRAILS
 from tarnkappe.exchange.desk.trails import Trails, joined, objection
 from tarnkappe.exchange.policy import Thresholds, Together
-from tarnkappe.state import Key, Store
+from tarnkappe.state import AuditLog, Key, Store
 from tarnkappe.table import Table
 
 EVERYBODY = ""
@@ -54,6 +55,7 @@ class EarlierReleases:
             recipient: who would get it.
         """
         with self._store.reading() as connection:
+            Logged.read(AuditLog(self._store), connection).require_register(connection, TOLD)
             return self.objection_within(
                 connection, release, self._register.marks(patients), limits, recipient
             )

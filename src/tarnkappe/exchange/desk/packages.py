@@ -11,6 +11,7 @@ import pyarrow as pa
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.exchange.checking import Recommendation
 from tarnkappe.exchange.request import Request
+from tarnkappe.job.release import plain
 from tarnkappe.pseudonym import Registrar, Reversible
 from tarnkappe.state import Key
 from tarnkappe.table import Role, Table
@@ -25,7 +26,7 @@ class Package:
 
     Attributes:
         content: the package as bytes; None if there is none.
-        roles: the roles of its columns.
+        roles: the roles of its columns, but for the pseudonym.
         table: its rows as they were verified, without pseudonyms.
     """
 
@@ -37,6 +38,13 @@ class Package:
     def digest(self) -> str | None:
         """Stands for the whole package."""
         return None if self.content is None else digest_of(self.content)
+
+    @property
+    def columns(self) -> list[list[str]]:
+        """The names and roles of all columns in their order, the pseudonym's included."""
+        if self.content is None:
+            return []
+        return [[name, self.roles.get(name, PSEUDONYM)] for name in opened(self.content).column_names]
 
 
 def pseudonyms_of(key: Key, request: str) -> Reversible:
@@ -54,7 +62,8 @@ def packed(found: Recommendation, request: Request, key: Key, registrar: Registr
     if found.package is None:
         return Package(None, {}, Table(pa.table({})))
     table = found.package.release
-    data = table.data
+    # Nothing but names, types and rows: what else a schema or a dictionary carries would leave unseen.
+    data = pa.table({name: plain(table.data.column(name)) for name in table.column_names})
     if request.reidentification:
         if registrar is None:
             raise ParameterError(
@@ -71,8 +80,12 @@ def packed(found: Recommendation, request: Request, key: Key, registrar: Registr
 
 
 def unpacked(content: bytes, roles: Mapping[str, str]) -> Package:
-    """The package in some bytes."""
-    data = opened(content).select(list(roles))
+    """The package in some bytes; all of its columns but the pseudonym must have a role."""
+    data = opened(content)
+    if PSEUDONYM in data.column_names and PSEUDONYM not in roles:
+        data = data.drop_columns([PSEUDONYM])
+    if data.column_names != list(roles):
+        raise InputError("this package has other columns than it should")
     return Package(content, roles, Table(data, {name: Role.parse(role) for name, role in roles.items()}))
 
 
@@ -80,7 +93,7 @@ def opened(content: bytes) -> pa.Table:
     """The rows of a package as it was sent."""
     try:
         return pa.ipc.open_file(content).read_all()
-    except pa.ArrowInvalid:
+    except (pa.ArrowException, OSError, ValueError):
         raise InputError("this is no package, or a damaged one") from None
 
 

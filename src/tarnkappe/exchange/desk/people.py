@@ -11,10 +11,22 @@ import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
 
+from tarnkappe.errors import VerificationError
+from tarnkappe.exchange.desk.logged import (
+    CONSENTED,
+    RECEIVED,
+    RELEASE_ROW,
+    TOLD,
+    WITHDRAWN,
+    Logged,
+    digest_of_marks,
+    registers,
+    row_digest,
+)
 from tarnkappe.exchange.desk.tables import CONSENTS, RELEASE_LOG, RELEASES, WITHDRAWALS
 from tarnkappe.exchange.request import Request
 from tarnkappe.pseudonym.models.consent import Consent, Scope
-from tarnkappe.state import AuditLog, Key, Store
+from tarnkappe.state import AuditLog, Key, Statement, Store
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import as_text
 
@@ -57,21 +69,26 @@ class PatientRegister:
         mark = self.mark(patient)
         known = connection.execute(sa.select(WITHDRAWALS.c.mark).where(WITHDRAWALS.c.mark == mark)).first()
         if known is None:
+            logged = Logged.read(self._log, connection)
+            logged.require_register(connection, WITHDRAWN)
             connection.execute(sa.insert(WITHDRAWALS).values(mark=mark, time=_now()))
-            self._log.append("a patient withdrew", {}, connection)
+            self._log.append("a patient withdrew", registers(connection, WITHDRAWN), connection)
         return None
 
     def consent(self, patient: str, consent: Consent) -> None:
         """Somebody consents to being identified again, or changes the consent that he gave."""
         mark, content = self.mark(patient), json.dumps(consent.to_dict())
         with self.store.writing() as connection:
+            Logged.read(self._log, connection).require_register(connection, CONSENTED)
             connection.execute(sa.delete(CONSENTS).where(CONSENTS.c.mark == mark))
             connection.execute(sa.insert(CONSENTS).values(mark=mark, content=content))
-            self._log.append("a patient consented", {"scope": int(consent.scope)}, connection)
+            told = {"scope": int(consent.scope), **registers(connection, CONSENTED)}
+            self._log.append("a patient consented", told, connection)
 
     def has_withdrawn(self, patients: Sequence[str]) -> list[bool]:
         """Who withdrew."""
         with self.store.reading() as connection:
+            Logged.read(self._log, connection).require_register(connection, WITHDRAWN)
             gone = set(connection.execute(sa.select(WITHDRAWALS.c.mark)).scalars())
         return [mark in gone for mark in self.marks(patients)] if gone else [False] * len(patients)
 
@@ -83,6 +100,7 @@ class PatientRegister:
             return may
         now = datetime.now(UTC)
         with self.store.reading() as connection:
+            Logged.read(self._log, connection).require_register(connection, CONSENTED)
             given = {row.mark: row.content for row in connection.execute(sa.select(CONSENTS))}
         covered = [
             mark in given and Consent.from_dict(json.loads(given[mark])).covers(Scope.THIS_STUDY, now)
@@ -92,8 +110,10 @@ class PatientRegister:
 
     def note_release(
         self, connection: sa.Connection, request: Request, columns: Sequence[str], marks: Sequence[bytes]
-    ) -> None:
-        """Note for every patient in a package who gets it; in the transaction that lets it go."""
+    ) -> str:
+        """Note for every patient in a package who gets it, in the transaction that lets it go; a digest for
+        the log.
+        """
         connection.execute(
             sa.insert(RELEASES).values(
                 digest=request.digest,
@@ -106,6 +126,7 @@ class PatientRegister:
         connection.execute(
             sa.insert(RELEASE_LOG), [{"mark": mark, "digest": request.digest} for mark in marks]
         )
+        return _release_digest(connection, request.digest)
 
     def forget_release(self, connection: sa.Connection, digest: str) -> None:
         """A package did not leave after all."""
@@ -113,8 +134,14 @@ class PatientRegister:
         connection.execute(sa.delete(RELEASES).where(RELEASES.c.digest == digest))
 
     def disclosures(self, patient: str) -> list[Disclosure]:
-        """Every package that somebody's data were in, the oldest first."""
+        """Every package that somebody's data were in, the oldest first.
+
+        Raises:
+            VerificationError: if the notes of who got what were changed in the database.
+        """
         with self.store.reading() as connection:
+            if wrong := self._wrong_releases(connection, Logged.read(self._log, connection)):
+                raise VerificationError(wrong[0])
             found = connection.execute(
                 sa.select(RELEASES)
                 .join(RELEASE_LOG, RELEASE_LOG.c.digest == RELEASES.c.digest)
@@ -122,6 +149,40 @@ class PatientRegister:
                 .order_by(RELEASES.c.time)
             ).all()
         return [Disclosure(r.recipient, r.purpose, tuple(json.loads(r.columns)), r.time) for r in found]
+
+    def audit(self, connection: sa.Connection, logged: Logged) -> list[str]:
+        """What is wrong with the notes of patients' rights, by what the log says of them."""
+        wrong = self._wrong_releases(connection, logged)
+        for name in (WITHDRAWN, CONSENTED, TOLD):
+            try:
+                logged.require_register(connection, name)
+            except VerificationError as error:
+                wrong.append(str(error))
+        return wrong
+
+    def _wrong_releases(self, connection: sa.Connection, logged: Logged) -> list[str]:
+        known = {digest: logged.detail(digest, RELEASE_ROW) for digest in logged.requests}
+        there = set(connection.execute(sa.select(RELEASES.c.digest)).scalars())
+        there |= set(connection.execute(sa.select(RELEASE_LOG.c.digest).distinct()).scalars())
+        there -= {
+            digest
+            for digest in there
+            if not logged.of(digest, RECEIVED) or not logged.newest(digest, RECEIVED)
+        }
+        return [
+            f"{digest[:12]}: the notes of who is in this package were changed in the database"
+            for digest in sorted({digest for digest, said in known.items() if said is not None} | there)
+            if known.get(digest) != _release_digest(connection, digest)
+        ]
+
+
+def _release_digest(connection: sa.Connection, digest: str) -> str:
+    """Stands for what is noted of a package and of who is in it."""
+    rows = connection.execute(sa.select(RELEASES).where(RELEASES.c.digest == digest)).all()
+    marks = sa.select(RELEASE_LOG.c.mark).where(RELEASE_LOG.c.digest == digest)
+    people = digest_of_marks(sorted(bytes(mark) for mark in connection.execute(marks).scalars()))
+    said = {"rows": [row_digest(row, RELEASES) for row in rows], "people": people}
+    return Statement("release", said).digest
 
 
 def _now() -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError
+from tarnkappe.errors import AccessError, ParameterError, VerificationError
 from tarnkappe.exchange.desk.states import Event, State, after
-from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS
 from tarnkappe.exchange.request import Request
 from tarnkappe.state import AuditLog, Store
 
@@ -45,7 +46,11 @@ class Records:
         """All requests with where they stand."""
         with self.store.reading() as connection:
             rows = connection.execute(sa.select(REQUESTS).order_by(REQUESTS.c.deadline)).all()
-        return [(read_request(row), State(row.state)) for row in rows]
+        found = []
+        for row in rows:
+            with contextlib.suppress(ParameterError, ValueError):
+                found.append((read_request(row), State(row.state)))
+        return found
 
     def move(self, connection: sa.Connection, digest: str, event: Event) -> sa.Row[Any]:
         """Let something happen to a request, if it may; the request as it was before."""
@@ -66,13 +71,6 @@ class Records:
             raise AccessError("the request has not been checked yet")
         return found
 
-    def agreed(self, connection: sa.Connection, digest: str, number: int) -> list[str]:
-        """Who agreed to the package of a check."""
-        mine = sa.and_(DECISIONS.c.digest == digest, DECISIONS.c.number == number)
-        return list(
-            connection.execute(sa.select(DECISIONS.c.person).where(mine, DECISIONS.c.accepts)).scalars()
-        )
-
     def marks(self, connection: sa.Connection, digest: str, number: int) -> list[bytes]:
         """Who is in the package of a check, row by row."""
         mine = sa.and_(PEOPLE.c.digest == digest, PEOPLE.c.number == number)
@@ -91,6 +89,11 @@ class Records:
             raise self.refused("this request is another institution's", digest)
         return request
 
+    def tampered(self, error: VerificationError, digest: str | None = None) -> None:
+        """Log that something was tampered with, if that can still be logged."""
+        with contextlib.suppress(VerificationError):
+            self.log.append("tampering found", {"request": digest, "why": str(error)})
+
     def refused(self, why: str, digest: str) -> AccessError:
         """Log that something was refused; the error to raise."""
         self.log.append("refused", {"request": digest, "why": why})
@@ -98,5 +101,12 @@ class Records:
 
 
 def read_request(row: Any) -> Request:
-    """The request in a row."""
-    return Request.from_dict(json.loads(row.content))
+    """The request in a row.
+
+    Raises:
+        ParameterError: if it cannot be read; one such row must not stop the others.
+    """
+    try:
+        return Request.from_dict(json.loads(row.content))
+    except (ValueError, TypeError, RecursionError):
+        raise ParameterError("a request in the database cannot be read") from None

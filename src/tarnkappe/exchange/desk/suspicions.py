@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.exchange.checking.history import History
 from tarnkappe.exchange.desk.records import read_request
 from tarnkappe.exchange.desk.tables import RECOMMENDATIONS, REQUESTS
@@ -30,7 +32,10 @@ class Suspicions:
             rows = connection.execute(
                 sa.select(REQUESTS.c.content, REQUESTS.c.checks).where(REQUESTS.c.digest != request.digest)
             ).all()
-            earlier = [(read_request(row), row.checks) for row in rows]
+            earlier = []
+            for row in rows:
+                with contextlib.suppress(ParameterError):
+                    earlier.append((read_request(row), row.checks))
             earlier = [(each, checks) for each, checks in earlier if each.received >= since]
             mine = {
                 each.digest: each

@@ -144,8 +144,10 @@ class Outbox:
         require_signature(public_key, Statement("answer", content), signature)
         if content.get("request") != each.request.digest or content.get("from") != each.receiver:
             raise AccessError("the answer is about another request")
-        if not whole:
+        if not whole or content.get("bytes") != size:
             raise AccessError("the package is not the one that was signed")
+        if content["package"] is not None:
+            require_decisions(content)
         return {**content, "signature": signature, "size": size}
 
     def _fetch(self, each: Sent) -> bool:
@@ -213,6 +215,28 @@ class Outbox:
             )
             for row in rows
         ]
+
+
+def require_decisions(answer: Mapping[str, Any]) -> None:
+    """Refuse a package that nobody has decided about, or whose decisions are forged or about something else.
+
+    Whom the other institution's policy asks is not known here: how many have decided, and who, is in the
+    answer.
+    """
+    wrong = AccessError("the answer does not carry the decisions of those who let the package go")
+    try:
+        decisions = [(dict(each["content"]), each["signature"]) for each in answer["decisions"]]
+        for content, signature in decisions:
+            require_signature(str(content["public_key"]), Statement("decision", content), signature)
+            said = content["request"], content["check_digest"], content["package"], content["accepts"]
+            if said != (answer["request"], answer["check"], answer["package"], True):
+                raise wrong
+        people = {str(content["person"]) for content, _ in decisions}
+        keys = {str(content["public_key"]).lower() for content, _ in decisions}
+    except (KeyError, TypeError, ValueError, ParameterError):
+        raise wrong from None
+    if not decisions or len(people) < len(decisions) or len(keys) < len(decisions):
+        raise wrong
 
 
 def _nothing(_: Sent) -> bool:

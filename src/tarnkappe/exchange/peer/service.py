@@ -91,7 +91,7 @@ class ExchangeService:
         return OK, self._answers[action](what, caller, body)
 
     def _receive(self, _: str, caller: str, body: bytes) -> Mapping[str, Any]:
-        request = Request.from_dict(_read(body))
+        request = Request.from_message(_read(body))
         if request.institution != caller:
             self._desk.log.append("refused", {"why": "a request in another institution's name", "by": caller})
             raise AccessError("the request is in another institution's name")
@@ -109,7 +109,7 @@ class ExchangeService:
 
     def _part(self, what: str, caller: str, __: bytes) -> Mapping[str, Any]:
         digest, _, begin = what.partition("/")
-        if not begin.isdecimal():
+        if not (begin.isascii() and begin.isdecimal() and len(begin) < 16):
             raise ParameterError("say from which byte on")
         part = self._desk.delivery.part(digest, caller, int(begin))
         return {"part": base64.b64encode(part).decode()}
@@ -174,7 +174,7 @@ def _read(body: bytes) -> Any:
         raise ParameterError("the request is too long")
     try:
         content = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ParameterError("this is no request") from None
     if not isinstance(content, dict):
         raise ParameterError("this is no request")
