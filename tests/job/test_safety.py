@@ -24,7 +24,7 @@ import pyarrow as pa
 import pytest
 
 import tarnkappe
-from tarnkappe.errors import InputError, JobError, OutputError, ParameterError
+from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.job import Job, Output
 from tarnkappe.job.publication import publication
 from tarnkappe.table.staging import PREFIX
@@ -386,7 +386,7 @@ def test_an_output_that_cannot_be_is_refused_before_the_input_is_read(folder: Pa
         with pytest.raises(ParameterError, match=words):
             tarnkappe.run(Job.from_dict(asked | {"output": output}))
     same = {"path": str(folder / "out" / "a.csv"), "report": str(folder / "out" / "a.csv")}
-    with pytest.raises(JobError, match="two outputs have the same name"):
+    with pytest.raises(ParameterError, match="each output is a file of its own"):
         tarnkappe.run(Job.from_dict(asked | {"output": same}))
 
 

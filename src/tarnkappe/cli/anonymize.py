@@ -46,9 +46,11 @@ def anonymize(
     aggregate: Annotated[Words | None, typer.Option(help="COLUMN=mean|median|mode|interval|...")] = None,
     local_recoding: Annotated[bool | None, typer.Option(help="Search suppressed rows again.")] = None,
     leave: Annotated[float | None, typer.Option(help="Share of rows that a pass may leave.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write the release.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the release.", writable=True)] = None,
     out_table: Annotated[str | None, typer.Option(help="The table to write, in the same database.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write the HTML report.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Where to write the HTML report.", writable=True)
+    ] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

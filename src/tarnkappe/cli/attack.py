@@ -48,7 +48,9 @@ def attack(
     repair: Annotated[
         bool, typer.Option("--repair", help="Propose the smallest changes against it.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="With --repair: write the repaired release.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="With --repair: write the repaired release.", writable=True)
+    ] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

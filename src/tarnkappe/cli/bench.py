@@ -18,7 +18,7 @@ from tarnkappe.errors import ParameterError
 def bench(
     name: Annotated[str, typer.Argument(help=f"What to measure: {', '.join(NAMES)}.")],
     picture: Annotated[
-        Path | None, typer.Option(help="Where to draw it (.svg or .png): scale, gate.")
+        Path | None, typer.Option(help="Where to draw it (.svg or .png): scale, gate.", writable=True)
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="How often random data are drawn: gate only.")

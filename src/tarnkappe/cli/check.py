@@ -82,7 +82,9 @@ def check(
         str | None, typer.Option(help="Record the release in the store, if it is safe.")
     ] = None,
     rules: Annotated[Path | None, typer.Option(help="Rules: who does not have which value (TOML).")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report as an HTML page, too.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the report as an HTML page, too.", writable=True)
+    ] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the worst classes to name.")] = 5,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of CSV files; UTF-8 if not given.")] = None,

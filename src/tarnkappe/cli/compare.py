@@ -26,8 +26,10 @@ def compare(
     ] = Workload.selectivity,
     target: Annotated[str | None, typer.Option(help="A column that a classifier predicts.")] = None,
     seed: Annotated[int, typer.Option(help="Of the queries: the same seed asks the same.")] = Workload.seed,
-    picture: Annotated[Path | None, typer.Option(help="Where to draw it: .svg or .png.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write an HTML page.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw it: .svg or .png.", writable=True)
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Where to write an HTML page.", writable=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Publish the same table in several ways: loss, suppression, query error, accuracy, time.

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tarnkappe.cli.console import errors, output, print_json, progress_bar
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.hierarchy import Hierarchy, write_hierarchy
 from tarnkappe.job import Job, run
 from tarnkappe.risk import check
@@ -17,17 +17,20 @@ from tarnkappe.table import Role, write
 from tarnkappe.table.examples import hospital
 
 ROWS = 10_000
+MARK = "# The job of tarn demo."
+FILES = ("hospital.csv", "hierarchies", "job.toml", "release.csv", "report.html", "release.csv.manifest.json")
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Where the demo writes its files.")] = Path(
-        "tarnkappe-demo"
-    ),
+    folder: Annotated[
+        Path, typer.Option("--out", help="Where the demo writes its files.", writable=True)
+    ] = Path("tarnkappe-demo"),
     rows: Annotated[int, typer.Option(help="How many patients.")] = ROWS,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Anonymize a made-up hospital and write an HTML report."""
     say = (errors if as_json else output).print
+    _refuse_foreign(folder)
     try:
         (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -62,11 +65,23 @@ def demo(
     )
 
 
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder with files of somebody else under the names of the demo's."""
+    job = folder / "job.toml"
+    try:
+        own = job.read_text(encoding="utf-8").startswith(MARK)
+    except (OSError, UnicodeDecodeError):
+        own = False
+    there = [name for name in FILES if (folder / name).exists()]
+    if there and not own:
+        raise ParameterError(
+            f"{folder} has files of its own ({', '.join(there)}): choose another folder with --out"
+        )
+
+
 def _job_file(roles: Mapping[str, Role], with_hierarchy: set[str]) -> str:
-    lines = ["[input]", 'path = "hospital.csv"', ""]
+    lines = [MARK, "[input]", 'path = "hospital.csv"', ""]
     for name, role in roles.items():
-        if role is Role.INSENSITIVE:
-            continue
         lines += [f'[columns."{name}"]', f'role = "{role}"']
         if name in with_hierarchy and role is not Role.IDENTIFIER:
             lines.append(f'hierarchy = "hierarchies/{name}.csv"')

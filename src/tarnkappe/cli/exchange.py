@@ -104,7 +104,7 @@ def request(
 @app.command()
 def fetch(
     site: SiteOption,
-    out: Annotated[Path | None, typer.Option(help="The folder for packages.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder for packages.", writable=True)] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Send what waits, look for answers, and write the packages that came."""

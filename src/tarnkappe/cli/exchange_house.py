@@ -53,7 +53,7 @@ def names(requests: Iterable[Request]) -> dict[str, str]:
 
 
 def example(
-    folder: Annotated[Path, typer.Argument(help="A new folder.")],
+    folder: Annotated[Path, typer.Argument(help="A new folder.", writable=True)],
     patients: Annotated[int, typer.Option(min=100, help="How many patients each institution has.")] = 3000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same patients.")] = 0,
     as_json: JsonOption = False,
@@ -64,7 +64,7 @@ def example(
 
 
 def key(
-    path: Annotated[Path, typer.Argument(help="The file of the key.")],
+    path: Annotated[Path, typer.Argument(help="The file of the key.", writable=True)],
     as_json: JsonOption = False,
 ) -> None:
     """Show the public part of a key, for the staff or network file; a new key if there is no file."""

@@ -57,7 +57,9 @@ def build(
     option: Annotated[
         list[str] | None, typer.Option(help="A parameter of the builder: name=value, as in width=[5,10].")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The file to write; else it is printed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write; else it is printed.", writable=True)
+    ] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     as_json: AsJson = False,

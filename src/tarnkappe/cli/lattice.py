@@ -20,8 +20,12 @@ from tarnkappe.table.files import format_of, writable
 
 def lattice(
     job: Annotated[Path, typer.Argument(help="The job file (TOML).")],
-    out: Annotated[Path | None, typer.Option(help="One row a node: .parquet, .csv, ...")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Where to draw it: .svg or .png.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="One row a node: .parquet, .csv, ...", writable=True)
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw it: .svg or .png.", writable=True)
+    ] = None,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

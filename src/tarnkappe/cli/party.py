@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarnkappe.cli.console import errors
+from tarnkappe.errors import ParameterError
 from tarnkappe.federation import require_packages
 
 if TYPE_CHECKING:
@@ -41,12 +42,18 @@ def serve(
 @app.command()
 def certify(
     names: Annotated[list[str], typer.Argument(help="The parties, and the helper if there is one.")],
-    out: Annotated[Path, typer.Option(help="The folder for the certificates.")] = Path("certificates"),
+    out: Annotated[Path, typer.Option(help="The folder for the certificates.", writable=True)] = Path(
+        "certificates"
+    ),
 ) -> None:
     """Make certificates for a trial; in production they come from an authority that all trust."""
     require_packages()
     from tarnkappe.federation.certificates import Authority
 
+    there = [f"{name}{suffix}" for name in ("authority", *names) for suffix in (".pem", ".key")]
+    there = [name for name in there if (out / name).exists()]
+    if there:
+        raise ParameterError(f"{out} has {', '.join(there)} already: choose another folder with --out")
     authority = Authority(out)
     for name in names:
         authority.issue(name)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import say_that_it_compiles
+from tarnkappe.cli.outputs import protect_inputs
 from tarnkappe.cli.signals import StoppedError
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.native import is_interruption, on_first_compilation
@@ -75,7 +76,7 @@ def run(given: Sequence[str]) -> None:
         words = [word for word in given if word != "--debug"]
         asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
         with on_first_compilation(say_that_it_compiles):
-            code = commands(asked)(words, standalone_mode=False)
+            code = protect_inputs(typer.main.get_command(commands(asked)))(words, standalone_mode=False)
     except TarnkappeError as error:
         if debug:
             raise

@@ -49,7 +49,9 @@ def pseudonymize(
     ] = Mode.ONE_WAY,
     key: Annotated[Path | None, typer.Option(help="The key; in mode vault, that of --as.")] = None,
     project: Annotated[str | None, typer.Option(help="Pseudonyms of two projects cannot be joined.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write it; with --link a folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write it; with --link a folder.", writable=True)
+    ] = None,
     into: Annotated[str, typer.Option(help="The name of the new column.")] = "pseudonym",
     vault: Annotated[str | None, typer.Option(help="Mode vault: the file or database it is in.")] = None,
     person: Annotated[str | None, typer.Option("--as", help="Mode vault: the registrar you are.")] = None,
@@ -57,11 +59,13 @@ def pseudonymize(
         bool, typer.Option("--link", help="Mode vault: find misspelled people in several tables.")
     ] = False,
     review: Annotated[
-        Path | None, typer.Option(help="With --link: write doubtful pairs (CSV, JSON).")
+        Path | None, typer.Option(help="With --link: write doubtful pairs (CSV, JSON).", writable=True)
     ] = None,
     decisions: Annotated[Path | None, typer.Option(help="With --link: such a list, filled in.")] = None,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
-    new_key: Annotated[list[Path] | None, typer.Option(help="Only make new keys, in these files.")] = None,
+    new_key: Annotated[
+        list[Path] | None, typer.Option(help="Only make new keys, in these files.", writable=True)
+    ] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -226,7 +226,7 @@ def table(
     column: Annotated[Words, typer.Option(help="What to call the columns that come back.")],
     key: Annotated[Path, typer.Option(help="The key they were made with.")],
     project: Annotated[str, typer.Option(help="The project they were made for.")],
-    out: Annotated[Path, typer.Option(help="Where to write the table.")],
+    out: Annotated[Path, typer.Option(help="Where to write the table.", writable=True)],
     pseudonym: Annotated[str, typer.Option(help="The column with the pseudonyms.")] = "pseudonym",
     as_json: JsonOption = False,
 ) -> None:

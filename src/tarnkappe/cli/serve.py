@@ -26,7 +26,8 @@ def serve(
         bool, typer.Option("--web/--no-web", help="With the web application, or REST alone.")
     ] = True,
     token_file: Annotated[
-        Path | None, typer.Option(help="Write a token for --remote to this new file; it lasts a day.")
+        Path | None,
+        typer.Option(help="Write a token for --remote to this new file; it lasts a day.", writable=True),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the start.")] = False,
 ) -> None:

@@ -72,7 +72,9 @@ def sql(
     grant: Annotated[
         Words | None, typer.Option(help="Set what --user may spend on a table in all: TABLE=EPSILON.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the answer: .parquet, .csv, ...")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the answer: .parquet, .csv, ...", writable=True)
+    ] = None,
     rows: Annotated[int, typer.Option(min=0, help="How many rows to show.")] = SHOWN,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

@@ -40,7 +40,7 @@ def run_in_engine(job: Job, *, seed: int | None = None, progress: Progress | Non
     """Run a job where its rows are; release, report and manifest appear together, verified, or not at all."""
     search = _search_of(job)
     _refuse_misfits(job)
-    with publication(job.output) as made:
+    with publication(job.output, inputs=job.inputs) as made:
         with _opened(job, made.release) as engine:
             result = _run(job, search, engine, made, seed, progress)
         made.publish()  # after the engine has had a last look at whether the source is what it was

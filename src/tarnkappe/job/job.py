@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.formats.address import local_file
 
 SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
 SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
@@ -57,6 +59,12 @@ class Source:
             raise JobError("say where the rows come from: either 'path' or 'database'")
         if self.database is not None and (self.table is None) == (self.query is None):
             raise JobError("with 'database', name either a 'table' or a 'query'")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What the rows come from: a file or an address, and the files that a query may read."""
+        quoted = re.findall(r"'([^']+)'", self.query or "")
+        return tuple(name for name in (self.path, self.database, *quoted) if name is not None)
 
     def read(self, progress: Progress | None = None) -> Table:
         """Read the rows."""
@@ -115,6 +123,7 @@ class Job:
     several_rows_per_person: bool = False
     history: Memory | None = None
     output: Output = dataclasses.field(default_factory=Output)
+    file: str | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Job:
@@ -125,7 +134,7 @@ class Job:
     def from_dict(cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str | None = None) -> Job:
         """A job from the content of a job file; relative paths start at the folder."""
         try:
-            return cls._from_dict(content, folder)
+            return dataclasses.replace(cls._from_dict(content, folder), file=name)
         except TarnkappeError as error:
             raise (type(error)(f"{name}: {error}") if name else error) from None
 
@@ -159,6 +168,15 @@ class Job:
     def read_input(self, progress: Progress | None = None) -> Table:
         """The rows to anonymize, with the roles of their columns."""
         return self.input.read(progress).with_roles({n: plan.role for n, plan in self.columns.items()})
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The files that a run reads or keeps: none of them may be an output."""
+        named = [self.file, *self.input.files, *(self.population.files if self.population else ())]
+        named += [plan.hierarchy for plan in self.columns.values() if isinstance(plan.hierarchy, str)]
+        if self.history is not None:
+            named += [self.history.store, self.history.key]
+        return tuple(path for name in named if name and (path := local_file(name)))
 
     @property
     def needs_rows(self) -> bool:

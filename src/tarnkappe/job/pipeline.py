@@ -39,7 +39,7 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
         return run_in_engine(job, seed=seed, progress=progress)
     watch = Stopwatch()
     several = job.search.table_names if isinstance(job.search, Bucketization) else ()
-    with publication(job.output, several) as made:
+    with publication(job.output, several, job.inputs) as made:
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tarnkappe.errors import JobError
 from tarnkappe.job.job import Output
 from tarnkappe.job.paths import table_paths
 from tarnkappe.table.files import naming_output, take_place, writable
+from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_read
 from tarnkappe.table.staging import claimed_folder
 
 
@@ -41,6 +41,8 @@ class Publication:
     def publish(self) -> None:
         """Give all files their names."""
         with _uninterrupted():
+            for _, target in self._places.values():
+                refuse_read(target)  # before the first of them goes
             for name in ("manifest", "report"):
                 if name in self._places:
                     made, target = self._places[name]
@@ -55,26 +57,28 @@ class Publication:
 
 
 @contextmanager
-def publication(output: Output, tables: tuple[str, ...] = ()) -> Iterator[Publication]:
+def publication(
+    output: Output, tables: tuple[str, ...] = (), inputs: Sequence[str] = ()
+) -> Iterator[Publication]:
     """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
 
     Args:
         output: where they go.
         tables: the names of the tables of a release that has several.
+        inputs: the files that the run reads: none of them may be an output, now or at the end.
 
     Raises:
         OutputError: if another run is writing one of them.
-        ParameterError: if one of them cannot be a file.
+        ParameterError: if one of them cannot be a file, is an input or another output.
     """
     named = {"release": output.path, "manifest": manifest_path(output), "report": output.report}
     if tables and output.path:
         named |= {name: str(path) for name, path in table_paths(output.path, tables).items()}
         del named[tables[0]]
-    targets = {name: writable(Path(path)) for name, path in named.items() if path}
-    if len(set(targets.values())) < len(targets):
-        raise JobError("two outputs have the same name: release, manifest and report are files of their own")
+    refuse_overwriting({f"the {name}": path for name, path in named.items() if path}, inputs)
     places = {}
-    with ExitStack() as claimed:
+    with one_run(inputs), ExitStack() as claimed:
+        targets = {name: writable(Path(path)) for name, path in named.items() if path}
         for name, target in sorted(targets.items(), key=lambda item: item[1]):
             with naming_output(target):
                 folder = claimed.enter_context(claimed_folder(target))

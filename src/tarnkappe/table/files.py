@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
+from tarnkappe.table.overwriting import note_read, note_written, refuse_read
 from tarnkappe.table.staging import hidden_folder
 
 
@@ -103,6 +104,7 @@ class Source:
 def opened(path: Path) -> Iterator[Source]:
     """Open a file for reading; a file that is another at the end than at the beginning is refused."""
     before = _stamp(path)
+    note_read(path)
     try:
         with path.open("rb") as raw:
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_compressed(path) else raw
@@ -168,7 +170,11 @@ def replace_atomically(path: Path) -> Iterator[Path]:
 
 def writable(path: Path) -> Path:
     """Where a file will really be; a folder, or a place in a folder that does not exist, is refused."""
-    target = path.resolve()  # what a link points to is replaced, not the link
+    try:
+        target = path.resolve()  # what a link points to is replaced, not the link
+    except (OSError, ValueError, RuntimeError):  # a NUL byte, a link to itself
+        raise ParameterError(f"{path}: this is no name that a file can have") from None
+    refuse_read(target)
     if target.is_dir():
         raise ParameterError(f"{path}: this is a folder: name a file in it")
     if not target.parent.is_dir():
@@ -177,9 +183,11 @@ def writable(path: Path) -> Path:
 
 
 def take_place(finished: Path, target: Path) -> None:
-    """Put a finished file in the place of another, on the disk too."""
+    """Put a finished file in the place of another, on the disk too; the place of an input is refused."""
     _sync(finished)
+    refuse_read(target)
     finished.replace(target)
+    note_written(target)
     _sync(target.parent)
 
 

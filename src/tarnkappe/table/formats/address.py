@@ -57,6 +57,18 @@ def database_file(address: str) -> Path | None:
     return Path(name[1:])
 
 
+def local_file(source: str) -> str | None:
+    """The file that a path or an address leads to, None for a server.
+
+    >>> local_file("clinic.csv"), local_file("sqlite:///clinic.db"), local_file("postgresql://db/clinic")
+    ('clinic.csv', 'clinic.db', None)
+    """
+    if not is_address(source):
+        return source
+    scheme, rest = split_address(source)
+    return rest.partition("?")[0][1:] or None if is_file(scheme, rest) else None
+
+
 def is_file(scheme: str, rest: str) -> bool:
     """Whether the parts of an address name a file."""
     return scheme.partition("+")[0] in FILE_DATABASES and rest.startswith("/")

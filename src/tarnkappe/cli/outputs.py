@@ -1,0 +1,116 @@
+"""Every command is asked, before it reads anything, whether one of its outputs is one of its inputs.
+
+An output is a path option or argument that is declared `writable=True`. Everything else that a command line
+names and that is there is taken for an input: files, files of `COLUMN=FILE`, databases, and what a TOML file
+(a job, a catalog, a policy) names in its turn.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.table.formats.address import local_file
+from tarnkappe.table.overwriting import one_run, refuse_overwriting, same_file
+
+LONGEST_PATH = 4096
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command that does something, with its words."""
+    for name, each in getattr(command, "commands", {}).items():
+        yield from leaves(each, (*path, name))
+    if not hasattr(command, "commands"):
+        yield path, command
+
+
+def is_output(parameter: Any) -> bool:
+    """Whether an option or argument of a command says where to write."""
+    return bool(getattr(parameter.type, "writable", False))
+
+
+def protect_inputs(command: Any) -> Any:
+    """Let every command refuse to write over what it reads."""
+    for _, leaf in leaves(command):
+        leaf.callback = _protected(leaf.callback, leaf.params)
+    return command
+
+
+def _protected(work: Callable[..., Any], parameters: Sequence[Any]) -> Callable[..., Any]:
+    flags = {each.name: each.opts[-1] for each in parameters if is_output(each)}
+
+    @wraps(work)
+    def protected(**given: Any) -> Any:
+        outputs = {
+            flag if number == 0 else f"{flag} ({number + 1})": path
+            for name, flag in flags.items()
+            for number, path in enumerate(_listed(given.get(name)))
+        }
+        others = [value for name, value in given.items() if name not in flags]
+        inputs, folders = _inputs(others) if outputs else ([], [])
+        refuse_overwriting(outputs, inputs)
+        for flag, path in outputs.items():
+            for folder in folders:
+                if Path(path).is_file() and same_file(Path(path).resolve().parent, folder):
+                    raise ParameterError(
+                        f"{path} is read by this run, as all of {folder}: choose another name for {flag}"
+                    )
+        with one_run(inputs):
+            return work(**given)
+
+    return protected
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _inputs(values: Sequence[Any]) -> tuple[list[Path], list[Path]]:
+    """The files and the folders that are named among values."""
+    files: list[Path] = []
+    folders: list[Path] = []
+    for value in values:
+        for word in _listed(value):
+            if isinstance(word, str | Path):
+                for path in _paths(str(word), Path()):
+                    (folders if path.is_dir() else files).append(path)
+    for path in list(files):
+        if path.suffix.lower() == ".toml":
+            files += _named_in(path)
+    return files, folders
+
+
+def _paths(word: str, folder: Path) -> Iterator[Path]:
+    """What is there under the name, or under a part of it that follows '=', as in COLUMN=FILE."""
+    parts = [word, *(word.split("=", count)[-1] for count in range(1, word.count("=") + 1))]
+    for part in parts:
+        name = local_file(part) if len(part) < LONGEST_PATH else None
+        if name and "\0" not in name and os.path.lexists(folder / name):
+            yield folder / name
+
+
+def _named_in(path: Path) -> list[Path]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []  # the command says better what is wrong with it
+    content.pop("output", None)  # of a job: what a flag names instead is written in its place
+    return [found for text in _texts(content) for found in _paths(text, path.parent) if not found.is_dir()]
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Mapping):
+        for each in content.values():
+            yield from _texts(each)
+    elif isinstance(content, list):
+        for each in content:
+            yield from _texts(each)

@@ -1,0 +1,135 @@
+"""No output takes the place of an input, whichever way either is named.
+
+Paths are compared by what they lead to, not by how they are spelled: through links, `..`, hard links, other
+mounts and systems that do not tell capitals. It is asked before anything is read, of all that a run will read
+and write, and again when a finished file is about to get its name, of all that was really read.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+from tarnkappe.errors import ParameterError
+
+_Identity = tuple[int, int, int]
+
+
+def refuse_overwriting(outputs: Mapping[str, str | Path | None], inputs: Iterable[str | Path | None]) -> None:
+    """Refuse outputs that would take the place of an input or of each other; nothing is read or written yet.
+
+    Args:
+        outputs: where something will be written, each by the flag or setting that says so.
+        inputs: the files that will be read; those that are not there yet (the store of a history) count, too.
+
+    Raises:
+        ParameterError: if two of them are the same file.
+    """
+    places = {said: (Path(path), _place(Path(path))) for said, path in outputs.items() if path is not None}
+    read = [_place(Path(path)) for path in inputs if path is not None]
+    for said, (path, place) in places.items():
+        if any(_same(place, other) for other in read):
+            raise ParameterError(_refused(path, said))
+    pairs = list(places.items())
+    for number, (said, (path, place)) in enumerate(pairs):
+        for other, (_, elsewhere) in pairs[:number]:
+            if _same(place, elsewhere) or str(place).casefold() == str(elsewhere).casefold():
+                raise ParameterError(
+                    f"{path}: {other} and {said} have the same name: each output is a file of its own"
+                )
+
+
+def same_file(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths lead to the same file, or would."""
+    return _same(_place(Path(one)), _place(Path(other)))
+
+
+class _Ledger:
+    """The files that were read and are nobody's output."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: set[Path] = set()
+        self._identities: set[_Identity] = set()
+
+    def note_read(self, path: Path) -> None:
+        identity = _identity(path)
+        with self._lock:
+            if identity not in _WRITTEN:
+                self._places.add(_place(path))
+                self._identities |= {identity} if identity else set()
+
+    def has(self, target: Path) -> bool:
+        identity = _identity(target)
+        with self._lock:
+            if identity is None or identity in _WRITTEN:
+                return False
+            return identity in self._identities or _place(target) in self._places
+
+
+_WRITTEN: set[_Identity] = set()
+_LEDGER: ContextVar[_Ledger] = ContextVar("files read and written", default=_Ledger())  # noqa: B039
+
+
+@contextmanager
+def one_run(inputs: Iterable[str | Path | None] = ()) -> Iterator[None]:
+    """What is read from here on counts for this run alone: a later run may write what this one read."""
+    token = _LEDGER.set(_Ledger())
+    try:
+        for path in inputs:
+            if path is not None:
+                note_read(Path(path))
+        yield
+    finally:
+        _LEDGER.reset(token)
+
+
+def note_read(path: Path) -> None:
+    """Remember that a file is read: nothing that is written in this run may take its place."""
+    _LEDGER.get().note_read(path)
+
+
+def note_written(path: Path) -> None:
+    """Remember that a file is our own work: it may be written again."""
+    identity = _identity(path)
+    if identity is not None:
+        _WRITTEN.add(identity)
+
+
+def refuse_read(target: Path) -> None:
+    """Refuse to give a finished file the name of one that was read."""
+    if _LEDGER.get().has(target):
+        raise ParameterError(_refused(target, "the output"))
+
+
+def _refused(path: Path, said: str) -> str:
+    free = path.with_name(f"{path.name.split('.')[0]}.release{path.suffix}")
+    return f"{path} is read by this run and cannot be written: choose another name for {said}, as {free.name}"
+
+
+def _place(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):  # a NUL byte, a link to itself
+        raise ParameterError(f"{path}: this is no name that a file can have") from None
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one == other:
+        return True
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def _identity(path: Path) -> _Identity | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    # The time tells a file from a later one that got the same number.
+    return found.st_dev, found.st_ino, found.st_mtime_ns

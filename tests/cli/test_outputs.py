@@ -1,0 +1,178 @@
+"""No command writes over what it reads: walked over all commands, so that a new one is asked, too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from tarnkappe.cli.outputs import is_output, leaves
+from tarnkappe.cli.program import COMMANDS, commands, run
+
+LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(commands(COMMANDS)))}
+OUTPUTS = [
+    (words, parameter.opts[-1])
+    for words, leaf in LEAVES.items()
+    for parameter in leaf.params
+    if is_output(parameter)
+]
+READ_OR_KEPT = {
+    "job", "rules", "answers", "decisions", "catalog", "key", "settings", "config", "file", "files", "site",
+    "policy", "users", "folder", "keep",
+}  # fmt: skip
+"""Paths that are no outputs: what is read, and what is kept and changed in its place."""
+
+CASES = {
+    "anonymize": ["--input", "IN", "--qi", "sex", "--k", "2"],
+    "check": ["IN", "--qi", "sex"],
+    "compare": ["JOB"],
+    "attack": ["IN", "--qi", "sex", "--repair"],
+    "lattice": ["JOB"],
+    "hierarchy build": ["IN", "--column", "sex"],
+    "pseudonymize": ["IN", "--column", "name", "--key", "KEY"],
+    "reidentify table": ["IN", "--column", "name", "--key", "KEY"],
+    "sql": ["SELECT count(*) FROM people", "--data", "people=IN"],
+}
+"""The commands that write a file under a name that the user gives, with inputs to write over."""
+
+IN_A_FOLDER = {"demo --out", "exchange fetch --out", "exchange example folder", "party certify --out"}
+"""These write under names of their own into a folder."""
+
+ONLY_NEW = {"exchange key path", "pseudonymize --new-key", "serve --token-file"}
+"""These refuse every file that is there."""
+
+NOT_OF_DATA = {"bench --picture"}
+"""These read no file."""
+
+TRICKS: dict[str, Callable[[Path, Path], Path]] = {
+    "the same name": lambda path, _: path,
+    "dots": lambda path, _: path.parent / "." / ".." / path.parent.name / path.name,
+    "a link": lambda path, new: (new.symlink_to(path), new)[1],
+    "a link to a link": lambda path, new: (
+        new.symlink_to(path),
+        new.with_name(f"2{new.name}").symlink_to(new),
+        new.with_name(f"2{new.name}"),
+    )[2],
+    "a hard link": lambda path, new: (os.link(path, new), new)[1],
+    "a folder that is a link": lambda path, new: (
+        new.symlink_to(path.parent, target_is_directory=True),
+        new / path.name,
+    )[1],
+}
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, Path]:
+    """A table, a job, the file of a hierarchy and a key."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    people, job, tree, key = (folder / name for name in ("people.csv", "job.toml", "sex.csv", "own.key"))
+    people.write_text("name,sex,age\nann,f,30\nbob,m,30\ncid,f,30\ndee,m,30\n")
+    tree.write_text("f;*\nm;*\n")
+    key.write_text("00" * 32)
+    job.write_text(
+        '[input]\npath = "people.csv"\n[columns.sex]\nrole = "quasi-identifier"\nhierarchy = "sex.csv"\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    return {"IN": people, "JOB": job, "TREE": tree, "KEY": key}
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as ended:
+        run(words)
+    said = capsys.readouterr().err.replace("\n", " ")
+    assert ended.value.code == 2, said
+    return said
+
+
+@pytest.mark.parametrize("words", LEAVES)
+def test_every_path_of_a_command_is_known_as_input_or_output(words: str) -> None:
+    for parameter in LEAVES[words].params:
+        if parameter.type.name in ("path", "file", "directory") and not is_output(parameter):
+            assert parameter.name in READ_OR_KEPT, f"{words}: declare {parameter.name} writable=True"
+        if parameter.name in ("out", "report", "html", "picture", "review", "manifest"):
+            assert is_output(parameter), f"{words}: {parameter.name} writes, but is not writable=True"
+
+
+def test_every_output_of_a_command_is_tried_here() -> None:
+    tried = {f"{words} {flag}" for words, flag in OUTPUTS if words in CASES}
+    assert {f"{words} {flag}" for words, flag in OUTPUTS} == tried | IN_A_FOLDER | ONLY_NEW | NOT_OF_DATA
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize(
+    ("words", "flag"), [(w, f) for w, f in OUTPUTS if w in CASES and f"{w} {f}" not in ONLY_NEW]
+)
+def test_no_command_writes_over_what_it_reads(
+    words: str, flag: str, trick: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for word in CASES[words]:
+        for name, path in inputs.items():
+            if name not in word:
+                continue
+            before = path.read_bytes()
+            target = TRICKS[trick](path, path.parent.parent / f"{name}{path.suffix}")
+            filled = [_filled(each, inputs) for each in CASES[words]]
+            said = refused([*words.split(), *filled, flag, str(target)], capsys)
+            assert "is read by this run and cannot be written" in said
+            assert path.read_bytes() == before
+
+
+def _filled(word: str, inputs: dict[str, Path]) -> str:
+    for name, path in inputs.items():
+        word = word.replace(name, str(path))
+    return word
+
+
+@pytest.mark.parametrize("name", ["IN", "TREE"])
+def test_what_a_job_file_names_is_an_input_of_every_command_that_takes_it(
+    name: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words, flag in (("anonymize", "--out"), ("compare", "--report"), ("lattice", "--out")):
+        said = refused([words, str(inputs["JOB"]), flag, str(inputs[name])], capsys)
+        assert "is read by this run" in said
+
+
+def test_a_file_of_a_folder_that_is_read_is_an_input(
+    inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = inputs["IN"]
+    history = people.parent / "earlier"
+    history.mkdir()
+    earlier = history / "first.csv"
+    earlier.write_bytes(people.read_bytes())
+    asked = ["check", str(people), "--qi", "sex", "--history", str(history), "--html", str(earlier)]
+    assert "is read by this run" in refused(asked, capsys)
+
+
+def test_two_outputs_have_two_names(inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(inputs["IN"].with_name("x.csv"))
+    asked = ["anonymize", "--input", str(inputs["IN"]), "--qi", "sex", "--k", "2"]
+    for other in (out, out.replace("x.csv", "X.csv"), out.replace("x.csv", "../own/x.csv")):
+        said = refused([*asked, "--out", out, "--report", other], capsys)
+        assert "each output is a file of its own" in said
+
+
+@pytest.mark.parametrize("case", sorted(ONLY_NEW - {"serve --token-file"}))
+def test_a_new_key_takes_the_place_of_nothing(
+    case: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    *words, flag = case.split()
+    path = inputs["IN"]
+    before = path.read_bytes()
+    refused([*words, *([flag] if flag.startswith("-") else []), str(path)], capsys)
+    assert path.read_bytes() == before
+
+
+def test_a_demo_takes_the_place_of_nobodys_files(
+    inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    job: Any = inputs["JOB"]
+    before = job.read_bytes()
+    said = refused(["demo", "--rows", "100", "--out", str(job.parent)], capsys)
+    assert "choose another folder" in said
+    assert job.read_bytes() == before
