@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.parameters import checked, shown
 
 
 class Named(Protocol):
@@ -29,7 +30,7 @@ class Registry(Generic[Member]):
 
     def __init__(self, family: str, *members: type[Member]) -> None:
         self.family = family
-        self._members: dict[str, type[Member]] = {member.name: member for member in members}
+        self._members: dict[str, type[Member]] = {member.name: checked(member) for member in members}
         if len(self._members) != len(members):
             raise ValueError(f"two members of the family '{family}' share a name")
 
@@ -49,6 +50,8 @@ class Registry(Generic[Member]):
 
     def __getitem__(self, name: str) -> type[Member]:
         """The member with this name; an unknown name is refused with the nearest known ones."""
+        if not isinstance(name, str):
+            raise ParameterError(f"a {self.family} is called by its name, a text, not by {shown(name)}")
         if name not in self._members:
             near = difflib.get_close_matches(name, self._members, n=3)
             known = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(self._members)}"
@@ -58,6 +61,8 @@ class Registry(Generic[Member]):
     def create(self, name: str, parameters: Mapping[str, Any]) -> Member:
         """Build the member with this name; unknown and missing parameters are refused by name."""
         member = self[name]
+        if not isinstance(parameters, Mapping):
+            raise ParameterError(f"{self.family} '{name}': parameters are a table, not {shown(parameters)}")
         fields = {f.name: f for f in dataclasses.fields(member) if f.init}  # type: ignore[arg-type]
         for given in parameters:
             if given not in fields:

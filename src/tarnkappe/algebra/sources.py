@@ -74,7 +74,9 @@ def source_of(source: Any, name: str | None, table: str | None, engine: str | No
             return Source(name or path.stem, tuple(schema.names), path, engine)
         return Source(name or path.stem, *_in_memory(read(path)), engine)
     held = source if isinstance(source, Table) else read(source)
-    roles = {column: role for column, role in held.roles.items() if role is not Role.INSENSITIVE}
+    roles = {
+        column: role for column, role in held.roles.items() if role not in (Role.INSENSITIVE, Role.UNSTATED)
+    }
     return Source(name or UNNAMED, *_in_memory(held), engine, roles)
 
 

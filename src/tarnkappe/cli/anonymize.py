@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tarnkappe.cli.arguments import parse_column, parse_parameters
-from tarnkappe.cli.column_flags import plan_from_flags
-from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.arguments import parse_parameters
+from tarnkappe.cli.column_flags import plan_from_flags, roles_from_flags
+from tarnkappe.cli.console import output, print_json, progress_bar, say
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.cli.signals import StoppedError, too_late
-from tarnkappe.errors import JobError
+from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
+from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.native import is_interruption
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import Progress
@@ -33,6 +34,7 @@ def anonymize(
     identifier: Annotated[Words | None, typer.Option(help="A column that names a person.")] = None,
     qi: Annotated[Words | None, typer.Option(help="A quasi-identifier: COLUMN[=HIERARCHY.csv].")] = None,
     sensitive: Annotated[Words | None, typer.Option(help="A sensitive column, as --qi.")] = None,
+    publish: Annotated[Words | None, typer.Option(help="A column to release as it is.")] = None,
     model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
     loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
@@ -52,6 +54,7 @@ def anonymize(
         Path | None, typer.Option(help="Where to write the HTML report.", writable=True)
     ] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what would only be warned of.")] = False,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -67,12 +70,13 @@ def anonymize(
     _put(content, "input", engine=engine, memory_limit=memory_limit)
     if population is not None:
         content["population"] = {"path": _absolute(population)}
-    roles = ((Role.IDENTIFIER, identifier), (Role.QUASI_IDENTIFIER, qi), (Role.SENSITIVE, sensitive))
-    for role, columns in roles:
-        for column in columns or ():
-            name, hierarchy = parse_column(column)
-            plan = content.setdefault("columns", {}).setdefault(name, {})
-            plan.update({"role": str(role)} | ({"hierarchy": _absolute(hierarchy)} if hierarchy else {}))
+    roles = {
+        Role.IDENTIFIER: identifier or (),
+        Role.QUASI_IDENTIFIER: qi or (),
+        Role.SENSITIVE: sensitive or (),
+        Role.INSENSITIVE: publish or (),
+    }
+    roles_from_flags(content, roles)
     plan_from_flags(content, level or (), weight or (), aggregate or (), suppress or ())
     for text in [*([f"k-anonymity:k={k}"] if k is not None else []), *(model or ())]:
         name, parameters = parse_parameters(text)
@@ -97,14 +101,37 @@ def anonymize(
         anonymize_remotely(remote, content, job.parent if job else Path(), as_json)
         return
     plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)
+    if strict:
+        _refuse_unprotected(plan_of_work)
     with progress_bar() as progress:
         result = _run(plan_of_work, progress)
     if as_json:
         print_json(result.to_dict())
     else:
-        output.print(str(result), highlight=False)
+        output.print(str(result), markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
-            output.print(f"written to {path}", highlight=False)
+            output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
+    _warn(result, plan_of_work)
+
+
+def _warn(result: Result, job: Job) -> None:
+    """Say on stderr what a reader must not overlook, the most important last."""
+    if job.output.path is None and job.output.table is None:
+        say("nothing was written: name a file with --out, or 'path' in [output]")
+    if result.columns.advice:
+        say(result.columns.advice)
+    if result.columns.warning:
+        say(result.columns.warning)
+
+
+def _refuse_unprotected(job: Job) -> None:
+    roles = [(name, plan.role) for name, plan in job.columns.items()]
+    found = unprotected_plans(roles, job.privacy)
+    if found:
+        raise GuaranteeError(
+            f"NOT PROTECTED: {', '.join(found)} (sensitive, no promise): name each in a model, as "
+            f"--model distinct-diversity:column={found[0]},l=2"
+        )
 
 
 def _run(job: Job, progress: Progress) -> Result:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.cli.arguments import parse_column
+from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.table import Role
 
 
 def plan_from_flags(
@@ -38,8 +41,32 @@ def plan_from_flags(
         _plan(content, name)["suppressed"] = True
 
 
+def roles_from_flags(content: dict[str, Any], roles: Mapping[Role, Sequence[str]]) -> None:
+    """Write the roles that flags give to columns, as COLUMN or COLUMN=HIERARCHY, into a job file's content.
+
+    A column with two roles is refused, whoever gave the first: no order decides which counts.
+
+    >>> content = {}
+    >>> roles_from_flags(content, {Role.QUASI_IDENTIFIER: ["age"]})
+    >>> content
+    {'columns': {'age': {'role': 'quasi-identifier'}}}
+    """
+    for role, columns in roles.items():
+        for column in columns:
+            name, file = parse_column(column)
+            said = {"role": str(role)} | ({"hierarchy": str(Path(file).absolute())} if file else {})
+            plan = _plan(content, name)
+            if plan.get("role", role) != role:
+                raise ColumnError(f"the column '{name}' is given two roles: {plan['role']} and {role}")
+            if file and "hierarchy" in plan and plan["hierarchy"] != said["hierarchy"]:
+                raise ColumnError(f"the column '{name}' is given two hierarchies: leave one out")
+            plan.update(said)
+
+
 def _plan(content: dict[str, Any], name: str) -> dict[str, Any]:
-    plan: dict[str, Any] = content.setdefault("columns", {}).setdefault(name, {})
+    plan = content.setdefault("columns", {}).setdefault(name, {})
+    if not isinstance(plan, dict):
+        raise ColumnError(f'[columns] says {name} = {plan!r}: write [columns."{name}"] for a column')
     return plan
 
 

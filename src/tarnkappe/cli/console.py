@@ -23,6 +23,11 @@ def print_json(result: Any) -> None:
     sys.stdout.write("\n")
 
 
+def say(line: str) -> None:
+    """Say something on stderr that is no error."""
+    errors.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def say_that_it_compiles() -> None:
     """Say why this run takes longer than those to come."""
     errors.print("compiling kernels, once: later runs start at once", style="dim", highlight=False)

@@ -84,6 +84,8 @@ class SharedColumn:
     def __post_init__(self) -> None:
         if self.role is Role.IDENTIFIER:
             raise ColumnError(f"'{self.name}' identifies people: it cannot be part of a release")
+        if self.role is Role.UNSTATED:
+            raise ColumnError(f"'{self.name}' has no role: say what it is, or leave it out of the contract")
         if self.role is Role.QUASI_IDENTIFIER and self.height < 1:
             raise ColumnError(f"the quasi-identifier '{self.name}' needs a hierarchy: say how high it is")
         if not 0 <= self.least_level <= self.height:

@@ -178,7 +178,7 @@ class FederatedJob:
                     name,
                     **{
                         **plan,
-                        "role": Role.parse(plan.get("role", "insensitive")),
+                        "role": Role.parse(plan["role"]),
                         "owners": tuple(plan.get("owners", ())),
                     },
                 )

@@ -6,26 +6,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job.column_plan import plan_columns
-from tarnkappe.job.job import create_loss, create_model
+from tarnkappe.job.column_plan import plan_columns, published_too
+from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import Loss
+from tarnkappe.parameters import checked_call
 from tarnkappe.privacy import Model
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 
 
+@checked_call
 def anonymize(
     table: Table,
     *,
-    privacy: Sequence[Model | Mapping[str, Any]],
+    privacy: Model | Mapping[str, Any] | Sequence[Model | Mapping[str, Any]],
     hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]] | None = None,
     levels: Mapping[str, int | tuple[int, int]] | None = None,
     weights: Mapping[str, float] | None = None,
     aggregates: Mapping[str, str] | None = None,
     suppressed_columns: Sequence[str] = (),
+    publish: Sequence[str] = (),
     loss: Loss | str | Mapping[str, Any] = "entropy",
     suppression_limit: float = 0.0,
     suppression: str = "record",
@@ -41,6 +44,7 @@ def anonymize(
 
     Args:
         table: the input, with roles; identifiers are removed, quasi-identifiers generalized.
+            A column without a role is not released.
         privacy: the models that every class of the release must meet, as objects or as in a job file.
         hierarchies: how columns generalize: hierarchies, files or builders; a quasi-identifier without
             one gets a proposal.
@@ -49,6 +53,7 @@ def anonymize(
         aggregates: quasi-identifiers whose values become an aggregate of their class instead of a label:
             mean, geometric-mean, median, mode or interval.
         suppressed_columns: quasi-identifiers that are suppressed altogether.
+        publish: columns without a role that are released as they are; others without a role are not released.
         loss: what to minimize.
         suppression_limit: the share of rows that may be suppressed.
         suppression: what becomes of them: "record" leaves them out; "cell" releases them with '*' in all
@@ -74,6 +79,7 @@ def anonymize(
     >>> result.levels, result.verified[0].value
     ({'age': 1}, 2.0)
     """
+    table = published_too(table, publish)
     return protect_table(
         table,
         plan_columns(
@@ -84,7 +90,7 @@ def anonymize(
             aggregates=aggregates,
             suppressed_columns=suppressed_columns,
         ),
-        [model if isinstance(model, Model) else create_model(model) for model in privacy],
+        create_models(privacy),
         loss if isinstance(loss, Loss) else create_loss(loss),
         create_algorithm(algorithm) if isinstance(algorithm, str) else algorithm,
         suppression_limit=suppression_limit,

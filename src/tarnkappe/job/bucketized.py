@@ -24,7 +24,7 @@ from tarnkappe.privacy.verify import SHOWN, quote, text, verify
 from tarnkappe.recoding import Bucketization, Buckets, Suppression
 from tarnkappe.risk import attack_all
 from tarnkappe.risk.attacks import Linking
-from tarnkappe.table import Role, State, Table, read, write
+from tarnkappe.table import State, Table, read, write
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.row_tuples import row_tuples
@@ -62,6 +62,11 @@ class Bucketized(Result):
             for model in self.problem.models
             for part in model.parts
         ]
+
+    @property
+    def generalizes(self) -> bool:
+        """Quasi-identifiers stay as they are."""
+        return False
 
     @property
     def suppressed(self) -> int:
@@ -107,6 +112,7 @@ class Bucketized(Result):
         return "\n".join(
             [
                 f"{rows} by {self.method.name}: {tables}",
+                *self.columns.lines,
                 *self.buckets.steps,
                 f"verified of every group: {checks}",
                 *(f"accepted: {accepted}" for accepted in self.buckets.accepts),
@@ -181,7 +187,7 @@ def verify_tables(result: Bucketized, tables: Mapping[str, pa.Table]) -> Bucketi
 
 def _require_unchanged(connection: duckdb.DuckDBPyConnection, result: Bucketized, one: pa.Table) -> None:
     connection.execute(SHOWN)
-    names = [n for n in result.input.column_names if result.input.roles[n] is not Role.IDENTIFIER]
+    names = result.input.published
     if sorted(one.column_names) != sorted([*names, BUCKET]):
         raise VerificationError("the release lacks a column or has one too many: it was not handed over")
     for name in names:

@@ -4,24 +4,61 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Any
 
-from tarnkappe.errors import JobError, ParameterError
+from tarnkappe.errors import ColumnError, JobError, ParameterError
 from tarnkappe.hierarchy import Hierarchy, Ordered
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
+from tarnkappe.parameters import checked
 from tarnkappe.recoding import Aggregation
 from tarnkappe.table import Column, Role, Table
 
 LEVEL_KEYS = ("level", "min_level", "max_level")
 
 
+class Unnamed(StrEnum):
+    """What becomes of the columns that have no role."""
+
+    WITHHOLD = "withhold"
+    """They are in no release, which says so."""
+    PUBLISH = "publish"
+    """They are released as they are."""
+    REFUSE = "refuse"
+    """A table that has such a column is refused."""
+
+    @classmethod
+    def parse(cls, text: object) -> Unnamed:
+        """The choice with this name."""
+        try:
+            return cls(text)  # type: ignore[arg-type]
+        except ValueError:
+            raise JobError(
+                f"[columns]: unnamed is one of {', '.join(cls)}; a column of that name is written "
+                '[columns."unnamed"] with a role'
+            ) from None
+
+    def apply(self, table: Table) -> Table:
+        """The table with the roles that its other columns get."""
+        others = table.columns_with(Role.UNSTATED)
+        if not others or self is Unnamed.WITHHOLD:
+            return table
+        if self is Unnamed.REFUSE:
+            raise ColumnError(
+                f"{', '.join(others)}: no role was given, and [columns] says that every column needs one: "
+                'write [columns.NAME] with role = "identifier" to leave one out'
+            )
+        return Table(table.data, {**table.roles, **dict.fromkeys(others, Role.INSENSITIVE)})
+
+
+@checked
 @dataclasses.dataclass(frozen=True)
 class ColumnPlan:
     """The role of one column and what is done with it.
 
     Attributes:
-        role: what it is to an attacker.
+        role: what it is to an attacker; without one the column is in no release.
         hierarchy: how it generalizes: a hierarchy file, a builder, or a proposal.
         level: fixes the level of a quasi-identifier.
         min_level: the least level that may be chosen.
@@ -32,7 +69,7 @@ class ColumnPlan:
         suppressed: whether the column is suppressed altogether.
     """
 
-    role: Role = Role.INSENSITIVE
+    role: Role = Role.UNSTATED
     hierarchy: HierarchyPlan | None = dataclasses.field(default=None, hash=False)
     level: int | None = None
     min_level: int | None = None
@@ -88,7 +125,7 @@ def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str
     if not isinstance(suppressed, bool):
         raise JobError(f"[columns.{name}]: suppressed is true or false, not {suppressed!r}")
     return ColumnPlan(
-        Role.parse(plan.get("role", "insensitive")),
+        Role.parse(plan.get("role", Role.UNSTATED)),
         hierarchy,
         **limits,
         weight=weight,
@@ -128,6 +165,17 @@ def plan_columns(
             suppressed=name in suppressed,
         )
     return plans
+
+
+def published_too(table: Table, names: Iterable[str]) -> Table:
+    """The table with columns that had no role, and are to be released as they are."""
+    if isinstance(names, str):
+        raise ParameterError(f"publish is a list of columns: write [{names!r}]")
+    chosen = dict.fromkeys(table.require(name) for name in names)
+    for name in chosen:
+        if table.roles[name] not in (Role.UNSTATED, Role.INSENSITIVE):
+            raise ColumnError(f"the column '{name}' is given two roles: {table.roles[name]} and insensitive")
+    return Table(table.data, {**table.roles, **dict.fromkeys(chosen, Role.INSENSITIVE)})
 
 
 def weigh(loss: Loss, plans: Mapping[str, ColumnPlan]) -> Loss:

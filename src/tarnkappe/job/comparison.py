@@ -372,7 +372,7 @@ class _Run:
 
 
 def _domains(table: Table, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Domain]:
-    names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
+    names = table.published
     return {name: Domain.of(column, hierarchies.get(name)) for name, column in encode(table, names).items()}
 
 

@@ -32,7 +32,7 @@ from tarnkappe.lattice import Search, Solution
 from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
 from tarnkappe.recoding import Pass
 from tarnkappe.risk import attack_all
-from tarnkappe.table import Role, Table
+from tarnkappe.table import Table
 from tarnkappe.table.encoding import Column, Progress
 
 
@@ -169,12 +169,12 @@ def _refuse_foreign(job: Job) -> None:
 def _described(job: Job, engine: Engine) -> Table:
     """The columns of the source with their roles; its rows stay where they are."""
     columns = Table(pa.table({name: pa.nulls(0) for name in engine.columns}))
-    table = columns.with_roles({name: plan.role for name, plan in job.columns.items()})
+    table = job.with_roles(columns)
     withheld = [
         name
         for names in needed_distributions(job.privacy)
         for name in names
-        if table.roles[table.require(name)] is Role.IDENTIFIER
+        if table.require(name) not in table.published
     ]
     if withheld:
         raise ColumnError(
@@ -234,7 +234,7 @@ def _decided(
     rows, problem = prepared.rows, prepared.problem
     counted = dict.fromkeys([*problem.distributions, *((name,) for name in table.sensitive)])
     state = protect(rows.classes(table.quasi_identifiers, solution.best.node, counted), problem.models)
-    names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
+    names = table.published
     levels = dict(zip(table.quasi_identifiers, solution.best.node, strict=True))
     num_rows = rows.num_rows
     place = job.output.path or f"table {job.output.table} of the database"

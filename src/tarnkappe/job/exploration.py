@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job.column_plan import plan_columns
-from tarnkappe.job.job import Job, create_loss, create_model
+from tarnkappe.job.column_plan import plan_columns, published_too
+from tarnkappe.job.job import Job, create_loss, create_models
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.result import Prepared, Result
 from tarnkappe.lattice import Evaluation, LatticeView, choose
 from tarnkappe.lattice import explore as explore_lattice
 from tarnkappe.lattice.explore import LevelsOf
 from tarnkappe.loss import Loss
+from tarnkappe.parameters import checked_call
 from tarnkappe.privacy import Model
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
@@ -55,12 +56,14 @@ class Exploration:
         return self.lattice._repr_html_()
 
 
+@checked_call
 def explore(
     table: Table,
     *,
-    privacy: Sequence[Model | Mapping[str, Any]],
+    privacy: Model | Mapping[str, Any] | Sequence[Model | Mapping[str, Any]],
     hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]] | None = None,
     levels: Mapping[str, int | tuple[int, int]] | None = None,
+    publish: Sequence[str] = (),
     loss: Loss | str | Mapping[str, Any] = "entropy",
     suppression_limit: float = 0.0,
     population: Table | None = None,
@@ -81,10 +84,11 @@ def explore(
     >>> found.apply({"age": 2}).release.data.column("age").unique().to_pylist()
     ['30-39']
     """
+    table = published_too(table, publish)
     prepared = prepare(
         table,
         plan_columns(table, hierarchies or {}, levels or {}),
-        [model if isinstance(model, Model) else create_model(model) for model in privacy],
+        create_models(privacy),
         loss if isinstance(loss, Loss) else create_loss(loss),
         suppression_limit=suppression_limit,
         population=population,

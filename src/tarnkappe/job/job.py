@@ -10,15 +10,16 @@ import dataclasses
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
-from tarnkappe.job.column_plan import ColumnPlan, read_column
+from tarnkappe.job.column_plan import ColumnPlan, Unnamed, read_column
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import LOSSES, Loss
+from tarnkappe.parameters import checked, shown
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
 from tarnkappe.table import Role, Table, read
@@ -31,6 +32,7 @@ SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_r
 ENGINES = ("memory", "duckdb", "postgresql", "spark")
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Source:
     """Where rows come from: a file, or a table or query of a database.
@@ -75,6 +77,7 @@ class Source:
         return read(self.path, progress=progress, **options)
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Output:
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
@@ -90,6 +93,7 @@ class Output:
     manifest: str | None = None
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Memory:
     """Where a job remembers its releases.
@@ -107,6 +111,7 @@ class Memory:
     name: str | None = None
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Job:
     """One anonymization: what to read, what to promise, what to minimize, where to write."""
@@ -123,6 +128,7 @@ class Job:
     several_rows_per_person: bool = False
     history: Memory | None = None
     output: Output = dataclasses.field(default_factory=Output)
+    unnamed: Unnamed = Unnamed.WITHHOLD
     file: str | None = None
 
     @classmethod
@@ -143,6 +149,7 @@ class Job:
         refuse_unknown(content, SECTIONS, "section")
         if "input" not in content:
             raise JobError("the section [input] is missing: say what to anonymize")
+        columns, unnamed = split_columns(_section(content, "columns"))
         search = dict(_section(content, "search"))
         said = {key: search.pop(key) for key in SEARCH_KEYS if key in search}
         reading = dict(_section(content, "input"))
@@ -150,10 +157,8 @@ class Job:
         return cls(
             input=_source({"input": reading}, "input", folder),
             population=_source(content, "population", folder) if "population" in content else None,
-            columns={
-                name: column_section(name, said, folder)
-                for name, said in _section(content, "columns").items()
-            },
+            columns={name: column_section(name, said, folder) for name, said in columns.items()},
+            unnamed=Unnamed.parse(unnamed),
             privacy=tuple(create_model(entry) for entry in _entries(content, "privacy")),
             loss=create_loss(said.get("loss", "entropy")),
             search=create_algorithm(said.get("algorithm", "auto"), search, beside=SEARCH_KEYS),
@@ -167,7 +172,11 @@ class Job:
 
     def read_input(self, progress: Progress | None = None) -> Table:
         """The rows to anonymize, with the roles of their columns."""
-        return self.input.read(progress).with_roles({n: plan.role for n, plan in self.columns.items()})
+        return self.with_roles(self.input.read(progress))
+
+    def with_roles(self, table: Table) -> Table:
+        """A table with the roles of this job."""
+        return self.unnamed.apply(table.with_roles({n: plan.role for n, plan in self.columns.items()}))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -255,6 +264,15 @@ def _resolved(section: dict[str, Any], folder: Path, *keys: str) -> dict[str, An
     return {key: str(folder / value) if key in keys else value for key, value in section.items()}
 
 
+def split_columns(section: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The columns of a section [columns], and what it says about those that it does not name."""
+    columns = dict(section)
+    said = columns.get("unnamed")
+    if said is None or isinstance(said, Mapping):
+        return columns, Unnamed.WITHHOLD
+    return columns, columns.pop("unnamed")
+
+
 def column_section(name: str, plan: Any, folder: Path) -> ColumnPlan:
     """What a section [columns.NAME] says; a hierarchy file is looked for in the folder."""
     if not isinstance(plan, Mapping):
@@ -290,8 +308,16 @@ def create_model(entry: Mapping[str, Any]) -> Model:
     return MODELS.create(entry["model"], {k: v for k, v in entry.items() if k != "model"})
 
 
+def create_models(privacy: Model | Mapping[str, Any] | Sequence[Model | Mapping[str, Any]]) -> list[Model]:
+    """Privacy models, as objects or as a job file describes them; a single one need not be in a list."""
+    given = [privacy] if isinstance(privacy, Model | Mapping) else list(privacy)
+    return [model if isinstance(model, Model) else create_model(model) for model in given]
+
+
 def create_loss(entry: str | Mapping[str, Any]) -> Loss:
     """A loss as a job file describes it: its name, or a table with its name and parameters."""
     if isinstance(entry, str):
         return LOSSES.create(entry, {})
+    if not isinstance(entry, Mapping):
+        raise JobError(f"a loss is a name, or a table with a name and parameters, not {shown(entry)}")
     return LOSSES.create(entry.get("name", "entropy"), {k: v for k, v in entry.items() if k != "name"})

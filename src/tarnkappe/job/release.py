@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tarnkappe.table import Column, Role, Table
+from tarnkappe.table import Column, Table
 
 Rows = npt.NDArray[np.int64]
 
@@ -24,7 +24,7 @@ def generalized(column: Column, level: int) -> pa.Array:
 
 
 def release_table(table: Table, recoded: Mapping[str, pa.Array], rows: Rows) -> Table:
-    """The chosen rows in the chosen order, without identifiers.
+    """The chosen rows in the chosen order, without identifiers and without columns that have no role.
 
     Args:
         table: the input.
@@ -32,7 +32,7 @@ def release_table(table: Table, recoded: Mapping[str, pa.Array], rows: Rows) -> 
         rows: the rows to release, in the order of the release.
     """
     chosen = pa.array(rows)
-    names = [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
+    names = table.published
     data = {name: recoded.get(name, plain(table.data.column(name))).take(chosen) for name in names}
     return Table(pa.table(data), {name: table.roles[name] for name in names})
 

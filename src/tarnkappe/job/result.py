@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.job.column_outcomes import ColumnOutcomes, column_outcomes
 from tarnkappe.job.release import Rows
 from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
 from tarnkappe.lattice.explore import LevelsOf
@@ -101,6 +102,16 @@ class Result:
         return self.solution.best.loss
 
     @property
+    def generalizes(self) -> bool:
+        """Whether quasi-identifiers are changed at all."""
+        return True
+
+    @property
+    def columns(self) -> ColumnOutcomes:
+        """What became of every column: withheld, changed, or released as it is."""
+        return column_outcomes(self)
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         """The files of the release."""
         return () if self.output is None else (self.output,)
@@ -132,6 +143,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The figures, for JSON."""
         return {
+            "columns": self.columns.to_dict(),
             "levels": self.levels or None,
             "loss": self.loss,
             "loss_measure": self.problem.loss.name,
@@ -206,6 +218,7 @@ class Result:
         return "\n".join(
             [
                 f"{rows} in {self.state.num_kept:,} classes",
+                *self.columns.lines,
                 *(levels if len(levels) > 1 else one_node),
                 *aggregates,
                 *(() if self.recoding is None else self.recoding.steps),

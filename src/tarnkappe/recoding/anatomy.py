@@ -114,7 +114,7 @@ def anatomy_tables(table: Table, of_row: Codes, chance: Chance) -> dict[str, pa.
     """The quasi-identifiers (and what is insensitive) with groups, and the sensitive values with groups."""
     group, count = free_name("group", table), free_name("count", table)
     people = chance.order(len(of_row))
-    first = [n for n in table.column_names if table.roles[n] not in (Role.IDENTIFIER, Role.SENSITIVE)]
+    first = [name for name in table.published if table.roles[name] is not Role.SENSITIVE]
     data = {name: plain(table.data.column(name)).take(pa.array(people)) for name in first}
     values = pa.table(
         {

@@ -12,8 +12,8 @@ ColumnGroups = tuple[tuple[str, ...], ...]
 
 
 def released_columns(table: Table) -> list[str]:
-    """The columns that are published: all but identifiers."""
-    return [name for name in table.column_names if table.roles[name] is not Role.IDENTIFIER]
+    """The columns that are published."""
+    return list(table.published)
 
 
 def beside_sensitive(groups: ColumnGroups, roles: Mapping[str, Role]) -> list[str]:

@@ -71,7 +71,7 @@ class Resolver:
             }
         if "columns" in document:
             resolved["columns"] = {
-                name: self._column(name, said)
+                name: said if name == "unnamed" and isinstance(said, str) else self._column(name, said)
                 for name, said in _table(document["columns"], "columns").items()
             }
         if "hierarchy" in document:

@@ -3,11 +3,12 @@
 from tarnkappe.table.classes import Classes, Distribution, State, Tuples
 from tarnkappe.table.encoding import Column, Levels, encode
 from tarnkappe.table.read import read
-from tarnkappe.table.table import MISSING, SUPPRESSED, Role, Table
+from tarnkappe.table.table import MISSING, STATED, SUPPRESSED, Role, Table
 from tarnkappe.table.write import write
 
 __all__ = [
     "MISSING",
+    "STATED",
     "SUPPRESSED",
     "Classes",
     "Column",

@@ -31,6 +31,8 @@ class Role(StrEnum):
     """What an attacker wants to learn (diagnosis). Released in protected groups."""
     INSENSITIVE = "insensitive"
     """Neither known to an attacker nor of interest to him. Released as it is."""
+    UNSTATED = "unstated"
+    """Nobody has said what it is. Never released."""
 
     @classmethod
     def parse(cls, text: str) -> Role:
@@ -38,12 +40,19 @@ class Role(StrEnum):
         try:
             return cls(text)
         except ValueError:
-            raise ParameterError(f"unknown role '{text}': use one of {', '.join(cls)}") from None
+            raise ParameterError(f"unknown role '{text}': use one of {', '.join(STATED)}") from None
+
+
+STATED = tuple(role for role in Role if role is not Role.UNSTATED)
+"""The roles that a column can be given."""
+
+WITHHELD = (Role.IDENTIFIER, Role.UNSTATED)
+"""Columns with these roles are in no release."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Table:
-    """Arrow data and the role of each column; columns without a stated role are insensitive.
+    """Arrow data and the role of each column; a column without a stated role is in no release.
 
     >>> import pyarrow as pa
     >>> table = Table(pa.table({"age": [34, 45], "diagnosis": ["flu", None]}))
@@ -67,7 +76,7 @@ class Table:
             )
         for name in self.roles:
             self.require(name)
-        full = {name: self.roles.get(name, Role.INSENSITIVE) for name in names}
+        full = {name: self.roles.get(name, Role.UNSTATED) for name in names}
         object.__setattr__(self, "roles", MappingProxyType(full))
 
     @property
@@ -95,6 +104,11 @@ class Table:
         """The columns that an attacker wants to learn."""
         return self.columns_with(Role.SENSITIVE)
 
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The columns that a release may have: all but identifiers and those without a stated role."""
+        return tuple(name for name in self.data.column_names if self.roles[name] not in WITHHELD)
+
     def columns_with(self, role: Role) -> tuple[str, ...]:
         """The columns that have this role, in table order."""
         return tuple(name for name in self.data.column_names if self.roles[name] is role)
@@ -114,14 +128,16 @@ class Table:
         identifiers: Iterable[str] = (),
         quasi_identifiers: Iterable[str] = (),
         sensitive: Iterable[str] = (),
+        insensitive: Iterable[str] = (),
     ) -> Table:
-        """The same data with other roles; all columns not named are insensitive."""
+        """The same data with other roles; a column that is not named has none, and is in no release."""
         chosen: dict[str, Role] = {}
         named = [
             *((name, Role.parse(role)) for name, role in (roles or {}).items()),
             *((name, Role.IDENTIFIER) for name in identifiers),
             *((name, Role.QUASI_IDENTIFIER) for name in quasi_identifiers),
             *((name, Role.SENSITIVE) for name in sensitive),
+            *((name, Role.INSENSITIVE) for name in insensitive),
         ]
         for name, role in named:
             if chosen.setdefault(self.require(name), role) is not role:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tarnkappe.service.people import Right
-from tarnkappe.table import Role
+from tarnkappe.table import STATED, Role
 from tarnkappe.web.draft import Draft, load_draft
 from tarnkappe.web.path import steps
 from tarnkappe.web.reasons import in_words
@@ -69,13 +69,13 @@ async def columns(visit: Visit, parts: dict[str, str]) -> None:
 
 def _legend(visit: Visit) -> None:
     with details(visit.t("columns.what_roles_mean")), box("", "dl"):
-        for role in Role:
+        for role in STATED:
             tag("dt", visit.t(f"role.{role}"), "strong")
             tag("dd", visit.t(f"role_means.{role}"), "soft")
 
 
 def _roles(visit: Visit, profile: Profile, draft: Draft, changed: Callable[[], None]) -> None:
-    options = {str(role): visit.t(f"role.{role}") for role in Role}
+    options = {str(role): visit.t(f"role.{role}") for role in STATED}
     keys = ("name", "role", "why", "kind", "different", "missing")
     with scroll(visit.t("columns.roles")), box("fold", "table"):
         header_row([visit.t(f"columns.{key}") for key in keys], (4, 5))
@@ -121,7 +121,7 @@ def _kind(type_name: str) -> str:
 def _consequence(visit: Visit, draft: Draft) -> None:
     """What the roles mean for the release, and what is missing."""
     tag("h2", visit.t("columns.consequence"))
-    for role in Role:
+    for role in STATED:
         names = draft.with_role(str(role))
         if names:
             tag("p", visit.t(f"role_does.{role}", columns=", ".join(names)))

@@ -1,0 +1,196 @@
+"""Parameters of the wrong type are refused in one place, with a sentence, from their annotations.
+
+Whatever is made by name (models, losses, searches, builders, methods, attacks, measures) and the settings of
+a job are dataclasses. Their annotations say what a parameter may be, so nothing else needs to: nan, infinity,
+a truth value in place of a number and a missing value never get as far as a computation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+import numbers
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, TypeVar, cast
+
+from tarnkappe.errors import ParameterError
+
+Kind = TypeVar("Kind", bound=type)
+Work = TypeVar("Work", bound=Callable[..., Any])
+
+LONGEST_SHOWN = 60
+GREATEST = 10**18
+"""Whole numbers beyond it are no count of anything."""
+
+
+def checked(kind: Kind) -> Kind:
+    """Let a dataclass refuse parameters that are not of the annotated types."""
+    made: Any = kind
+    if "_parameters_checked" in vars(kind) or not dataclasses.is_dataclass(kind):
+        return kind
+    original = made.__init__
+    order = [field.name for field in dataclasses.fields(kind) if field.init and not field.kw_only]
+
+    @functools.wraps(original)
+    def init(self: Any, *given: Any, **named: Any) -> None:
+        hints = _hints(kind)
+        label = getattr(kind, "name", None)
+        for name, value in {**dict(zip(order, given, strict=False)), **named}.items():
+            if name in hints:
+                refuse_wrong(label if isinstance(label, str) else kind.__name__, name, value, hints[name])
+        original(self, *given, **named)
+
+    made.__init__ = init
+    made._parameters_checked = True
+    return kind
+
+
+def checked_call(work: Work) -> Work:
+    """Let a function refuse arguments that are not of the annotated types."""
+
+    @functools.wraps(work)
+    def call(*given: Any, **named: Any) -> Any:
+        hints = _hints(work)
+        for name, value in inspect.signature(work).bind(*given, **named).arguments.items():
+            if name in hints:
+                refuse_wrong(work.__name__, name, value, hints[name])
+        return work(*given, **named)
+
+    return cast(Work, call)
+
+
+def refuse_wrong(owner: str, name: str, value: object, hint: Any) -> None:
+    """Refuse a parameter that is not of a type."""
+    if not fits(value, hint):
+        raise ParameterError(f"{owner}: {name} is {described(hint)}, not {shown(value)}")
+
+
+@functools.cache
+def _hints(what: Any) -> dict[str, Any]:
+    return typing.get_type_hints(what)
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether a value may stand where a type is annotated; numbers are finite, and truth is no number.
+
+    >>> fits(3, float), fits(True, int), fits(float("nan"), float), fits(["a"], tuple[str, ...])
+    (True, False, False, True)
+    """
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return _finite(value)
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, each) for each in inner)
+    if origin is typing.Literal:
+        return any(value is each or (type(value) is type(each) and value == each) for each in inner)
+    if hint in (None, type(None)):
+        return value is None
+    if hint is bool:
+        return isinstance(value, bool)
+    if hint is int:
+        return _is_number(value) and isinstance(value, numbers.Integral) and abs(int(value)) <= GREATEST
+    if hint is float:
+        return _is_number(value)
+    if hint is str:
+        return isinstance(value, str) and "\0" not in value
+    if origin is not None and isinstance(origin, type):
+        return _fits_inside(value, origin, inner)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return isinstance(value, hint | str)
+    return not isinstance(hint, type) or isinstance(value, hint)
+
+
+def _fits_inside(value: object, origin: type, inner: tuple[Any, ...]) -> bool:
+    if issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return False
+        key, each = inner
+        return all(fits(k, key) and fits(v, each) for k, v in value.items())
+    if origin is tuple and inner[-1] is Ellipsis:
+        if inner[0] is str:  # one name stands for a list of names, and values may be numbers
+            return isinstance(value, str) or (_is_listed(value) and all(map(_is_cell, value)))
+        return _is_listed(value) and all(fits(each, inner[0]) for each in value)
+    if origin is tuple:
+        listed = list(value) if _is_listed(value) else []
+        return len(listed) == len(inner) and all(map(fits, listed, inner))
+    if issubclass(origin, type):
+        return isinstance(value, type)
+    if issubclass(origin, Sequence):
+        return _is_listed(value) and all(fits(each, inner[0]) for each in value)
+    if origin is cast(type, Callable):
+        return callable(value)
+    if issubclass(origin, Iterable):
+        return isinstance(value, Iterable)
+    return isinstance(value, origin)
+
+
+def _is_listed(value: object) -> typing.TypeGuard[Collection[Any]]:
+    return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+
+
+def _is_cell(value: object) -> bool:
+    return isinstance(value, str) or _is_number(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and _finite(value)
+
+
+def _finite(value: object) -> bool:
+    if not isinstance(value, numbers.Real) or isinstance(value, numbers.Rational):
+        return True
+    return math.isfinite(value)
+
+
+def described(hint: Any) -> str:
+    """A type in words.
+
+    >>> described(int | None), described(tuple[str, ...])
+    ('a whole number or nothing', 'a list of texts')
+    """
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        words = list(dict.fromkeys(described(each) for each in sorted(inner, key=lambda i: i is type(None))))
+        return " or ".join(words)
+    if origin is typing.Literal:
+        return " or ".join(repr(each) for each in inner)
+    simple = {int: "a whole number", float: "a finite number", bool: "true or false", str: "a text"}
+    if hint in simple:
+        return simple[hint]
+    if hint in (None, type(None)):
+        return "nothing"
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a table of {_several(inner[-1])}"
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Collection):
+        return f"a list of {_several(inner[0])}"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return " or ".join(repr(str(each.value)) for each in hint)
+    return f"a {getattr(hint, '__name__', 'value')}"
+
+
+def _several(hint: Any) -> str:
+    several = {int: "whole numbers", float: "finite numbers", str: "texts"}
+    return several.get(hint, "values") if isinstance(hint, type) else "values"
+
+
+def shown(value: object) -> str:
+    """A value as an error may show it: short, and of lists and tables only that they are such.
+
+    >>> shown(None), shown([1, 2]), shown(float("nan"))
+    ('None', 'a list', 'nan')
+    """
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, str | bytes | numbers.Number | PurePath | None):
+        try:
+            text = repr(value)
+        except ValueError:  # a whole number too long to be written
+            return "a huge number"
+        return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+    return "a list" if isinstance(value, Collection) else f"a {type(value).__name__}"
