@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+LONGEST = 2_000
+"""No error is longer, whatever it quotes."""
+
 
 class TarnkappeError(Exception):
     """The root of all errors that Tarnkappe raises on purpose."""
 
     exit_code: ClassVar[int] = 2
+
+    def __str__(self) -> str:
+        """The sentence; what a user gave may be in it, and may be of any length."""
+        text = super().__str__()
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
 
 class InputError(TarnkappeError):

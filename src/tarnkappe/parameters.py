@@ -24,9 +24,12 @@ from tarnkappe.errors import ParameterError
 Kind = TypeVar("Kind", bound=type)
 Work = TypeVar("Work", bound=Callable[..., Any])
 
+ACCEPTS = "accepts"
+"""The metadata of a field that takes more types than it holds afterwards."""
+
 LONGEST_SHOWN = 60
 GREATEST = 10**18
-"""Whole numbers beyond it are no count of anything."""
+"""Numbers beyond it count and measure nothing, and some cannot even be written."""
 
 
 def checked(kind: Kind) -> Kind:
@@ -36,10 +39,13 @@ def checked(kind: Kind) -> Kind:
         return kind
     original = made.__init__
     order = [field.name for field in dataclasses.fields(kind) if field.init and not field.kw_only]
+    wider = {
+        field.name: field.metadata[ACCEPTS] for field in dataclasses.fields(kind) if ACCEPTS in field.metadata
+    }
 
     @functools.wraps(original)
     def init(self: Any, *given: Any, **named: Any) -> None:
-        hints = _hints(kind)
+        hints = _hints(kind) | wider
         label = getattr(kind, "name", None)
         for name, value in {**dict(zip(order, given, strict=False)), **named}.items():
             if name in hints:
@@ -94,7 +100,7 @@ def fits(value: object, hint: Any) -> bool:
     if hint is bool:
         return isinstance(value, bool)
     if hint is int:
-        return _is_number(value) and isinstance(value, numbers.Integral) and abs(int(value)) <= GREATEST
+        return _is_number(value) and isinstance(value, numbers.Integral)
     if hint is float:
         return _is_number(value)
     if hint is str:
@@ -143,9 +149,9 @@ def _is_number(value: object) -> bool:
 
 
 def _finite(value: object) -> bool:
-    if not isinstance(value, numbers.Real) or isinstance(value, numbers.Rational):
+    if not isinstance(value, numbers.Real):
         return True
-    return math.isfinite(value)
+    return (isinstance(value, numbers.Rational) or math.isfinite(value)) and abs(value) <= GREATEST
 
 
 def described(hint: Any) -> str:

@@ -41,7 +41,7 @@ class Registry(Generic[Member]):
         return len(self._members)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._members
+        return isinstance(name, str) and name in self._members
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -129,7 +129,7 @@ def test_the_rows_do_not_keep_their_order(ward: Path) -> None:
     ("words", "said"),
     [
         (("--out", "x.csv"), "say what and how"),
-        ((*WHO, "--key", "project.key", "--project", "a", "--out", "visits.csv"), "never overwritten"),
+        ((*WHO, "--key", "project.key", "--project", "a", "--out", "visits.csv"), "cannot be written"),
         (("--column", "surename", "--key", "project.key", "--project", "a", "--out", "x.csv"), "did you mean 'surname'"),
         ((*WHO, "--key", "none.key", "--project", "a", "--out", "x.csv"), "none.key"),
         ((*WHO, "--key", "visits.csv", "--project", "a", "--out", "x.csv"), "visits.csv"),

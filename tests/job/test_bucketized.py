@@ -34,6 +34,7 @@ def job_in(folder: Path, method: str, **search: Any) -> Job:
                 **{name: {"role": "quasi-identifier"} for name in ("age", "sex", "postcode")},
                 **{name: {"role": "identifier"} for name in ("birth_date", "occupation", "admission_date")},
                 "diagnosis": {"role": "sensitive"},
+                "length_of_stay": {"role": "insensitive"},
             },
             "privacy": [{"model": "distinct-diversity", "column": "diagnosis", "l": 3}],
             "search": {"algorithm": method, **search},

@@ -38,6 +38,8 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "sex": {"role": "quasi-identifier"},
     'post"code': {"role": "quasi-identifier", "hierarchy": {"builder": "masking"}},
     "diagnosis": {"role": "sensitive"},
+    "cost": {"role": "sensitive"},
+    "seen": {"role": "insensitive"},
 }
 PRIVACY = [
     {"model": "k-anonymity", "k": 5},

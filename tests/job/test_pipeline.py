@@ -31,6 +31,7 @@ def table_of(example: Example) -> Table:
         identifiers=["name"],
         quasi_identifiers=example.quasi_identifiers,
         sensitive=["disease", "treatment"],
+        insensitive=["income"],
     )
 
 

@@ -37,7 +37,9 @@ def test_nodes_give_the_published_tables(table: Table, node: tuple[int, ...]) ->
 
 
 def test_identifiers_and_suppressed_rows_are_left_out(table: Table) -> None:
-    table = table.with_roles(identifiers=["zip"], quasi_identifiers=["sex"])
+    table = table.with_roles(
+        identifiers=["zip"], quasi_identifiers=["sex"], sensitive=["diagnosis"], insensitive=["age"]
+    )
     release = release_table(table, {"sex": table.data.column("sex")}, np.array([6, 4, 2, 0]))
     assert release.column_names == ("age", "sex", "diagnosis")
     assert release.data.column("age").to_pylist() == [18, 35, 66, 34]

@@ -241,7 +241,7 @@ def test_what_anatomy_cannot_promise_is_refused() -> None:
 
 def test_columns_may_have_the_names_of_our_own() -> None:
     data = pa.table({"group": [1, 2, 3, 4], "count": [1, 1, 2, 2], "s": ["a", "b", "a", "b"]})
-    table = Table(data).with_roles(quasi_identifiers=["group"], sensitive=["s"])
+    table = Table(data).with_roles(quasi_identifiers=["group"], sensitive=["s"], insensitive=["count"])
     found = anatomized(table, [models.DistinctDiversity("s", l=2)])
     assert found.tables["quasi-identifiers"].column_names == ["group", "count", "group_"]
     assert found.tables["sensitive"].column_names == ["group_", "s", "count_"]

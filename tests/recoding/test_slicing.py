@@ -92,7 +92,7 @@ def test_pieces_stay_whole_and_stay_in_their_bucket(rows: list[tuple[int, ...]],
     names = ["a", "b", "c", "d"]
     table = Table(
         pa.table({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
-    )
+    ).with_roles(quasi_identifiers=names)
     groups = (("a", "c"), ("b",), ("d",))
     sliced = slice_table(table, groups, buckets, Chance(data.draw(st.integers(0, 9)))).to_pylist()
     for group in groups:

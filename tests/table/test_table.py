@@ -15,12 +15,17 @@ def table() -> Table:
     return Table(pa.table({"name": ["A", "B"], "age": [30, 40], "illness": ["flu", None]}))
 
 
-def test_columns_without_a_role_are_insensitive(table: Table) -> None:
+def test_columns_without_a_role_are_not_published(table: Table) -> None:
     chosen = table.with_roles({"name": "identifier"}, quasi_identifiers=["age"])
     assert chosen.identifiers == ("name",)
     assert chosen.quasi_identifiers == ("age",)
     assert chosen.sensitive == ()
-    assert chosen.columns_with(Role.INSENSITIVE) == ("illness",)
+    assert chosen.columns_with(Role.UNSTATED) == ("illness",)
+    assert chosen.published == ("age",)
+    assert table.with_roles(quasi_identifiers=["age"], insensitive=["illness"]).published == (
+        "age",
+        "illness",
+    )
 
 
 def test_an_unknown_column_is_refused_with_the_nearest_name(table: Table) -> None:

@@ -45,6 +45,15 @@ def repeat_options(words: Sequence[str]) -> list[str]:
     return written
 
 
+def refuse_repeated(command: Any, words: Sequence[str]) -> None:
+    """Refuse an option that takes one value and is given twice: the second would silently undo the first."""
+    for option in (each for each in command.params if each.param_type_name == "option" and not each.multiple):
+        names = {*option.opts, *option.secondary_opts}
+        given = [word for word in words if word.partition("=")[0] in names]
+        if len(given) > 1:
+            raise ParameterError(f"{given[1].partition('=')[0]} is given twice: leave one out")
+
+
 def parse_column(text: str) -> tuple[str, str | None]:
     """A column, with the file of its hierarchy if one is given.
 
@@ -62,6 +71,8 @@ def hierarchy_files(hierarchies: Sequence[str]) -> dict[str, Path]:
         column, file = parse_column(text)
         if file is None:
             raise ParameterError(f"--hierarchy {text}: write --hierarchy COLUMN=FILE")
+        if column in files:
+            raise ParameterError(f"--hierarchy {text}: '{column}' has a hierarchy already: leave one out")
         files[column] = Path(file)
     return files
 
@@ -78,6 +89,8 @@ def parse_parameters(text: str) -> tuple[str, dict[str, Any]]:
         key, sign, value = part.partition("=")
         if not sign or not key:
             raise ParameterError(f"'{part}' in '{text}' is no parameter: write NAME:parameter=value,...")
+        if key.strip() in parameters:
+            raise ParameterError(f"'{text}' gives the parameter '{key.strip()}' twice: leave one out")
         parameters[key.strip()] = _value(value.strip())
     return name, parameters
 

@@ -25,6 +25,9 @@ def plan_from_flags(
     >>> content["columns"]["age"], content["columns"]["bmi"]
     ({'min_level': 1, 'max_level': 3, 'weight': 2.0}, {'aggregate': 'mean'})
     """
+    _refuse_twice("level", levels)
+    _refuse_twice("weight", weights)
+    _refuse_twice("aggregate", aggregates)
     for text in levels:
         name, value = _assignment("level", text)
         least, dots, greatest = value.partition("..")
@@ -75,6 +78,13 @@ def _assignment(flag: str, text: str) -> tuple[str, str]:
     if not sign or not name or not value:
         raise ParameterError(f"--{flag} {text}: write --{flag} COLUMN=VALUE")
     return name, value
+
+
+def _refuse_twice(flag: str, texts: Sequence[str]) -> None:
+    names = [_assignment(flag, text)[0] for text in texts]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(f"--{flag} is given twice for '{name}': leave one out")
 
 
 def _level(text: str, value: str) -> int:

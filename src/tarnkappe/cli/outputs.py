@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
+from tarnkappe.cli.arguments import refuse_repeated
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.formats.address import local_file
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, same_file
@@ -35,10 +36,18 @@ def is_output(parameter: Any) -> bool:
 
 
 def protect_inputs(command: Any) -> Any:
-    """Let every command refuse to write over what it reads."""
+    """Let every command refuse to write over what it reads, and options that are given twice."""
     for _, leaf in leaves(command):
         leaf.callback = _protected(leaf.callback, leaf.params)
+        leaf.parse_args = partial(_parse_once, leaf, leaf.parse_args)
     return command
+
+
+def _parse_once(
+    leaf: Any, parse: Callable[[Any, list[str]], list[str]], context: Any, words: list[str]
+) -> list[str]:
+    refuse_repeated(leaf, words)
+    return parse(context, words)
 
 
 def _protected(work: Callable[..., Any], parameters: Sequence[Any]) -> Callable[..., Any]:

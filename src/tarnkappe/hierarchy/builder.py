@@ -156,6 +156,17 @@ class Builder(ABC):
         return inline_table({"builder": self.name, **self.parameters})
 
 
+MOST_LEVELS = 64
+MOST_LABELS = 100_000
+"""More than that help nobody, and are refused before anything is built."""
+
+
+def require_at_most(builder: str, parameter: str, number: int, most: int) -> None:
+    """Refuse a number that would build without end."""
+    if number > most:
+        raise ParameterError(f"{builder} takes at most {most:,} {parameter}, not {number:,}")
+
+
 def require_whole(builder: str, parameter: str, number: object, least: int) -> None:
     """Refuse anything but a whole number of at least `least`."""
     if not isinstance(number, int) or isinstance(number, bool) or number < least:

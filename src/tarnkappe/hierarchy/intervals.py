@@ -10,7 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels, as_tuples, per_level, require_whole
+from tarnkappe.hierarchy.builder import (
+    MOST_LABELS,
+    MOST_LEVELS,
+    Builder,
+    Domain,
+    Kind,
+    Labels,
+    as_tuples,
+    per_level,
+    require_at_most,
+    require_whole,
+)
 from tarnkappe.hierarchy.numbers import (
     EXACT,
     exact_parameter,
@@ -79,7 +90,10 @@ class Intervals(Builder):
         if sum(way is not None for way in (self.width, self.quantiles, self.cuts)) != 1:
             raise ParameterError("intervals needs exactly one of width, quantiles and cuts")
         for parameter in ("width", "quantiles", "cuts"):
-            object.__setattr__(self, parameter, as_tuples(getattr(self, parameter)))
+            given = as_tuples(getattr(self, parameter))
+            object.__setattr__(self, parameter, given)
+            if isinstance(given, tuple) and (parameter != "cuts" or any(isinstance(g, tuple) for g in given)):
+                require_at_most("intervals", "levels", len(given), MOST_LEVELS)
         if self.width is None:
             self._refuse("together with width", "factor", "levels", "origin", "bottom", "top")
         elif isinstance(self.width, tuple):
@@ -143,6 +157,7 @@ class Intervals(Builder):
         else:
             require_whole("intervals", "factor", self.factor, 2)
             require_whole("intervals", "levels", self.levels, 1)
+            require_at_most("intervals", "levels", self.levels, MOST_LEVELS)
             first = exact_parameter("intervals", "width", given)
             widths = [EXACT.multiply(first, Decimal(self.factor**level)) for level in range(self.levels)]
         if not widths or min(widths) <= 0:
@@ -196,6 +211,7 @@ def _check_quantiles(parts: Sequence[int]) -> None:
         raise ParameterError("intervals needs at least one number of quantiles")
     for level, number in enumerate(parts, start=1):
         require_whole("intervals", "quantiles", number, 2)
+        require_at_most("intervals", "quantiles", number, MOST_LABELS)
         below = parts[level - 2] if level > 1 else 0
         if below % number or below == number:
             raise HierarchyError(

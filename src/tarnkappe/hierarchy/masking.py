@@ -8,9 +8,9 @@ from typing import Literal
 import pyarrow as pa
 
 from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import Builder, Domain, Labels, require_whole
+from tarnkappe.hierarchy.builder import MOST_LEVELS, Builder, Domain, Labels, require_whole
+from tarnkappe.parameters import ACCEPTS
 
-HIGHEST = 64
 """A hierarchy with more levels helps nobody and makes the lattice too large to search."""
 
 
@@ -39,9 +39,9 @@ class Masking(Builder):
     name = "masking"
 
     side: Literal["left", "right"] = "right"
-    character: str = "*"
+    character: str = dataclasses.field(default="*", metadata={ACCEPTS: str | int})
     step: int = 1
-    pad: str | None = None
+    pad: str | None = dataclasses.field(default=None, metadata={ACCEPTS: str | int | None})
     pad_side: Literal["left", "right"] | None = None
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Masking(Builder):
         """The values with ever more characters masked."""
         length = _longest(domain)
         height = -(-length // self.step)
-        if height > HIGHEST:
+        if height > MOST_LEVELS:
             raise HierarchyError(
                 f"masking would need {height} levels, since {domain.owner} has a value of {length} "
                 f"characters: set step to {-(-length // 8)} to mask more characters on each level"

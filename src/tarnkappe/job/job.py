@@ -229,7 +229,7 @@ def refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str
     """Refuse a key that is not known, with the nearest that is."""
     for key in content:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
+            near = difflib.get_close_matches(str(key), known, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
             raise JobError(f"unknown {what} '{key}': {hint}")
 
@@ -261,6 +261,9 @@ def _memory(content: Mapping[str, Any], folder: Path) -> Memory:
 
 
 def _resolved(section: dict[str, Any], folder: Path, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        if key in section and not isinstance(section[key], str):
+            raise JobError(f"'{key}' is the path of a file, a text, not {shown(section[key])}")
     return {key: str(folder / value) if key in keys else value for key, value in section.items()}
 
 

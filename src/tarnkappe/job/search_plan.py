@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.lattice import SEARCHES, Effort, Search
+from tarnkappe.parameters import shown
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS, Bucketization, Method
 from tarnkappe.registry import Registry
 
@@ -33,6 +34,8 @@ def create_algorithm(
         parameters: what to set; anything else is as the search or method has it.
         beside: other names that a user may have meant.
     """
+    if not isinstance(algorithm, str):
+        raise ParameterError(f"an algorithm is called by its name, a text, not by {shown(algorithm)}")
     for family in (METHODS, BUCKETIZATIONS):
         if algorithm in family:
             return _create_method(family, algorithm, parameters or {}, beside)
@@ -74,7 +77,7 @@ def create_search(
 
 def _check(owner: str, name: str, value: Any, known: Mapping[str, str], beside: Sequence[str]) -> None:
     if name not in known:
-        near = difflib.get_close_matches(name, [*known, *beside], n=1)
+        near = difflib.get_close_matches(str(name), [*known, *beside], n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(known) or 'none'}"
         raise JobError(f"the {owner} has no parameter '{name}': {hint}")
     kind = known[name].removesuffix(" | None")
@@ -82,4 +85,4 @@ def _check(owner: str, name: str, value: Any, known: Mapping[str, str], beside: 
         return  # the search or the method itself looks at what it gets
     words, types = KINDS[kind]
     if not isinstance(value, types) or (isinstance(value, bool) and kind != "bool"):
-        raise JobError(f"the parameter '{name}' of the {owner} is {words}, not {value!r}")
+        raise JobError(f"the parameter '{name}' of the {owner} is {words}, not {shown(value)}")

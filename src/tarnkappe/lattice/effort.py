@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.parameters import checked
 
 
+@checked
 @dataclasses.dataclass(frozen=True)
 class Effort:
     """How tests are made; the outcome is the same whatever is chosen.

@@ -53,7 +53,7 @@ class DeltaDisclosure(SensitiveModel):
 
     @property
     def promise(self) -> str:
-        factor = f"{math.exp(self.delta):.3g}"
+        factor = f"{math.exp(min(self.delta, 700)):.3g}"
         return (
             f"Within any group of the release each value of '{self.column}' is less than {factor} times as "
             f"frequent, and less than {factor} times as rare, as in the whole table."

@@ -86,9 +86,10 @@ class DifferentialPrivacy(Model):
 
     @property
     def promise(self) -> str:
+        factor = math.exp(min(self.epsilon, 700))  # the least that can be written of more
         return (
             "Whether somebody is in the table makes no release more likely than by a factor of "
-            f"{math.exp(self.epsilon):.4g}, except with probability {self.delta}; provided that each row was "
+            f"{factor:.4g}, except with probability {self.delta}; provided that each row was "
             f"first drawn at random with probability {self.sampling_rate:.4g}, that the levels were chosen "
             "without looking at the data, and that all released columns are generalized."
         )

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.parameters import shown
 
 MISSING = "(missing)"
 """How a missing value is shown. It is a value like any other: it can be grouped and generalized."""
@@ -40,7 +41,7 @@ class Role(StrEnum):
         try:
             return cls(text)
         except ValueError:
-            raise ParameterError(f"unknown role '{text}': use one of {', '.join(STATED)}") from None
+            raise ParameterError(f"unknown role {shown(text)}: use one of {', '.join(STATED)}") from None
 
 
 STATED = tuple(role for role in Role if role is not Role.UNSTATED)
