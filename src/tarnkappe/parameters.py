@@ -28,8 +28,11 @@ ACCEPTS = "accepts"
 """The metadata of a field that takes more types than it holds afterwards."""
 
 LONGEST_SHOWN = 60
-GREATEST = 10**18
-"""Numbers beyond it count and measure nothing, and some cannot even be written."""
+MOST = 10**18
+"""Whole numbers beyond it count nothing."""
+
+GREATEST = 1e300
+"""Numbers beyond it measure nothing, and some cannot even be written."""
 
 
 def checked(kind: Kind) -> Kind:
@@ -45,16 +48,25 @@ def checked(kind: Kind) -> Kind:
 
     @functools.wraps(original)
     def init(self: Any, *given: Any, **named: Any) -> None:
-        hints = _hints(kind) | wider
-        label = getattr(kind, "name", None)
-        for name, value in {**dict(zip(order, given, strict=False)), **named}.items():
-            if name in hints:
-                refuse_wrong(label if isinstance(label, str) else kind.__name__, name, value, hints[name])
-        original(self, *given, **named)
+        values = {**dict(zip(order, given, strict=False)), **named}
+        try:  # what a member says of its own parameters says more
+            original(self, *given, **named)
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
+            _refuse_all(kind, values, wider)
+            raise
+        _refuse_all(kind, values, wider)
 
     made.__init__ = init
     made._parameters_checked = True
     return kind
+
+
+def _refuse_all(kind: type, values: Mapping[str, object], wider: Mapping[str, Any]) -> None:
+    hints = _hints(kind) | wider
+    label = getattr(kind, "name", None)
+    for name, value in values.items():
+        if name in hints:
+            refuse_wrong(label if isinstance(label, str) else kind.__name__, name, value, hints[name])
 
 
 def checked_call(work: Work) -> Work:
@@ -100,7 +112,7 @@ def fits(value: object, hint: Any) -> bool:
     if hint is bool:
         return isinstance(value, bool)
     if hint is int:
-        return _is_number(value) and isinstance(value, numbers.Integral)
+        return _is_number(value) and isinstance(value, numbers.Integral) and abs(int(value)) <= MOST
     if hint is float:
         return _is_number(value)
     if hint is str:
@@ -128,6 +140,8 @@ def _fits_inside(value: object, origin: type, inner: tuple[Any, ...]) -> bool:
     if issubclass(origin, type):
         return isinstance(value, type)
     if issubclass(origin, Sequence):
+        if inner[0] is str and isinstance(value, str):
+            return True
         return _is_listed(value) and all(fits(each, inner[0]) for each in value)
     if origin is cast(type, Callable):
         return callable(value)

@@ -43,8 +43,8 @@ def people(rows: int = 60) -> pa.Table:
 
 
 def job_in(folder: Path, *, suffix: str = ".csv", engine: str = "memory", **search: Any) -> Job:
-    write(people(), folder / "people.parquet")
     method = search.get("algorithm", "auto")
+    write(people(8 if method == "mingen" else 60), folder / "people.parquet")  # it tries everything
     diverse = {"model": "distinct-diversity", "column": "illness", "l": 2}
     models: list[dict[str, Any]] = [{"model": "k-anonymity", "k": 2}]
     content = {

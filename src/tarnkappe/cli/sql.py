@@ -143,12 +143,16 @@ def _places(file: CatalogFile, data: Sequence[str]) -> str | dict[str, str]:
             databases.append(source.database)
         else:
             files[name] = str(source.path)
+    named: set[str] = set()
     for text in data:
         name, path = parse_column(text)
         if text in databases:
             continue
         if path is None:
             raise ParameterError(f"--data {text}: write NAME=FILE, or the address of a database")
+        if name in named:
+            raise ParameterError(f"--data {text}: '{name}' is named twice: leave one out")
+        named.add(name)
         files[name] = path
     if len(set(databases)) > 1 or (databases and files):
         raise ParameterError("a query runs in one engine: give files, or one database, not both")

@@ -21,7 +21,7 @@ from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
 from tarnkappe.job.engine_verification import verify_written
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
-from tarnkappe.job.pipeline import solve
+from tarnkappe.job.pipeline import refuse_nothing, solve
 from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.job.publication import Publication, publication
 from tarnkappe.job.release import generalized, plain
@@ -70,6 +70,7 @@ def _run(
     solution = solve(prepared.problem, search, watch, progress)
     with watch.stage("transform"):
         result = _decided(job, engine, prepared, table, solution, watch)
+        refuse_nothing(result)
         plan = _plan(result, job.output.shuffle, seed)
     with ExitStack() as releasing:
         with watch.stage("write"):

@@ -65,6 +65,7 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
                 remembering = Remembering(job.history, result)
                 result = dataclasses.replace(result, continuation=remembering.judge())
         if made.release is not None:
+            refuse_nothing(result)
             with watch.stage("write"):
                 if isinstance(result, Bucketized):
                     result = write_tables_verified(result, made.tables, job.output.delimiter)
@@ -80,6 +81,16 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
             remembering.remember(result.continuation)  # rather one too many than one that nobody knows of
         made.publish()
     return result
+
+
+def refuse_nothing(result: Result) -> None:
+    """Refuse a release of which nothing is left: a file without rows looks like a mistake."""
+    if not isinstance(result, Bucketized) and result.release.num_rows == 0:
+        raise NoSolutionError(
+            f"all {result.input.num_rows:,} rows would be suppressed, which the suppression limit of "
+            f"{result.problem.suppression_limit:g} allows and {result.problem.loss.name} finds best: "
+            "lower the limit, or use another loss"
+        )
 
 
 def protect_table(

@@ -1,5 +1,33 @@
-"""Attackers of the first hour: people who forget, repeat, misspell and write over."""
+"""Attackers of the first hour: what a newcomer forgets, repeats, misspells and writes over."""
 
-from tests.attackers.attacker import Trial
+from tests.attackers.attacker import Stage, Trial
+from tests.attackers.newcomer import stages
+from tests.attackers.newcomer.forgetful import Forgetful
+from tests.attackers.newcomer.overwriting import Overwriting
+from tests.attackers.newcomer.repeating import Repeating
+from tests.attackers.newcomer.wrong_types import WrongTypes
 
-TRIALS: list[Trial] = []
+COMMAND = Stage("the command", stages.the_command)
+
+TRIALS = [
+    Trial(
+        Forgetful(),
+        (
+            Stage("a job of flags", stages.flags),
+            Stage("a job file for DuckDB", stages.job_file),
+            Stage("unnamed columns are published", stages.published, unprotected=True),
+        ),
+    ),
+    Trial(
+        Overwriting(),
+        (COMMAND, Stage("a program that looks at nothing", stages.careless_writer, unprotected=True)),
+    ),
+    Trial(
+        Repeating(),
+        (COMMAND, Stage("the last flag counts", stages.last_word, unprotected=True)),
+    ),
+    Trial(
+        WrongTypes(),
+        (COMMAND, Stage("a program that stumbles", stages.stumbling, unprotected=True)),
+    ),
+]

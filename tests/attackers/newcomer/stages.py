@@ -1,0 +1,137 @@
+"""The newcomer's folder, with the command and with programs that are less careful than it."""
+
+from __future__ import annotations
+
+import csv
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from tests.attackers.newcomer.forgetful import LetOut
+from tests.attackers.newcomer.program import Program
+
+TARN = str(Path(sys.executable).with_name("tarn"))
+JOB = """\
+[input]
+path = "people.csv"
+[columns.sex]
+role = "quasi-identifier"
+hierarchy = "sex.csv"
+[[privacy]]
+model = "k-anonymity"
+k = 2
+"""
+
+
+def files(folder: Path, rows: int = 60) -> Path:
+    """A table with columns that a newcomer forgets, a hierarchy and a job; the table's path."""
+    chance, path = random.Random(7), folder / "people.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", "sex", "age", "illness", "ticket"])
+        for number in range(rows):
+            known = [chance.choice("fm"), chance.randint(20, 60), chance.choice(["flu", "cold", "gout"])]
+            writer.writerow([f"Xyzzy{number:03d}", *known, f"Tck{chance.randrange(10**9):09d}"])
+    (folder / "sex.csv").write_text("f;*\nm;*\n", encoding="utf-8")
+    (folder / "job.toml").write_text(JOB, encoding="utf-8")
+    return path
+
+
+@contextmanager
+def the_command(folder: Path) -> Iterator[Program]:
+    yield Program((TARN,), folder, files(folder), folder / "job.toml")
+
+
+def _program(text: str) -> Callable[[Path], AbstractContextManager[Program]]:
+    """A stage with another program in place of the command."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Program]:
+        path = folder / "other.py"
+        path.write_text(text, encoding="utf-8")
+        yield Program((sys.executable, str(path)), folder, files(folder), folder / "job.toml")
+
+    return stage
+
+
+careless_writer = _program(
+    """\
+import sys
+for place, word in enumerate(sys.argv):
+    if word in ("--out", "--report", "--html"):
+        open(sys.argv[place + 1], "w").write("a release")
+"""
+)
+"""It opens its outputs for writing without looking what they are."""
+
+last_word = _program(
+    f"""\
+import subprocess, sys
+kept, words = {{}}, sys.argv[1:]
+words = [part for word in words for part in (word.split("=", 1) if word.startswith("--k=") else [word])]
+if "--k" in words:
+    place = len(words) - 2 - words[::-1].index("--k") + 1
+    value = words[place + 1]
+    plain = [w for n, w in enumerate(words) if w != "--k" and (n == 0 or words[n - 1] != "--k")]
+    words = [*plain, "--k", value]
+sys.exit(subprocess.run([{TARN!r}, *words]).returncode)
+"""
+)
+"""Of a flag that is given twice, the last counts."""
+
+stumbling = _program("raise TypeError('unsupported operand')\n")
+"""It says what went wrong in the words of its programming language."""
+
+
+def let_out(*commands: Sequence[str], job: str = "") -> Callable[[Path], AbstractContextManager[LetOut]]:
+    """A stage on which a steward has run commands that forget columns."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[LetOut]:
+        path = files(folder)
+        out = folder / "out"
+        out.mkdir()
+        (folder / "forgetful.toml").write_text(job, encoding="utf-8")
+        said = ""
+        for words in commands:
+            done = subprocess.run([TARN, *words], cwd=folder, capture_output=True, text=True, check=True)
+            said += done.stdout + done.stderr
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        values = {column: tuple(row[column] for row in rows) for column in ("name", "ticket")}
+        yield LetOut(out, said, values)
+
+    return stage
+
+
+FLAGS = ("anonymize", "--input", "people.csv", "--qi", "sex", "age", "--sensitive", "illness", "--k", "2")
+DIVERSE = ("--model", "distinct-diversity:column=illness,l=2", "--suppression-limit", "0.5")
+FORGETFUL_JOB = """\
+[input]
+path = "people.csv"
+engine = "duckdb"
+[columns]
+{unnamed}
+[columns.sex]
+role = "quasi-identifier"
+[columns.age]
+role = "quasi-identifier"
+[columns.ticket]
+[[privacy]]
+model = "k-anonymity"
+k = 2
+[search]
+suppression_limit = 0.5
+[output]
+path = "out/release.parquet"
+report = "out/report.html"
+"""
+flags = let_out(
+    (*FLAGS, *DIVERSE, "--out", "out/release.csv", "--report", "out/report.html"),
+    (*FLAGS, *DIVERSE, "--algorithm", "anatomy", "--out", "out/anatomy.xlsx", "--json"),
+)
+job_file = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed=""))
+published = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"'))
