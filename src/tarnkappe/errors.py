@@ -78,6 +78,10 @@ class GuaranteeError(TarnkappeError):
     exit_code = 1
 
 
+class IdentifierFoundError(GuaranteeError):
+    """A column that would be released as it is seems to name people; nothing was released."""
+
+
 class NoSolutionError(GuaranteeError):
     """No transformation meets the guarantees within the suppression limit."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import typer
 
 from tarnkappe.cli.outputs import is_output, leaves
 from tarnkappe.cli.program import COMMANDS, commands, run
+from tests.job.overwriting_tricks import TRICKS
 
 LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(commands(COMMANDS)))}
 OUTPUTS = [
@@ -47,22 +46,6 @@ ONLY_NEW = {"exchange key path", "pseudonymize --new-key", "serve --token-file"}
 
 NOT_OF_DATA = {"bench --picture"}
 """These read no file."""
-
-TRICKS: dict[str, Callable[[Path, Path], Path]] = {
-    "the same name": lambda path, _: path,
-    "dots": lambda path, _: path.parent / "." / ".." / path.parent.name / path.name,
-    "a link": lambda path, new: (new.symlink_to(path), new)[1],
-    "a link to a link": lambda path, new: (
-        new.symlink_to(path),
-        new.with_name(f"2{new.name}").symlink_to(new),
-        new.with_name(f"2{new.name}"),
-    )[2],
-    "a hard link": lambda path, new: (os.link(path, new), new)[1],
-    "a folder that is a link": lambda path, new: (
-        new.symlink_to(path.parent, target_is_directory=True),
-        new / path.name,
-    )[1],
-}
 
 
 @pytest.fixture

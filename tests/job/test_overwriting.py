@@ -12,7 +12,7 @@ import pytest
 import tarnkappe
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job
-from tests.cli.test_outputs import TRICKS
+from tests.job.overwriting_tricks import TRICKS
 
 INPUTS = ("input", "population", "hierarchy", "job", "store", "key", "database")
 OUTPUTS = ("path", "report", "manifest")

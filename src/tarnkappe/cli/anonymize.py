@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.arguments import parse_parameters
-from tarnkappe.cli.column_flags import plan_from_flags, roles_from_flags
+from tarnkappe.cli.column_flags import accept_from_flags, plan_from_flags, roles_from_flags
 from tarnkappe.cli.console import output, print_json, progress_bar, say
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.cli.signals import StoppedError, too_late
@@ -35,6 +35,7 @@ def anonymize(
     qi: Annotated[Words | None, typer.Option(help="A quasi-identifier: COLUMN[=HIERARCHY.csv].")] = None,
     sensitive: Annotated[Words | None, typer.Option(help="A sensitive column, as --qi.")] = None,
     publish: Annotated[Words | None, typer.Option(help="A column to release as it is.")] = None,
+    accept: Annotated[Words | None, typer.Option(help="A column that only seems to name people.")] = None,
     model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
     loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
@@ -77,6 +78,7 @@ def anonymize(
         Role.INSENSITIVE: publish or (),
     }
     roles_from_flags(content, roles)
+    accept_from_flags(content, accept or ())
     plan_from_flags(content, level or (), weight or (), aggregate or (), suppress or ())
     for text in [*([f"k-anonymity:k={k}"] if k is not None else []), *(model or ())]:
         name, parameters = parse_parameters(text)

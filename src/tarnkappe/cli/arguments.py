@@ -13,8 +13,8 @@ from typer.core import TyperCommand
 from tarnkappe.errors import ParameterError
 
 COLUMN_LISTS = (
-    "--qi", "--sensitive", "--identifier", "--publish", "--column", "--field", "--new-key", "--prove",
-    "--rule",
+    "--qi", "--sensitive", "--identifier", "--publish", "--accept", "--column", "--field", "--new-key",
+    "--prove", "--rule",
 )  # fmt: skip
 PAIR_LISTS = ("--data", "--hierarchies")
 PAIR = re.compile(r"[^\s=]+=.+", re.DOTALL)

@@ -66,6 +66,12 @@ def roles_from_flags(content: dict[str, Any], roles: Mapping[Role, Sequence[str]
             plan.update(said)
 
 
+def accept_from_flags(content: dict[str, Any], columns: Sequence[str]) -> None:
+    """Write that columns only seem to name people."""
+    for name in columns:
+        _plan(content, name).setdefault("accept", "accepted on the command line")
+
+
 def _plan(content: dict[str, Any], name: str) -> dict[str, Any]:
     plan = content.setdefault("columns", {}).setdefault(name, {})
     if not isinstance(plan, dict):

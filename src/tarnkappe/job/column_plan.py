@@ -67,6 +67,7 @@ class ColumnPlan:
         aggregate: what the values of a class become instead of a label. Such a column does not form classes,
             unless it has level limits: then it forms them at a level within these.
         suppressed: whether the column is suppressed altogether.
+        accept: why the column is released as it is although it seems to name people.
     """
 
     role: Role = Role.UNSTATED
@@ -77,6 +78,7 @@ class ColumnPlan:
     weight: float | None = None
     aggregate: Aggregation | None = None
     suppressed: bool = False
+    accept: str | None = None
 
     def level_limits(self, height: int) -> tuple[int, int]:
         """The least and the greatest level that may be chosen."""
@@ -112,6 +114,8 @@ class ColumnPlan:
         for key, is_asked in {**asked, "suppressed": self.suppressed}.items():
             if is_asked and self.role is not Role.QUASI_IDENTIFIER:
                 raise ParameterError(f"'{name}' is no quasi-identifier: {key} has no meaning for it")
+        if self.accept is not None and not str(self.accept).strip():
+            raise ParameterError(f"'{name}': accept says why the column names nobody, in words")
         if self.suppressed and (self.aggregate is not None or self._names_levels):
             raise ParameterError(f"'{name}' is suppressed: it can have no level and no aggregate")
 
@@ -131,6 +135,7 @@ def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str
         weight=weight,
         aggregate=Aggregation.parse(plan["aggregate"]) if "aggregate" in plan else None,
         suppressed=suppressed,
+        accept=plan.get("accept"),
     )
 
 

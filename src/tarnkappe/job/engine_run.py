@@ -19,6 +19,7 @@ from tarnkappe.engines.statements import LevelTable, Plan
 from tarnkappe.engines.stored import StoredTable
 from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
 from tarnkappe.job.engine_verification import verify_written
+from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.pipeline import refuse_nothing, solve
@@ -66,6 +67,11 @@ def _run(
 ) -> Result:
     watch = Stopwatch()
     table = _described(job, engine)
+    with watch.stage("look for identifiers"):
+        for name in untouched(table):
+            if name not in job.accepted:
+                values = plain(engine.group([name], progress).table.data.column(name))
+                refuse_identifiers(Table(pa.table({name: values})), [name], progress=progress)
     prepared = _prepared(job, engine, table, watch, progress)
     solution = solve(prepared.problem, search, watch, progress)
     with watch.stage("transform"):

@@ -188,6 +188,11 @@ class Job:
         return tuple(path for name in named if name and (path := local_file(name)))
 
     @property
+    def accepted(self) -> dict[str, str]:
+        """The columns that are released although they seem to name people, and why."""
+        return {name: plan.accept for name, plan in self.columns.items() if plan.accept is not None}
+
+    @property
     def needs_rows(self) -> bool:
         """Whether it asks for more than one node for all rows."""
         treated = any(plan.aggregate is not None or plan.suppressed for plan in self.columns.values())

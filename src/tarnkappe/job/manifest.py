@@ -34,6 +34,7 @@ def manifest(
         **({} if release is None else {"sha256": _sha256(release)}),
         **({"sha256_of_tables": {n: _sha256(file) for n, file in tables.items()}} if tables else {}),
         "roles": {name: str(role) for name, role in result.input.roles.items()},
+        "accepted": job.accepted,
         "promises": [model.promise for model in result.problem.models],
         **{key: value for key, value in result.to_dict().items() if key != "output"},
     }

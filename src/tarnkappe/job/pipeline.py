@@ -9,6 +9,7 @@ from tarnkappe.errors import NoSolutionError
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.continuing import Remembering
+from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.method_run import recode_and_release
@@ -43,6 +44,8 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None
+        with watch.stage("look for identifiers"):
+            refuse_identifiers(table, untouched(table), job.accepted, progress)
         result = protect_table(
             table,
             job.columns,

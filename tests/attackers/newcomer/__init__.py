@@ -3,6 +3,7 @@
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.newcomer import stages
 from tests.attackers.newcomer.forgetful import Forgetful
+from tests.attackers.newcomer.habit import Habit
 from tests.attackers.newcomer.overwriting import Overwriting
 from tests.attackers.newcomer.repeating import Repeating
 from tests.attackers.newcomer.wrong_types import WrongTypes
@@ -21,6 +22,13 @@ TRIALS = [
     Trial(
         Overwriting(),
         (COMMAND, Stage("a program that looks at nothing", stages.careless_writer, unprotected=True)),
+    ),
+    Trial(
+        Habit(),
+        (
+            Stage("columns published by habit", stages.asked_first),
+            Stage("columns accepted by name", stages.accepted, unprotected=True),
+        ),
     ),
     Trial(
         Repeating(),

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from tests.attackers.newcomer.forgetful import LetOut
+from tests.attackers.newcomer.habit import Habits
 from tests.attackers.newcomer.program import Program
 
 TARN = str(Path(sys.executable).with_name("tarn"))
@@ -135,3 +136,42 @@ flags = let_out(
 )
 job_file = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed=""))
 published = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"'))
+
+
+def habits(*more: str) -> Callable[[Path], AbstractContextManager[Habits]]:
+    """A stage with a table of names and e-mail addresses, and words that publish them."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Habits]:
+        names = [f"{first} {last}" for first in FIRST for last in LAST]
+        mails = [f"{name.lower().replace(' ', '.')}@example.org" for name in names]
+        notes = ["slept well", "no fever"] * (len(names) // 2)
+        notes[7] = f"asked to write to {mails[7]}"
+        with (folder / "people.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["sex", "x1", "x2", "x3"])
+            writer.writerows(zip("fm" * (len(names) // 2), names, mails, notes, strict=True))
+        (folder / "all.toml").write_text(
+            JOB.replace('hierarchy = "sex.csv"\n', "").replace(
+                "[columns.sex]", '[columns]\nunnamed = "publish"\n[columns.sex]'
+            )
+            + '[output]\npath = "release.csv"\n',
+            encoding="utf-8",
+        )
+        program = Program((TARN,), folder, folder / "people.csv", folder / "all.toml")
+        asked = ("anonymize", "--input", "people.csv", "--qi", "sex", "--k", "2", "--out", "release.csv")
+        words = [
+            (*asked, "--publish", "x1", *more),
+            (*asked, "--sensitive", "x2", *more),
+            (*asked, "--publish", "x3", *more),
+            ("anonymize", "all.toml", *more),
+        ]
+        yield Habits(program, tuple(words), (*names, *mails))
+
+    return stage
+
+
+FIRST = ("Anna", "Peter", "Maria", "John")
+LAST = ("Miller", "Schmidt", "Fischer", "Weber", "Wagner", "Becker", "Hoffmann", "Koch", "Bauer", "Wolf")
+asked_first = habits()
+accepted = habits("--accept", "x1", "--accept", "x2", "--accept", "x3")
