@@ -62,7 +62,7 @@ def checked(kind: Kind) -> Kind:
 
 
 def _refuse_all(kind: type, values: Mapping[str, object], wider: Mapping[str, Any]) -> None:
-    hints = _hints(kind) | wider
+    hints = {**_hints(kind), **wider}
     label = getattr(kind, "name", None)
     for name, value in values.items():
         if name in hints:
@@ -159,13 +159,14 @@ def _is_cell(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and _finite(value)
+    return not isinstance(value, bool) and isinstance(value, numbers.Real) and _finite(value)
 
 
 def _finite(value: object) -> bool:
     if not isinstance(value, numbers.Real):
         return True
-    return (isinstance(value, numbers.Rational) or math.isfinite(value)) and abs(value) <= GREATEST
+    number: Any = value
+    return bool((isinstance(number, numbers.Rational) or math.isfinite(number)) and abs(number) <= GREATEST)
 
 
 def described(hint: Any) -> str:

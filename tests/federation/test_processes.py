@@ -75,7 +75,7 @@ def test_the_contract_is_shown_with_what_everybody_would_learn(tmp_path: Path) -
     assert shown.returncode == 0, shown.stderr
     for words in (
         "helper X",
-        "Everybody in the release looks the same as at least 1 other",
+        "Every row of the release shares what others may know with at least 1 other row",
         "P1 will learn",
         "digest",
     ):

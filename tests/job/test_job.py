@@ -65,7 +65,9 @@ def test_a_job_writes_release_manifest_and_report(folder: Path) -> None:
     manifest = json.loads((folder / "release.csv.manifest.json").read_text(encoding="utf-8"))
     assert manifest["levels"] == {"age": 1} == result.levels
     assert manifest["verified"][0]["holds"]
-    assert manifest["promises"] == ["Everybody in the release looks the same as at least 1 other."]
+    assert manifest["promises"] == [
+        "Every row of the release shares what others may know with at least 1 other row."
+    ]
     assert "flu" not in json.dumps(manifest)
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert set(result.seconds) == {"read", "encode", "search", "transform", "verify", "write", "report"}

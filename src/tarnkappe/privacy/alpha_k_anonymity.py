@@ -7,7 +7,7 @@ import dataclasses
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.exact import Exact, decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Model, others, require_whole
+from tarnkappe.privacy.model import Model, other_rows, require_whole
 from tarnkappe.privacy.shares import require_share
 from tarnkappe.privacy.x_y_linkability import XYLinkability
 
@@ -37,8 +37,8 @@ class AlphaKAnonymity(CompositeModel):
     @property
     def promise(self) -> str:
         return (
-            f"Everybody in the release looks the same as at least {others(self.k - 1)}, and nobody's value "
-            f"of '{self.column}' can be inferred with a probability above {decimal(self.alpha)}."
+            f"Every row of the release shares what others may know with at least {other_rows(self.k - 1)}, "
+            f"and no value of '{self.column}' can be inferred with a probability above {decimal(self.alpha)}."
         )
 
     @property

@@ -1,4 +1,4 @@
-"""k-anonymity: nobody can be told apart from fewer than k - 1 others."""
+"""k-anonymity: nobody can be told apart from fewer than k - 1 other_rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, others, require_whole
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, other_rows, require_whole
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -18,7 +18,7 @@ class KAnonymity(Model):
     """Every class has at least k rows (Samarati and Sweeney 1998).
 
     >>> KAnonymity(5).promise
-    'Everybody in the release looks the same as at least 4 others.'
+    'Every row of the release shares what others may know with at least 4 other rows.'
     """
 
     name = "k-anonymity"
@@ -35,7 +35,7 @@ class KAnonymity(Model):
 
     @property
     def promise(self) -> str:
-        return f"Everybody in the release looks the same as at least {others(self.k - 1)}."
+        return f"Every row of the release shares what others may know with at least {other_rows(self.k - 1)}."
 
     @property
     def bound(self) -> float:

@@ -373,6 +373,15 @@ def require_positive(model: str, parameter: str, number: object) -> None:
     require(good, f"{model} needs a {parameter} above 0, not {number!r}")
 
 
+def other_rows(number: int) -> str:
+    """So many other rows, in words.
+
+    >>> other_rows(1), other_rows(4)
+    ('1 other row', '4 other rows')
+    """
+    return f"{number} other row{'' if number == 1 else 's'}"
+
+
 def others(number: int) -> str:
     """So many other people, in words.
 

@@ -7,7 +7,7 @@ import dataclasses
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Model, others, require_whole
+from tarnkappe.privacy.model import Model, other_rows, require_whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,8 +35,8 @@ class PSensitiveKAnonymity(CompositeModel):
     @property
     def promise(self) -> str:
         return (
-            f"Everybody in the release looks the same as at least {others(self.k - 1)}, "
-            f"and at least {self.p} values of '{self.column}' remain possible for her."
+            f"Every row of the release shares what others may know with at least {other_rows(self.k - 1)}, "
+            f"and at least {self.p} values of '{self.column}' remain possible for it."
         )
 
     @property
