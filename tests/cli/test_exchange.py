@@ -34,12 +34,15 @@ def test_from_a_request_to_a_decision_at_the_desk(trial: Path, capsys: pytest.Ca
     made = tarn(capsys, "request", *a, "--to", "B", *ask, "--as", "Dr. Ask", "--id", "study-7")
     assert made["state"] == "queued"  # nobody is there
     assert tarn(capsys, "withdraw", "study-7", *a)["state"] == "withdrawn"
+    stew = ["--key", str(trial / "keys" / "Stew.key")]
     from tarnkappe.exchange.site import Site
 
     [sent] = [each.request for each in Site.load(trial / "A.toml").outbox().all()]
     Site.load(trial / "B.toml").desk().receive(sent)
     assert [each["state"] for each in tarn(capsys, "review", *b)["requests"]] == ["received"]
-    assert tarn(capsys, "review", "study-7", *b, "--check-as", "Stew")["k"] >= 5
+    assert tarn(capsys, "review", "study-7", *b, "--check-as", "Stew", *stew)["k"] >= 5
+    [wrong] = tarn(capsys, "review", "study-7", *b, "--check-as", "Stew", code=2)["error"]
+    assert "--key" in wrong
     how = ["--as", "Ann", "--key", str(trial / "keys" / "Ann.key"), "--reason", "yes", "--accept"]
     assert tarn(capsys, "decide", sent.digest[:8], *b, *how)["state"] == "half agreed"
     [wrong] = tarn(capsys, "decide", "study-7", *b, *how, code=2)["error"]

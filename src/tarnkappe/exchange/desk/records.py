@@ -74,7 +74,12 @@ class Records:
     def marks(self, connection: sa.Connection, digest: str, number: int) -> list[bytes]:
         """Who is in the package of a check, row by row."""
         mine = sa.and_(PEOPLE.c.digest == digest, PEOPLE.c.number == number)
-        return list(connection.execute(sa.select(PEOPLE.c.mark).where(mine).order_by(PEOPLE.c.row)).scalars())
+        found = connection.execute(
+            sa.select(PEOPLE.c.row, PEOPLE.c.mark).where(mine).order_by(PEOPLE.c.row)
+        ).all()
+        if [row.row for row in found] != list(range(len(found))):
+            raise VerificationError("the list of who is in this package was changed: check it again")
+        return [row.mark for row in found]
 
     def forget_packages(self, connection: sa.Connection, digest: str) -> None:
         """The packages of a request that is closed, and who is in them, are not kept any longer."""
