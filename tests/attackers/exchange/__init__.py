@@ -1,7 +1,8 @@
 """Attackers of the exchange."""
 
 from tests.attackers.attacker import Stage, Trial
-from tests.attackers.exchange import writer_stages
+from tests.attackers.exchange import member_stages, writer_stages
+from tests.attackers.exchange.member import Member
 from tests.attackers.exchange.writer import OneKey, Writer
 
 WRITER_STAGES = (
@@ -12,4 +13,11 @@ WRITER_STAGES = (
 TRIALS: list[Trial] = [
     Trial(Writer(), WRITER_STAGES),
     Trial(OneKey(), WRITER_STAGES),
+    Trial(
+        Member(),
+        (
+            Stage("a desk that listens", member_stages.desk),
+            Stage("a desk without limits", member_stages.trusting, unprotected=True),
+        ),
+    ),
 ]
