@@ -28,6 +28,7 @@ from tests.exchange.scenes import ASKED, FIXTURE, free_port, patients, request
 from tests.exchange.test_desk import DUTIES, KEYS
 from tests.exchange.test_worked_requests import BORN, born, dependent_on_age
 
+STEW = ("--key", "keys/Stew.key")
 TARN = [sys.executable, "-c", "from tarnkappe.cli import main; main()"]
 
 
@@ -215,7 +216,7 @@ def test_a_request_by_the_command_line_with_both_sides_killed_and_offline(folder
     with serving(folder):
         assert tarn(folder, "exchange", "fetch", "--site", "A.toml")["requests"][0]["state"] == "sent"
     at_b = ["--site", "B.toml"]
-    found = tarn(folder, "exchange", "review", made["request"][:10], *at_b, "--check-as", "Stew")
+    found = tarn(folder, "exchange", "review", made["request"][:10], *at_b, "--check-as", "Stew", *STEW)
     assert found["verdict"] == "release with changes"
     assert found["metrics"]["discernibility"] == 49
     for person in ("Ann", "Cleo"):
@@ -249,7 +250,7 @@ def test_the_example_shares_statistics_and_identifies_somebody_again(tmp_path: P
         ask = ["exchange", "request", "--site", "A.toml", "--to", "B", "--select", "medication=ibuprofen"]
         how = ["--want", "sex", "--purpose", "clinical", "--reidentification", "--question", "?"]
         made = tarn(folder, *ask, *how, "--as", "Dr. Ask")["request"]
-        tarn(folder, "exchange", "review", made, "--site", "B.toml", "--check-as", "Stew")
+        tarn(folder, "exchange", "review", made, "--site", "B.toml", "--check-as", "Stew", *STEW)
         for person in ("Ann", "Cleo"):
             signed = ["--as", person, "--key", f"keys/{person}.key", "--reason", "yes", "--accept"]
             tarn(folder, "exchange", "decide", made, "--site", "B.toml", *signed)

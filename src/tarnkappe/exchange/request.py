@@ -147,7 +147,7 @@ class Request:
         """Stands for the whole content, except for when it came in."""
         content = {key: value for key, value in self.to_dict().items() if key != "received"}
         for each in content["wanted"]:
-            each["change_weight"] = repr(float(each["change_weight"]))
+            each["change_weight"] = repr(float(each["change_weight"]) + 0.0)
         return Statement("request", content).digest
 
     def to_dict(self) -> dict[str, Any]:
