@@ -136,6 +136,7 @@ def test_nobody_else_is_let_in() -> None:
         ({"sensitive": {"disease": {"closeness": 2}}}, "closeness"),
         ({"sensitive": {"disease": {"values": ["flu", True]}}}, "different texts or numbers"),
         ({"sensitive": {"disease": {"values": ["a", "b"], "values_from": "tabel"}}}, "did you mean 'table'"),
+        ({"sensitive": {"disease": {"values": ["a", "(other)"]}}}, "stands for whatever the list lacks"),
         ({"sensitive": {"disease": {"values": ["a", "b"], "holders": 5}}}, "belongs to values_from"),
         ({"sensitive": {"disease": {"values": ["a", "b"], "values_from": "table"}}}, "at least 2"),
         (

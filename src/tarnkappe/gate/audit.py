@@ -25,9 +25,8 @@ from tarnkappe.gate.exact_test import settle, signatures
 from tarnkappe.gate.gate import Entry
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.knowledge import Integers, Knowledge
-from tarnkappe.gate.labels import OTHER
 from tarnkappe.gate.partition import DivideOnly
-from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.policy import OTHER, Policy, Sensitive
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.roster import held_back_for
 from tarnkappe.gate.signature_check import farthest, unlike

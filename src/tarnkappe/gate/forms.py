@@ -19,8 +19,8 @@ from random import Random
 from typing import Any
 
 from tarnkappe.gate.gate import Block
-from tarnkappe.gate.labels import NUMBERS, OTHER, shown_as_numbers
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.labels import NUMBERS, shown_as_numbers
+from tarnkappe.gate.policy import OTHER, Policy
 from tarnkappe.gate.question import Rows
 from tarnkappe.gate.source import People
 from tarnkappe.table.table import MISSING

@@ -11,11 +11,10 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 
 from tarnkappe.errors import GuaranteeError
-from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.policy import OTHER, Policy, Sensitive
 from tarnkappe.gate.signature_check import unlike
 from tarnkappe.table.table import MISSING
 
-OTHER = "(other)"
 NUMBERS = {
     "smallint": int,
     "integer": int,
@@ -38,7 +37,7 @@ class Labels:
 
     def __init__(self, column: Sensitive, *, numbers: bool = False) -> None:
         assert column.values is not None, "a policy without a list is refused before"
-        self.all = sorted({*column.values, OTHER})
+        self.all = sorted([*column.values, OTHER])
         different = unlike(column, self.all, frozenset(range(len(self.all))))
         if different < column.k:
             raise GuaranteeError(
@@ -61,7 +60,7 @@ def shown_as_numbers(policy: Policy, column: Sensitive, kind: str) -> bool:
     """Whether the values of a column are shown as numbers: those of the table and of the list are."""
     if policy.form == "anatomy" or kind not in NUMBERS:
         return False
-    listed = [value for value in column.values or () if value not in (MISSING, OTHER)]
+    listed = [value for value in column.values or () if value != MISSING]
     return all(_number(value) is not None and _fits(kind, value) for value in listed)
 
 

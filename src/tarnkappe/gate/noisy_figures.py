@@ -29,7 +29,7 @@ from typing import Any
 from tarnkappe.algebra.noisy.grid import Grid
 from tarnkappe.algebra.noisy.mechanisms import laplace
 from tarnkappe.errors import AccessError, ColumnError
-from tarnkappe.gate.labels import NUMBERS, OTHER
+from tarnkappe.gate.labels import NUMBERS, Labels
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.question import Question, Refused
 from tarnkappe.gate.source import People, Source
@@ -76,6 +76,11 @@ class NoisyFigures:
     ) -> None:
         self.policy, self.source, self.epsilon, self.budget = policy, source, epsilon, budget
         self._budgets = Budgets(store)
+        self._labels = {
+            column.name: Labels(column, numbers=source.types[column.name] in NUMBERS)
+            for column in policy.sensitive
+            if column.values is not None
+        }
         self._grids: dict[str, Grid] = {}
         for name, (lower, upper) in (bounds or {}).items():
             if source.types.get(name) not in NUMBERS:
@@ -102,7 +107,7 @@ class NoisyFigures:
             self._budgets.spend(circle, self.policy.table, self.epsilon * len(different))
         except AccessError:
             return Refused(SPENT)
-        members = _members(people, grouped, domains)
+        members = self._members(people, grouped)
         groups = list(itertools.product(*domains))
         found: dict[Group, dict[Figure, Fraction | None]] = {group: {} for group in groups}
         for figure in different:
@@ -117,8 +122,16 @@ class NoisyFigures:
             column = self.policy.sensitive_column(name)
             if column is None or column.values is None:
                 return None
-            domains.append((*column.values, OTHER))
+            domains.append(tuple(self._labels[name].all))
         return domains if math.prod(map(len, domains)) <= MOST_GROUPS else None
+
+    def _members(self, people: People, grouped: Sequence[str]) -> Mapping[Group, list[int]]:
+        """Who is in which group, by place."""
+        columns = [[self._labels[name].of(value) for value in people.secrets[name]] for name in grouped]
+        found: defaultdict[Group, list[int]] = defaultdict(list)
+        for place in range(len(people.keys)):
+            found[tuple(column[place] for column in columns)].append(place)
+        return found
 
     def _noised(
         self, figure: Figure, people: People, groups: Sequence[Group], members: Mapping[Group, list[int]]
@@ -153,18 +166,6 @@ def _mean(grid: Grid, middle: int, total: int, count: int) -> Fraction | None:
         return None
     place = min(max(middle + Fraction(total, count), Fraction(0)), Fraction(grid.last))
     return grid.value(place)
-
-
-def _members(people: People, grouped: Sequence[str], domains: Sequence[Group]) -> Mapping[Group, list[int]]:
-    """Who is in which group, by place."""
-    columns = [
-        [value if value is not None and value in domain else OTHER for value in people.secrets[name]]
-        for name, domain in zip(grouped, domains, strict=True)
-    ]
-    found: defaultdict[Group, list[int]] = defaultdict(list)
-    for place in range(len(people.keys)):
-        found[tuple(column[place] for column in columns)].append(place)
-    return found
 
 
 def _number(grid: Grid, cell: Any) -> int | None:

@@ -35,6 +35,8 @@ PROMISING = ("witness-pool", "exact")
 """The strategies whose promise a policy can make: they turn an answer down if somebody would keep too few
 values, hardly ever otherwise. What others turn down depends on true values, which tells something.
 """
+OTHER = "(other)"
+"""How everything is shown that a list of values lacks."""
 ORIGINS = ("public", "table")
 """Where a list of values comes from: known without the table, or read from it (`values`)."""
 LEAST_HOLDERS = 2
@@ -182,6 +184,10 @@ class Policy:
     def _check_list(self, column: Sensitive) -> None:
         section = f"[sensitive.{column.name}]"
         _one_of(f"{section} values_from", column.values_from, ORIGINS)
+        if OTHER in (column.values or ()):
+            raise ParameterError(
+                f"{section} 'values': {OTHER} stands for whatever the list lacks; take it out"
+            )
         if column.values_from == "public":
             if column.holders is not None:
                 raise ParameterError(f"{section} 'holders' belongs to values_from = \"table\"")

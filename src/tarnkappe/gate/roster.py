@@ -33,8 +33,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.gate.gate import Entry
 from tarnkappe.gate.history_store import HistoryStore
-from tarnkappe.gate.labels import OTHER
-from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.policy import OTHER, Policy, Sensitive
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.history_store import HistoryStore
-from tarnkappe.gate.labels import OTHER, Labels
-from tarnkappe.gate.policy import LEAST_HOLDERS, Policy, Sensitive
+from tarnkappe.gate.labels import Labels
+from tarnkappe.gate.policy import LEAST_HOLDERS, OTHER, Policy, Sensitive
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.gate.source import Source
 from tarnkappe.state.audit import AuditLog

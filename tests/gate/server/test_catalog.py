@@ -139,6 +139,20 @@ def test_the_operating_system_holds_its_process_to_its_memory() -> None:
     assert re.search(r"^Max file size +0 +0 ", limits, re.MULTILINE)
 
 
+def test_open_cursors_hold_no_more_than_they_may(small: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarnkappe.gate.server.conversation.MOST_KEPT", 1_000)
+    with psycopg.connect(small.url()) as connection:
+        for number in (1, 2):
+            connection.execute(f"DECLARE c{number} CURSOR WITH HOLD FOR SELECT * FROM pg_type")
+        connection.execute("FETCH 1 FROM c1")
+        connection.commit()
+        with pytest.raises(psycopg.errors.OutOfMemory, match="close some"):
+            connection.execute("FETCH 1 FROM c2")
+        connection.rollback()
+        connection.execute("CLOSE c1")
+        assert connection.execute("FETCH 1 FROM c2").fetchone()
+
+
 def test_its_process_ends_with_whoever_started_it() -> None:
     """Also in the middle of a query, and also if nobody is left to kill it."""
     catalog = Catalog(VIEW, {})
