@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from tarnkappe.algebra.facts import DeclaredFacts, Facts
+from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.nodes import Generalization, Randomization
 from tarnkappe.algebra.noise import NoiseDistribution
 from tarnkappe.algebra.plan import Plan, listed
@@ -37,7 +37,8 @@ class Catalog:
         noise: what the noised cells of a column are drawn from.
         bucket: the least number of rows in a bucket of slicing.
         roles: what a column is to an attacker, where that is known; warnings depend on it.
-        keys: the keys of a relation, each a set of columns: no two rows agree on it.
+        keys: the keys of a relation, each a set of columns: none of them is missing, and no two rows agree.
+        not_null: the columns of a relation that are never missing.
         inclusions: (left, right, columns): every combination of values that the left has, the right has too.
         orders: (relations, columns): these relations store the same values of the columns in the same order.
         least_rows: a number of rows that a relation is promised not to fall below.
@@ -51,6 +52,7 @@ class Catalog:
     bucket: int = LEAST_BUCKET
     roles: Mapping[str, Role] = field(default_factory=dict)
     keys: Mapping[str, Collection[frozenset[str]]] = field(default_factory=dict)
+    not_null: Mapping[str, Collection[str]] = field(default_factory=dict)
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     least_rows: Mapping[str, int] = field(default_factory=dict)
@@ -67,6 +69,8 @@ class Catalog:
         for relation, keys in self.keys.items():
             for key in keys:
                 self._require(relation, key, "a key")
+        for relation, names in self.not_null.items():
+            self._require(relation, names, "a column that is never missing")
         for left, right, shared in self.inclusions:
             self._require(left, shared, "an inclusion")
             self._require(right, shared, "an inclusion")
@@ -76,13 +80,22 @@ class Catalog:
         for relation in self.least_rows:
             self._require(relation, (), "a least number of rows")
 
-    def facts(self, statistics: Statistics | None = None) -> Facts:
+    @property
+    def never_missing(self) -> dict[str, frozenset[str]]:
+        """For each relation the columns that are declared never to be missing, those of keys among them."""
+        return {
+            name: frozenset(self.not_null.get(name, ())).union(*self.keys.get(name, ()))
+            for name in self.relations
+        }
+
+    def facts(self, statistics: Statistics | None = None) -> DeclaredFacts:
         """What the rules may rely on: what is declared here and what was counted."""
         counted = {name: known.rows for name, known in (statistics or {}).items() if name in self.relations}
         return DeclaredFacts(
             rows={name: rows for name, rows in counted.items() if rows is not None},
             least_rows=self.least_rows,
             keys=self.keys,
+            not_null=self.not_null,
             inclusions=self.inclusions,
             orders=self.orders,
             static_noise=frozenset(column for column, noise in self.noise.items() if noise.is_static),

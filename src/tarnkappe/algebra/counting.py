@@ -49,6 +49,9 @@ class CountedFacts(Facts):
     def is_unique(self, plan: Plan, columns: Collection[str]) -> bool:
         return self.facts.is_unique(plan, columns)
 
+    def is_not_null(self, plan: Plan, columns: Collection[str]) -> bool:
+        return self.facts.is_not_null(plan, columns)
+
     def has_partners(self, left: Plan, right: Plan, columns: Collection[str]) -> bool:
         return self.facts.has_partners(left, right, columns)
 

@@ -45,6 +45,7 @@ class Declarations:
     bucket: int = LEAST_BUCKET
     roles: Mapping[str, Role] = field(default_factory=dict)
     keys: Mapping[str, Collection[frozenset[str]]] = field(default_factory=dict)
+    not_null: Mapping[str, Collection[str]] = field(default_factory=dict)
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     least_rows: Mapping[str, int] = field(default_factory=dict)
@@ -69,6 +70,7 @@ class Declarations:
             bucket=self.bucket,
             roles=self.roles,
             keys={name: keys for name, keys in self.keys.items() if name in relations},
+            not_null={name: columns for name, columns in self.not_null.items() if name in relations},
             inclusions=[each for each in self.inclusions if {each[0], each[1]} <= set(relations)],
             orders=[each for each in self.orders if each[0] <= set(relations)],
             least_rows={name: rows for name, rows in self.least_rows.items() if name in relations},
@@ -87,6 +89,7 @@ class Declarations:
             max(self.bucket, other.bucket),
             {**self.roles, **other.roles},
             {**self.keys, **other.keys},
+            {**self.not_null, **other.not_null},
             [*self.inclusions, *other.inclusions],
             [*self.orders, *other.orders],
             {**self.least_rows, **other.least_rows},

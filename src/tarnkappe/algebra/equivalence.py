@@ -24,7 +24,7 @@ from tarnkappe.algebra.kinds import (
 )
 from tarnkappe.algebra.nodes import Generalization, Plan, Relation, Slicing
 from tarnkappe.algebra.semantics import evaluate, possible_degree
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import Space, small_spaces
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import ColumnError, NoSolutionError
 
@@ -74,6 +74,8 @@ class Finding:
         difference: the smallest world in which the plans are not equal, if there is one.
         degrees: the least size of a class in the generalized columns that either plan may release.
         rows: the most rows of a relation that were tried.
+        incomplete: in how many of the worlds values may be missing.
+        nullable: the columns that were tried with missing values.
         notes: what was changed in the plans to make them small enough.
     """
 
@@ -84,6 +86,8 @@ class Finding:
     difference: Counterexample | None
     degrees: tuple[int | None, int | None]
     rows: int
+    incomplete: int = 0
+    nullable: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -100,6 +104,8 @@ class Finding:
             "kind": str(self.kind),
             "worlds": self.worlds,
             "rows": self.rows,
+            "worlds_with_null": self.incomplete,
+            "tried_with_null": list(self.nullable),
             "undefined": self.undefined,
             "one_sided": self.one_sided,
             "degrees": list(self.degrees),
@@ -113,14 +119,16 @@ class Finding:
             f"{self.kind}: compared on {self.worlds} worlds with relations of up to {self.rows} rows"
             + (f", {left_out} left out because a plan had too few rows" if left_out else "")
         ]
+        if self.incomplete:
+            lines.append(f"{self.incomplete} of them with NULL in {', '.join(self.nullable)}")
         if None not in self.degrees:
             least, other = self.degrees
             lines.append(f"released classes have at least {least} rows on the left, {other} on the right")
         return "\n".join([*lines, *self.notes, *([str(self.difference)] if self.difference else [])])
 
 
-def compare(left: Plan, right: Plan, space: Space | None = None) -> Finding:
-    """Compare two plans on all small relations.
+def compare(left: Plan, right: Plan, *spaces: Space) -> Finding:
+    """Compare two plans on all small relations: those of the spaces, or complete and incomplete ones.
 
     >>> from tarnkappe.algebra.nodes import Randomization, Union
     >>> r, s = Relation("r", ("A",)), Relation("s", ("A",))
@@ -131,16 +139,22 @@ def compare(left: Plan, right: Plan, space: Space | None = None) -> Finding:
     """
     if left.schema != right.schema:
         raise ColumnError("the two plans return different columns, so there is nothing to compare")
-    space = space or Space.of(left, right)
+    spaces = spaces or small_spaces(left, right)
     columns = generalized(left, right)
     tally = _Tally([EQUAL, *_weaker(left, right)])
-    for world in space.worlds(left, right):
-        sides = [_defined(plan, world) for plan in (left, right)]
-        if None in sides:
-            tally.left_out(both=sides == [None, None])
-            continue
-        results = [side for side in sides if side is not None]
-        tally.count(Counterexample((left, right), world, results[0], results[1]), columns)
+    incomplete = 0
+    for space in spaces:
+        complete = tally.worlds
+        for world in space.worlds(left, right):
+            sides = [_defined(plan, world) for plan in (left, right)]
+            if None in sides:
+                tally.left_out(both=sides == [None, None])
+                continue
+            results = [side for side in sides if side is not None]
+            tally.count(Counterexample((left, right), world, results[0], results[1]), columns)
+            if tally.kinds[0] == NOT_EQUAL:
+                break
+        incomplete += tally.worlds - complete if space.nullable else 0
         if tally.kinds[0] == NOT_EQUAL:
             break
     return Finding(
@@ -150,7 +164,9 @@ def compare(left: Plan, right: Plan, space: Space | None = None) -> Finding:
         tally.one_sided,
         tally.difference,
         (tally.degrees[0], tally.degrees[1]) if columns else (None, None),
-        space.rows,
+        max(space.rows for space in spaces),
+        incomplete,
+        tuple(sorted({column for space in spaces for column in space.nullable})) if incomplete else (),
     )
 
 
@@ -208,7 +224,7 @@ def _weaker(left: Plan, right: Plan) -> Iterator[Kind]:
 
 
 def _shown(columns: tuple[str, ...], rows: Rows) -> str:
-    body = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
+    body = ", ".join("(" + ", ".join("NULL" if c is None else str(c) for c in row) + ")" for row in rows)
     return f"({', '.join(columns)}): {body or 'no rows'}"
 
 
@@ -216,7 +232,10 @@ def _machine(result: Distribution) -> list[dict[str, Any]]:
     ordered = sorted(result, key=lambda outcome: (-outcome[1], repr(outcome[0])))
     return [
         {
-            "rows": [dict(zip(result.columns, map(str, row), strict=True)) for row in rows],
+            "rows": [
+                {c: None if cell is None else str(cell) for c, cell in zip(result.columns, row, strict=True)}
+                for row in rows
+            ],
             "probability": str(p),
         }
         for rows, p in ordered

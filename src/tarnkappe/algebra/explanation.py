@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from tarnkappe.algebra.facts import Declaration
 from tarnkappe.algebra.json_document import plan_object
 from tarnkappe.algebra.nodes import Anonymization, Binary, Grouping, Plan, Randomization, Relation
 from tarnkappe.algebra.noise import NoiseDistribution, Static
@@ -64,6 +65,7 @@ class Explanation:
         promises: what the result can be held to.
         privacy: what its randomizations mean for one cell.
         costs: the epsilon that noisy aggregates take from the privacy budget of each table.
+        relies_on: what is declared and the rewrites need to be true; verified before they are used.
     """
 
     rewriting: Rewriting
@@ -71,6 +73,7 @@ class Explanation:
     promises: tuple[Promise, ...]
     privacy: tuple[LocalPrivacy, ...]
     costs: Mapping[str, Fraction] = field(default_factory=dict)
+    relies_on: tuple[Declaration, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation for machines."""
@@ -82,6 +85,7 @@ class Explanation:
             "warnings": [warning.as_dict() for warning in self.warnings],
             "local_privacy": [each.as_dict() for each in self.privacy],
             "costs": {table: float(epsilon) for table, epsilon in self.costs.items()},
+            "relies_on": [str(declaration) for declaration in self.relies_on],
         }
 
     def __str__(self) -> str:
@@ -100,6 +104,8 @@ class Explanation:
             yield f"its result is {_in_words(rewriting)}"
         else:
             yield f"nothing is rewritten ({rewriting.mode})"
+        for declaration in self.relies_on:
+            yield f"declared, and verified before it runs: {declaration}"
         if rewriting.refused:
             yield "considered and refused:"
             for refusal in rewriting.refused:

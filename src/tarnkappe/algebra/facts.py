@@ -1,7 +1,8 @@
 """What is known of the data that a rule moves an operator over. What is not known is never guessed.
 
 Rules ask `Facts`. `DeclaredFacts` derives the answers from what is declared of base relations, for plans
-that will run on data too large to look at; `MeasuredFacts` looks at the data of one small world.
+that will run on data too large to look at; it notes which declarations an answer rests on, so that an engine
+can verify them before anything relies on them. `MeasuredFacts` looks at the data of one small world.
 """
 
 from __future__ import annotations
@@ -12,15 +13,31 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tarnkappe.algebra.distribution import Distribution, Rows
+from tarnkappe.algebra.expressions import (
+    Column,
+    Comparison,
+    IsNull,
+    Like,
+    Not,
+    OneOf,
+    Predicate,
+    conjuncts,
+)
 from tarnkappe.algebra.nodes import (
     Anonymization,
+    Difference,
     Generalization,
+    Grouping,
+    Intersection,
+    Join,
     Plan,
     Projection,
     Randomization,
     Relation,
+    Rename,
     Selection,
     Slicing,
+    ThetaJoin,
     Union,
 )
 from tarnkappe.algebra.semantics import evaluate
@@ -51,18 +68,28 @@ class Facts(ABC):
 
     @abstractmethod
     def is_unique(self, plan: Plan, columns: Columns) -> bool:
-        """Whether no two rows of the result agree on all these columns."""
+        """Whether no two rows of the result agree on all these columns; missing values agree."""
+
+    @abstractmethod
+    def is_not_null(self, plan: Plan, columns: Columns) -> bool:
+        """Whether no row of the result lacks a value of one of these columns."""
 
     @abstractmethod
     def has_partners(self, left: Plan, right: Plan, columns: Columns) -> bool:
-        """Whether every row of the left finds a row of the right that agrees on these columns."""
+        """Whether every row of the left finds a row of the right that a join on these columns pairs it with.
+
+        A row without a value of such a column finds none, not even one that lacks it, too.
+        """
 
     @abstractmethod
     def same_order(self, left: Plan, right: Plan, columns: Columns) -> bool:
         """Whether both results list the same values of these columns in the same order."""
 
     def same_keys(self, left: Plan, right: Plan, columns: Columns) -> bool:
-        """Whether the columns are a key of both, with the same values: the parts of a vertical cut."""
+        """Whether the columns are a key of both, with the same values: the parts of a vertical cut.
+
+        As every row has a partner, no value of the key is missing.
+        """
         return (
             self.is_unique(left, columns)
             and self.is_unique(right, columns)
@@ -72,29 +99,63 @@ class Facts(ABC):
 
 
 @dataclass(frozen=True)
+class Declaration:
+    """One thing that is said of a base relation, as an engine can verify it.
+
+    Attributes:
+        what: key, not_null, within, ordered_like or least_rows: as a catalog calls it.
+        relation: of which it is said.
+        columns: about which columns.
+        other: the other relation, for `within` and `ordered_like`.
+        number: the least number of rows.
+    """
+
+    what: str
+    relation: str
+    columns: frozenset[str] = frozenset()
+    other: str = ""
+    number: int = 0
+
+    def __str__(self) -> str:
+        named = ", ".join(f"'{column}'" for column in sorted(self.columns))
+        said = {
+            "key": f"{named} is a key of '{self.relation}'",
+            "not_null": f"{named} is never missing in '{self.relation}'",
+            "within": f"every {named} of '{self.relation}' is in '{self.other}'",
+            "ordered_like": f"'{self.relation}' and '{self.other}' store the same {named} in the same order",
+            "least_rows": f"'{self.relation}' has at least {self.number} rows",
+        }
+        return said[self.what]
+
+
+@dataclass(frozen=True)
 class DeclaredFacts(Facts):
     """Facts that hold on all data for which the declarations are true.
 
     Attributes:
         rows: the exact number of rows of a base relation.
         least_rows: a number of rows that a base relation does not fall below.
-        keys: the keys of a base relation, each a set of columns.
-        inclusions: pairs of base relations (left, right) and columns: every combination of values of these
-            columns that the left has, the right has too.
+        keys: the keys of a base relation, each a set of columns: none is missing, and no two rows agree.
+        not_null: the columns of a base relation that are never missing.
+        inclusions: pairs of base relations (left, right) and columns: every row of the left has a value of
+            each of these columns, and the right has the same combination.
         orders: sets of base relations that store the same values of these columns in the same order.
         static_noise: the columns whose noise does not depend on the old value.
         counted: plans whose rows were counted, such as a selection before a generalization is moved onto it.
+        used: the declarations that answers so far rest on.
     """
 
     rows: Mapping[str, int] = field(default_factory=dict)
     least_rows: Mapping[str, int] = field(default_factory=dict)
     keys: Mapping[str, Collection[frozenset[str]]] = field(default_factory=dict)
+    not_null: Mapping[str, Collection[str]] = field(default_factory=dict)
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     static_noise: Collection[str] = ()
     counted: Mapping[Plan, int] = field(default_factory=dict)
     bucket: int | None = None
     stable_buckets: bool = False
+    used: dict[Declaration, None] = field(default_factory=dict, compare=False, repr=False)
 
     def is_static(self, column: str) -> bool:
         return column in self.static_noise
@@ -104,7 +165,10 @@ class DeclaredFacts(Facts):
             return self.counted[plan]
         match plan:
             case Relation(name):
-                return max(self.rows.get(name, 0), self.least_rows.get(name, 0))
+                counted, declared = self.rows.get(name, 0), self.least_rows.get(name, 0)
+                if declared > counted:
+                    self._use(Declaration("least_rows", name, number=declared))
+                return max(counted, declared)
             case Union(left, right):
                 return self.fewest_rows(left) + self.fewest_rows(right)
             case Projection(child, _, distinct):
@@ -131,7 +195,8 @@ class DeclaredFacts(Facts):
     def is_unique(self, plan: Plan, columns: Columns) -> bool:
         match plan:
             case Relation(name):
-                return any(key <= set(columns) for key in self.keys.get(name, ()))
+                found = next((key for key in self.keys.get(name, ()) if key <= set(columns)), None)
+                return found is not None and self._use(Declaration("key", name, found))
             case Projection(child, onto, distinct):
                 kept = set(columns) & set(onto)
                 return (distinct and set(onto) <= kept) or self.is_unique(child, kept)
@@ -143,23 +208,89 @@ class DeclaredFacts(Facts):
                 return self.is_unique(plan.child, set(columns) - plan.attributes)
         return False
 
+    def is_not_null(self, plan: Plan, columns: Columns) -> bool:
+        return all(self._always_has(plan, column) for column in columns)
+
+    def _always_has(self, plan: Plan, column: str) -> bool:
+        """Whether a column of the result is never missing."""
+        match plan:
+            case Relation(name):
+                return self._is_stored(name, column)
+            case Selection(child, predicate):
+                return column in _demanded(predicate) or self._always_has(child, column)
+            case ThetaJoin(_, _, predicate) if column in _demanded(predicate):
+                return True
+            case Join() if column in plan.on:
+                return True
+            case Join(left, right) | ThetaJoin(left, right):
+                return self._always_has(left if column in left.schema else right, column)
+            case Union(left, right):
+                return self._always_has(left, column) and self._always_has(right, column)
+            case Intersection(left, right):
+                return self._always_has(left, column) or self._always_has(right, column)
+            case Difference(left):
+                return self._always_has(left, column)
+            case Rename(child, names):
+                return self._always_has(child, {new: old for old, new in names}.get(column, column))
+            case Grouping(child, by):
+                return column in by and self._always_has(child, column)
+            case Randomization(child) if column in plan.attributes:
+                return False  # what is drawn may be the missing value
+        return self._always_has(plan.children[0], column)
+
+    def _is_stored(self, name: str, column: str) -> bool:
+        if column in self.not_null.get(name, ()):
+            return self._use(Declaration("not_null", name, frozenset({column})))
+        for key in self.keys.get(name, ()):
+            if column in key:
+                return self._use(Declaration("key", name, key))
+        for left, right, known in self.inclusions:
+            if left == name and column in known:
+                return self._use(Declaration("within", left, known, right))
+        return False
+
     def has_partners(self, left: Plan, right: Plan, columns: Columns) -> bool:
         lefts = _origin(left, columns, may_lose_rows=True)
         rights = _origin(right, columns, may_lose_rows=False)
-        if lefts is None or rights is None:
+        if lefts is None or rights is None or not self._includes(lefts, rights, columns):
             return False
-        return lefts == rights or any(
-            (lefts, rights) == (a, b) and set(columns) <= known for a, b, known in self.inclusions
-        )
+        return self.is_not_null(left, columns)
+
+    def _includes(self, left: str, right: str, columns: Columns) -> bool:
+        for a, b, known in self.inclusions:
+            if (left, right) == (a, b) and set(columns) <= known:
+                return self._use(Declaration("within", a, known, b))
+        return left == right
 
     def same_order(self, left: Plan, right: Plan, columns: Columns) -> bool:
         lefts = _origin(left, columns, may_lose_rows=False)
         rights = _origin(right, columns, may_lose_rows=False)
         if lefts is None or rights is None:
             return False
-        return lefts == rights or any(
-            {lefts, rights} <= names and set(columns) <= known for names, known in self.orders
-        )
+        for names, known in self.orders:
+            if {lefts, rights} == names and set(columns) <= known:
+                first, second = sorted(names)
+                return self._use(Declaration("ordered_like", first, known, second))
+        return lefts == rights
+
+    def _use(self, declaration: Declaration) -> bool:
+        self.used[declaration] = None
+        return True
+
+
+def _demanded(predicate: Predicate) -> set[str]:
+    """The columns without whose value no row fulfils a predicate."""
+    return {column for conjunct in conjuncts(predicate) for column in _needed(conjunct)}
+
+
+def _needed(predicate: Predicate) -> Iterator[str]:
+    match predicate:
+        case Comparison(_, left, right):
+            yield from (side.name for side in (left, right) if isinstance(side, Column))
+        case OneOf(Column(name)) | Like(Column(name)) | Not(IsNull(Column(name))):
+            yield name
+        case Not(Comparison() | OneOf() | Like() as operand):  # of the unknown it is unknown
+            yield from _needed(operand)
 
 
 def _origin(plan: Plan, columns: Columns, *, may_lose_rows: bool) -> str | None:
@@ -204,7 +335,12 @@ class MeasuredFacts(Facts):
     def is_unique(self, plan: Plan, columns: Columns) -> bool:
         return all(max(Counter(keys).values(), default=1) == 1 for keys in self._keys(plan, columns))
 
+    def is_not_null(self, plan: Plan, columns: Columns) -> bool:
+        return not any(None in row for keys in self._keys(plan, columns) for row in keys)
+
     def has_partners(self, left: Plan, right: Plan, columns: Columns) -> bool:
+        if not self.is_not_null(left, columns):
+            return False
         sides = [set(map(frozenset, self._keys(plan, columns))) for plan in (left, right)]
         return all(mine <= its for mine in sides[0] for its in sides[1])
 

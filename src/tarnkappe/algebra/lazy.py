@@ -213,6 +213,7 @@ def relation(
     noise: Mapping[str, Any] | None = None,
     roles: Mapping[str, Role | str] | None = None,
     keys: Sequence[Sequence[str]] = (),
+    not_null: Sequence[str] = (),
     bucket: int = 2,
 ) -> Expression:
     """A relation to build queries on.
@@ -228,12 +229,13 @@ def relation(
         noise: what randomized cells are drawn from: values with probabilities, "uniform" (over the
             values of the hierarchy), a file, or a distribution.
         roles: what columns are to an attacker; warnings depend on it.
-        keys: sets of columns in which no two rows agree.
+        keys: sets of columns that are never missing and in which no two rows agree; verified before use.
+        not_null: columns that are never missing; verified before use.
         bucket: the least number of rows in a bucket of slicing.
     """
     found = source_of(source, name, table, engine)
     stated = declared(
-        found.name, hierarchies or {}, noise or {}, {**found.roles, **(roles or {})}, keys, bucket
+        found.name, hierarchies or {}, noise or {}, {**found.roles, **(roles or {})}, keys, bucket, not_null
     )
     sources = Sources({found.name: found}, stated)
     sources.catalog()  # says at once if a column is described that is not there

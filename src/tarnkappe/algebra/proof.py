@@ -12,7 +12,7 @@ from tarnkappe.algebra.facts import MeasuredFacts
 from tarnkappe.algebra.nodes import Plan
 from tarnkappe.algebra.rules import LR, RL, SWAP, Rewrite, Rule, Way
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.space import WORLDS, Space
+from tarnkappe.algebra.space import WORLDS, Space, small_spaces
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
 
@@ -45,6 +45,7 @@ class RuleFinding:
         rule: the rule.
         worlds: how many worlds the plan could run in.
         rows: the most rows of a relation that were tried.
+        incomplete: in how many of the worlds values may be missing.
         allowed: how often each way was allowed and compared.
         refused: how often each way was refused by a condition.
         broken: a world in which an allowed replacement does not keep the claim; there must be none.
@@ -55,6 +56,7 @@ class RuleFinding:
     rule: Rule
     worlds: int = 0
     rows: int = 0
+    incomplete: int = 0
     allowed: Counter[Way] = field(default_factory=Counter)
     refused: Counter[Way] = field(default_factory=Counter)
     broken: Trial | None = None
@@ -78,6 +80,7 @@ class RuleFinding:
             "confirmed": self.is_confirmed,
             "worlds": self.worlds,
             "rows": self.rows,
+            "worlds_with_null": self.incomplete,
             "allowed": {way.value: number for way, number in self.allowed.items()},
             "refused": {way.value: number for way, number in self.refused.items()},
             "broken": broken and broken.as_dict(),
@@ -85,19 +88,28 @@ class RuleFinding:
             "needed": self.needed and self.needed.as_dict(),
         }
 
+    @property
+    def _claim(self) -> str:
+        """What held, in words: a rule that is an equality under a correction says what it is without."""
+        if self.rule.otherwise is None or self.unequal is None:
+            return f"the claim ({self.rule.kind}) holds"
+        corrections = " and ".join(self.rule.corrections)
+        return f"the claim holds: {self.rule.kind} given {corrections}"
+
     def __str__(self) -> str:
         rule = self.rule
         lines = [f"{rule.name} ({rule.field}): {rule.statement}", *rule.reason.splitlines()]
         if self.broken is not None and self.broken.seen is not None:
             return "\n".join([*lines, "REFUTED: the claim does not hold", str(self.broken.seen)])
         tried = f"{self.worlds} worlds with relations of up to {self.rows} rows"
+        tried += f", {self.incomplete} of them with NULL" if self.incomplete else ""
         if rule.kind == "noneq":
             lines.append(f"confirmed on {tried}: no exchange holds in general")
             return "\n".join([*lines, str(self.needed)])
         ways = ", ".join(f"{way.value}: {self.allowed[way]}" for way in rule.ways)
-        lines.append(f"the claim ({rule.kind}) holds on {tried} (allowed {ways})")
+        lines.append(f"{self._claim} on {tried} (allowed {ways})")
         if self.unequal is not None:
-            lines += ["it is not equality:", str(self.unequal)]
+            lines += ["where it is not equality:", str(self.unequal)]
         if self.needed is not None:
             lines += ["its condition is needed:", str(self.needed)]
         return "\n".join(lines)
@@ -122,13 +134,17 @@ def check_rule(
     """
     finding = RuleFinding(rule)
     for way, plan in starts(rule):
-        space = Space.of(plan, worlds=worlds, dynamic=dynamic, bucket=bucket, stable_buckets=stable_buckets)
-        finding.rows = max(finding.rows, space.rows)
-        for world in space.worlds(plan):
-            trials = try_rule(rule, way, plan, world)
-            finding.worlds += trials is not None
-            for trial in trials or ():
-                _note(finding, trial)
+        spaces = small_spaces(
+            plan, worlds=worlds, dynamic=dynamic, bucket=bucket, stable_buckets=stable_buckets
+        )
+        for space in spaces:
+            finding.rows = max(finding.rows, space.rows)
+            for world in space.worlds(plan):
+                trials = try_rule(rule, way, plan, world)
+                finding.worlds += trials is not None
+                finding.incomplete += trials is not None and bool(space.nullable)
+                for trial in trials or ():
+                    _note(finding, trial)
     return finding
 
 

@@ -14,7 +14,7 @@ from tarnkappe.algebra.nodes import Slicing
 from tarnkappe.algebra.plan import Plan
 from tarnkappe.algebra.proof import RuleFinding, check_rule
 from tarnkappe.algebra.rules import ALL_RULES, TRANSFORMATIONS
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import small_spaces
 from tarnkappe.algebra.sql.query import read_sql
 from tarnkappe.algebra.xml_document import read_xml
 from tarnkappe.errors import NoSolutionError, ParameterError
@@ -30,7 +30,8 @@ def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | Finding:
     """Check a rule (one name) or compare two plans (two texts: SQL, or a plan as XML or JSON).
 
     No data are looked at: all small relations over small domains are enumerated, with exact probabilities.
-    The catalog tells the columns of relations, which noise depends on the old value, and the bucket.
+    The catalog tells the columns of relations and which of them are never missing, which noise depends on
+    the old value, and the bucket. All other columns are tried with NULL as well.
 
     >>> prove(["D12"], Catalog({})).is_confirmed
     True
@@ -46,7 +47,10 @@ def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | Finding:
     bucket = min(catalog.bucket, MOST_BUCKET)
     if bucket < catalog.bucket and any(isinstance(n, Slicing) for p in (left, right) for n in p.walk()):
         notes += (f"a bucket of {catalog.bucket} rows is tried as {bucket}",)
-    found = compare(left, right, Space.of(left, right, worlds=WORLDS, dynamic=dynamic, bucket=bucket))
+    spaces = small_spaces(
+        left, right, worlds=WORLDS, not_null=catalog.never_missing, dynamic=dynamic, bucket=bucket
+    )
+    found = compare(left, right, *spaces)
     if not found.worlds:
         raise NoSolutionError(
             "no small relation has enough rows for both plans, so nothing can be said of them"

@@ -21,7 +21,7 @@ from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.counting import CountedFacts
 from tarnkappe.algebra.equivalence import Finding
 from tarnkappe.algebra.explanation import Explanation, local_privacy
-from tarnkappe.algebra.facts import Facts
+from tarnkappe.algebra.facts import Declaration, Facts
 from tarnkappe.algebra.lowering import Backend
 from tarnkappe.algebra.nodes import (
     Generalization,
@@ -35,12 +35,13 @@ from tarnkappe.algebra.nodes import (
     ThetaJoin,
 )
 from tarnkappe.algebra.noisy.spending import spending
-from tarnkappe.algebra.optimizer import Mode, rewrite
+from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import promises
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
 from tarnkappe.algebra.roles import Treatment, threads, warnings
+from tarnkappe.algebra.rules import ALL_RULES
 from tarnkappe.algebra.sql.query import Query, read_sql
 from tarnkappe.algebra.statistics import RelationStatistics
 from tarnkappe.algebra.verification import Kept, smallest_class, verify
@@ -156,7 +157,16 @@ class Session:
             promises(plan),
             local_privacy(plan, self.catalog.noise),
             self._costs(rewriting.plan),
+            self._relied_on(rewriting),
         )
+
+    def _relied_on(self, rewriting: Rewriting) -> tuple[Declaration, ...]:
+        """What is declared and the steps of a rewriting need to be true: asked again, and noted."""
+        declared = self.catalog.facts(self._known(rewriting.original))
+        facts = self._counting(declared)
+        for step in rewriting.steps:
+            ALL_RULES[step.rule].apply(step.before, step.way, facts)
+        return tuple(declared.used)
 
     def sql(self, text: str) -> Result:
         """The answer to a query in SQL."""
@@ -179,7 +189,14 @@ class Session:
         planned = time.perf_counter()
         spent = self._pay(explanation.costs)  # before there is an answer, or none
         promised = bool(explanation.costs) or query.promises_epsilon
-        table = backend.execute(chosen, catalog, key=self._key, promised=promised, progress=self._progress)
+        table = backend.execute(
+            chosen,
+            catalog,
+            key=self._key,
+            promised=promised,
+            relies_on=explanation.relies_on,
+            progress=self._progress,
+        )
         ran = time.perf_counter()
         verified = verify(table, explanation.promises)
         generalized = _generalized(query.plan)
@@ -232,7 +249,9 @@ class Session:
 
     def _facts(self, plan: Plan) -> Facts:
         """What the rules may rely on; what only partial rules ask for is counted when they may be used."""
-        declared = self.catalog.facts(self._known(plan))
+        return self._counting(self.catalog.facts(self._known(plan)))
+
+    def _counting(self, declared: Facts) -> Facts:
         if self.backend is None or self._mode == Mode.STRICT:
             return declared
         return CountedFacts(declared, self._count, self._counted)

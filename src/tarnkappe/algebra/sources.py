@@ -95,6 +95,7 @@ def declared(
     roles: Mapping[str, Role | str],
     keys: Sequence[Sequence[str]],
     bucket: int,
+    not_null: Sequence[str] = (),
 ) -> Declarations:
     """What is said of a relation and its columns."""
     return Declarations(
@@ -106,6 +107,7 @@ def declared(
         bucket=bucket,
         roles={column: Role.parse(role) for column, role in roles.items()},
         keys={name: [frozenset(key) for key in keys]} if keys else {},
+        not_null={name: frozenset(not_null)} if not_null else {},
     )
 
 

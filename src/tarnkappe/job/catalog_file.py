@@ -19,7 +19,7 @@ from tarnkappe.job.job import Source, column_section, read_job_file, refuse_unkn
 
 SECTIONS = ("relations", "columns", "slicing")
 LOCATION = ("path", "database", "table", "delimiter", "encoding")
-RELATION_KEYS = (*LOCATION, "columns", "keys", "least_rows", "within", "ordered_like")
+RELATION_KEYS = (*LOCATION, "columns", "keys", "not_null", "least_rows", "within", "ordered_like")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +73,9 @@ class CatalogFile:
                     for name, said in relations.items()
                     if "keys" in said
                 },
+                not_null={
+                    n: frozenset(said["not_null"]) for n, said in relations.items() if "not_null" in said
+                },
                 inclusions=[
                     (name, other, frozenset(columns))
                     for name, said in relations.items()
@@ -110,6 +113,7 @@ def _relation(name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
         raise JobError(f'{where}: keys is a list of lists of columns, as [["id"]]')
     for key in keys:
         _names(key, f"{where}: a key")
+    _names(said.get("not_null", []), f"{where}: not_null")
     for declaration in ("within", "ordered_like"):
         for columns in _table(said.get(declaration, {}), f"{where}: {declaration}").values():
             _names(columns, f"{where}: {declaration}")

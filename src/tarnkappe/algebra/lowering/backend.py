@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 
 from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.facts import Declaration
+from tarnkappe.algebra.lowering.declared import require
 from tarnkappe.algebra.lowering.keyed import Randomness
 from tarnkappe.algebra.lowering.lowering import Lowering
 from tarnkappe.algebra.lowering.released import in_public_order
@@ -56,6 +58,7 @@ class Backend(ABC):
         key: bytes | None = None,
         shuffle: bool = True,
         promised: bool = False,
+        relies_on: Collection[Declaration] = (),
         progress: Progress | None = None,
     ) -> pa.Table:
         """The result of a query.
@@ -69,15 +72,20 @@ class Backend(ABC):
                 would link this result to others.
             promised: whether an epsilon is paid or promised for randomized columns; then values that their
                 noise does not hide are refused.
+            relies_on: what is declared of relations and the plan needs to be true: verified before it runs,
+                on the rows that it runs on.
             progress: told of statements that take their time.
 
         Raises:
             NoSolutionError: a generalization meets fewer rows than its k, or a slicing fewer than a bucket.
-            ParameterError: types do not go together, or the catalog lacks what an operator needs.
+            ParameterError: types do not go together, the catalog lacks what an operator needs, or something
+                that is declared is not true.
         """
         query.plan.check()
         randomness = Randomness(key)
         with self.site(progress) as site:
+            for declaration in relies_on:
+                require(declaration, site)
             lowering = Lowering(site, catalog, randomness, promised=promised)
             rows = lowering.rows(query.plan).onto(query.columns)
             found = site.fetch(rows.table).rename_columns(list(query.columns))

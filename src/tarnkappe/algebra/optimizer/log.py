@@ -202,6 +202,9 @@ class RecordingFacts(Facts):
     def is_unique(self, plan: Plan, columns: Collection[str]) -> bool:
         return self._about("key of", self.facts.is_unique, columns, plan)
 
+    def is_not_null(self, plan: Plan, columns: Collection[str]) -> bool:
+        return self._about("never missing in", self.facts.is_not_null, columns, plan)
+
     def has_partners(self, left: Plan, right: Plan, columns: Collection[str]) -> bool:
         return self._about("partners for", self.facts.has_partners, columns, left, right)
 
