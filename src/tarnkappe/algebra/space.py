@@ -102,8 +102,8 @@ class Space:
         Columns that are compared, joined or aggregated have the missing value beside others. In all others it
         takes the place of one, if relations of three rows stay few enough, since nobody tells it apart there.
 
-        `not_null` names for each relation the columns that are never missing in it; the other arguments are those
-        of `of`.
+        `not_null` names for each relation the columns that are never missing in it; the other arguments are
+        those of `of`.
         """
         never = not_null or {}
         nullable = _nullable(plans, never)
