@@ -42,6 +42,7 @@ class Catalog:
         inclusions: (left, right, columns): every combination of values that the left has, the right has too.
         orders: (relations, columns): these relations store the same values of the columns in the same order.
         least_rows: a number of rows that a relation is promised not to fall below.
+        persons: the column of a relation that tells people apart; without one, rows are counted.
         from_data: the columns whose hierarchies were made from the values of the data. Such a hierarchy tells
             which values somebody has, so noisy groups cannot come from it.
     """
@@ -56,6 +57,7 @@ class Catalog:
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     least_rows: Mapping[str, int] = field(default_factory=dict)
+    persons: Mapping[str, str] = field(default_factory=dict)
     from_data: Collection[str] = ()
 
     def __post_init__(self) -> None:
@@ -77,6 +79,8 @@ class Catalog:
         for relations, ordered in self.orders:
             for relation in relations:
                 self._require(relation, ordered, "an order")
+        for relation, column in self.persons.items():
+            self._require(relation, (column,), "a person")
         for relation in self.least_rows:
             self._require(relation, (), "a least number of rows")
 

@@ -49,6 +49,7 @@ class Declarations:
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     least_rows: Mapping[str, int] = field(default_factory=dict)
+    persons: Mapping[str, str] = field(default_factory=dict)
 
     def catalog(self, relations: Mapping[str, tuple[str, ...]], values: Values | None = None) -> Catalog:
         """The catalog for relations with these columns.
@@ -74,6 +75,7 @@ class Declarations:
             inclusions=[each for each in self.inclusions if {each[0], each[1]} <= set(relations)],
             orders=[each for each in self.orders if each[0] <= set(relations)],
             least_rows={name: rows for name, rows in self.least_rows.items() if name in relations},
+            persons={name: column for name, column in self.persons.items() if name in relations},
             from_data={column for column in present if isinstance(self._plan(column), Mapping)},
         )
 
@@ -93,6 +95,7 @@ class Declarations:
             [*self.inclusions, *other.inclusions],
             [*self.orders, *other.orders],
             {**self.least_rows, **other.least_rows},
+            {**self.persons, **other.persons},
         )
 
     def _hierarchy(self, column: str, values: Values | None) -> Hierarchy:

@@ -35,7 +35,7 @@ class LocalPrivacy:
         stated = (
             "no finite epsilon"
             if self.epsilon is None
-            else f"epsilon {self.epsilon:.3f} for values that it may draw"
+            else f"epsilon {self.epsilon:.3f} for one cell, among values that it may draw"
         )
         return f"{self.column} is noised with probability {self.probability}: {stated}"
 
@@ -65,7 +65,8 @@ class Explanation:
         promises: what the result can be held to.
         privacy: what its randomizations mean for one cell.
         costs: the epsilon that noisy aggregates take from the privacy budget of each table.
-        relies_on: what is declared and the rewrites need to be true; verified before they are used.
+        relies_on: what is declared and must be true of the data; verified before the query runs.
+        people: whether a k is a number of people, since it is declared who they are; else it counts rows.
     """
 
     rewriting: Rewriting
@@ -74,6 +75,7 @@ class Explanation:
     privacy: tuple[LocalPrivacy, ...]
     costs: Mapping[str, Fraction] = field(default_factory=dict)
     relies_on: tuple[Declaration, ...] = ()
+    people: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation for machines."""
@@ -85,6 +87,7 @@ class Explanation:
             "warnings": [warning.as_dict() for warning in self.warnings],
             "local_privacy": [each.as_dict() for each in self.privacy],
             "costs": {table: float(epsilon) for table, epsilon in self.costs.items()},
+            "counted": "people" if self.people else "rows",
             "relies_on": [str(declaration) for declaration in self.relies_on],
         }
 
@@ -116,7 +119,8 @@ class Explanation:
             yield f"{len(partition.parts)} parts can run at the same time ({', '.join(partition.techniques)})"
         yield from _raw_data(rewriting)
         for promise in self.promises:
-            yield f"promised: {promise}"
+            counted = "people are counted" if self.people else "rows are counted, not people"
+            yield f"promised: {promise} ({counted})"
         for each in self.privacy:
             yield str(each)
         for table, epsilon in sorted(self.costs.items()):

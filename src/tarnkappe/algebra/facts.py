@@ -103,7 +103,7 @@ class Declaration:
     """One thing that is said of a base relation, as an engine can verify it.
 
     Attributes:
-        what: key, not_null, within, ordered_like or least_rows: as a catalog calls it.
+        what: key, not_null, within, ordered_like, least_rows or person: as a catalog calls it.
         relation: of which it is said.
         columns: about which columns.
         other: the other relation, for `within` and `ordered_like`.
@@ -124,6 +124,7 @@ class Declaration:
             "within": f"every {named} of '{self.relation}' is in '{self.other}'",
             "ordered_like": f"'{self.relation}' and '{self.other}' store the same {named} in the same order",
             "least_rows": f"'{self.relation}' has at least {self.number} rows",
+            "person": f"every row of '{self.relation}' is of another person, by {named}",
         }
         return said[self.what]
 

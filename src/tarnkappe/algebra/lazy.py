@@ -214,6 +214,7 @@ def relation(
     roles: Mapping[str, Role | str] | None = None,
     keys: Sequence[Sequence[str]] = (),
     not_null: Sequence[str] = (),
+    person: str | None = None,
     bucket: int = 2,
 ) -> Expression:
     """A relation to build queries on.
@@ -231,11 +232,20 @@ def relation(
         roles: what columns are to an attacker; warnings depend on it.
         keys: sets of columns that are never missing and in which no two rows agree; verified before use.
         not_null: columns that are never missing; verified before use.
+        person: the column that tells people apart. Then nobody may have two rows below an anonymization, and
+            k is a number of people. Without it, rows are counted.
         bucket: the least number of rows in a bucket of slicing.
     """
     found = source_of(source, name, table, engine)
     stated = declared(
-        found.name, hierarchies or {}, noise or {}, {**found.roles, **(roles or {})}, keys, bucket, not_null
+        found.name,
+        hierarchies or {},
+        noise or {},
+        {**found.roles, **(roles or {})},
+        keys,
+        bucket,
+        not_null,
+        person,
     )
     sources = Sources({found.name: found}, stated)
     sources.catalog()  # says at once if a column is described that is not there

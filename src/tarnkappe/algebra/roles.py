@@ -24,6 +24,7 @@ from tarnkappe.algebra.nodes import (
     Slicing,
     ThetaJoin,
 )
+from tarnkappe.algebra.persons import repeated
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import ended
 from tarnkappe.table import Role
@@ -89,7 +90,9 @@ class Warning:
         return self.message
 
 
-def warnings(plan: Plan, roles: Mapping[str, Role]) -> tuple[Warning, ...]:
+def warnings(
+    plan: Plan, roles: Mapping[str, Role], persons: Mapping[str, str] | None = None
+) -> tuple[Warning, ...]:
     """What the roles of columns, and the operators above a generalization, give reason to warn of.
 
     >>> spender = Relation("spender", ("name", "plz"))
@@ -98,7 +101,8 @@ def warnings(plan: Plan, roles: Mapping[str, Role]) -> tuple[Warning, ...]:
     the identifier 'name' of 'spender' is released
     the quasi-identifier 'plz' of 'spender' is released as it is
     """
-    return tuple(dict.fromkeys([*_released(plan, roles), *_selected(plan, roles), *_weakened(plan)]))
+    copies = [] if persons else _repeated(plan)
+    return tuple(dict.fromkeys([*_released(plan, roles), *_selected(plan, roles), *_weakened(plan), *copies]))
 
 
 def threads(plan: Plan) -> Threads:
@@ -182,6 +186,17 @@ def _selected(plan: Plan, roles: Mapping[str, Role]) -> Iterator[Warning]:
             yield Warning(
                 "identifier-selected", tuple(named), f"the query picks out people by {listed(named)}"
             )
+
+
+def _repeated(plan: Plan) -> Iterator[Warning]:
+    """Copies of one row are no crowd; where people are declared, the query is refused instead."""
+    for generalization, names in repeated(plan):
+        yield Warning(
+            "rows-repeated",
+            generalization.by,
+            f"below generalize(k => {generalization.k}) one row of {names} can stand several times, and k "
+            "counts each copy: declare `person`, or generalize before rows are multiplied",
+        )
 
 
 def _weakened(plan: Plan) -> Iterator[Warning]:

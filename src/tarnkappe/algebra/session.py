@@ -36,6 +36,7 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
+from tarnkappe.algebra.persons import counts_people, needs_of
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import promises
 from tarnkappe.algebra.proof import RuleFinding
@@ -153,20 +154,22 @@ class Session:
         )
         return Explanation(
             rewriting,
-            warnings(plan, self.catalog.roles),
+            warnings(plan, self.catalog.roles, self.catalog.persons),
             promises(plan),
             local_privacy(plan, self.catalog.noise),
             self._costs(rewriting.plan),
             self._relied_on(rewriting),
+            counts_people(plan, self.catalog.persons),
         )
 
     def _relied_on(self, rewriting: Rewriting) -> tuple[Declaration, ...]:
-        """What is declared and the steps of a rewriting need to be true: asked again, and noted."""
+        """What is declared and must be true: for the steps of a rewriting, and for rows to be people."""
         declared = self.catalog.facts(self._known(rewriting.original))
         facts = self._counting(declared)
         for step in rewriting.steps:
             ALL_RULES[step.rule].apply(step.before, step.way, facts)
-        return tuple(declared.used)
+        people = (needs_of(plan, self.catalog.persons) for plan in (rewriting.original, rewriting.plan))
+        return tuple(dict.fromkeys([*declared.used, *(each for needs in people for each in needs)]))
 
     def sql(self, text: str) -> Result:
         """The answer to a query in SQL."""
@@ -198,7 +201,7 @@ class Session:
             progress=self._progress,
         )
         ran = time.perf_counter()
-        verified = verify(table, explanation.promises)
+        verified = verify(table, explanation.promises, people=explanation.people)
         generalized = _generalized(query.plan)
         return Result(
             table,

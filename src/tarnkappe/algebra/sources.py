@@ -96,6 +96,7 @@ def declared(
     keys: Sequence[Sequence[str]],
     bucket: int,
     not_null: Sequence[str] = (),
+    person: str | None = None,
 ) -> Declarations:
     """What is said of a relation and its columns."""
     return Declarations(
@@ -108,6 +109,7 @@ def declared(
         roles={column: Role.parse(role) for column, role in roles.items()},
         keys={name: [frozenset(key) for key in keys]} if keys else {},
         not_null={name: frozenset(not_null)} if not_null else {},
+        persons={} if person is None else {name: person},
     )
 
 

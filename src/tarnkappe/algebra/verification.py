@@ -14,26 +14,39 @@ from tarnkappe.errors import VerificationError
 
 @dataclass(frozen=True)
 class Kept:
-    """A promise and what was measured of it: the size of the smallest class, None if there are no rows."""
+    """A promise and what was measured of it.
+
+    Attributes:
+        promise: what was promised.
+        measured: the number of rows of the smallest class, None if there are no rows.
+        people: whether the rows below the generalization were held to be of one person each.
+    """
 
     promise: Promise
     measured: int | None
+    people: bool = False
 
     def as_dict(self) -> dict[str, object]:
         """The finding for machines."""
-        return {**self.promise.as_dict(), "measured": self.measured}
+        counted = "people" if self.people else "rows"
+        return {**self.promise.as_dict(), "measured": self.measured, "counted": counted}
 
     def __str__(self) -> str:
-        return f"{self.promise}: {'no rows' if self.measured is None else self.measured}"
+        if self.measured is None:
+            return f"{self.promise}: no rows"
+        counted = ", each of another person" if self.people else " (rows were counted, not people)"
+        return f"{self.promise}: every row shares it with at least {self.measured - 1} other rows{counted}"
 
 
-def verify(answer: pa.Table, promised: Iterable[Promise]) -> tuple[Kept, ...]:
+def verify(answer: pa.Table, promised: Iterable[Promise], *, people: bool = False) -> tuple[Kept, ...]:
     """Measure every promise in the values of an answer.
+
+    `people` says that below every generalization each row was of another person.
 
     Raises:
         VerificationError: one is broken; then nothing may be handed over.
     """
-    found = tuple(Kept(promise, smallest_class(answer, promise.columns)) for promise in promised)
+    found = tuple(Kept(promise, smallest_class(answer, promise.columns), people) for promise in promised)
     for kept in found:
         if kept.measured is not None and kept.measured < kept.promise.k:
             raise VerificationError(

@@ -49,6 +49,10 @@ def sql(
     hierarchies: Annotated[
         Words | None, typer.Option(help="How columns generalize: COLUMN=FILE. Proposed where not given.")
     ] = None,
+    person: Annotated[
+        Words | None,
+        typer.Option(help="TABLE=COLUMN that tells people apart. Without it, k counts rows and not people."),
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="For files: duckdb (the default) or spark.")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Which rewrites: strict (the default), relaxed or explicit.")
@@ -89,14 +93,22 @@ def sql(
     if remote is not None:
         from tarnkappe.cli.remote_sql import sql_remotely
 
-        refuse = {"prove": prove, "user": user, "budgets": budgets, "grant": grant, "engine": engine}
+        refuse = {
+            "prove": prove,
+            "user": user,
+            "budgets": budgets,
+            "grant": grant,
+            "engine": engine,
+            "person": person,
+        }
         asked = {"mode": mode, "rules": rule, "explain": explain or None}
         sql_remotely(remote, query, data or (), catalog, hierarchies or (), asked, refuse, out, rows, as_json)
         return
     file = CatalogFile.load(catalog) if catalog is not None else CatalogFile()
     declared = file.declarations.merged(
         Declarations(
-            hierarchies={name: str(path) for name, path in hierarchy_files(hierarchies or ()).items()}
+            hierarchies={name: str(path) for name, path in hierarchy_files(hierarchies or ()).items()},
+            persons=_persons(person or ()),
         )
     )
     if prove:
@@ -130,6 +142,17 @@ def sql(
         _explained(explanation, as_json)
     else:
         _answered(result, out, rows, as_json)
+
+
+def _persons(said: Sequence[str]) -> dict[str, str]:
+    """The column that tells people apart, of each table."""
+    found = {}
+    for text in said:
+        table, column = parse_column(text)
+        if column is None:
+            raise ParameterError(f"--person {text}: write TABLE=COLUMN")
+        found[table] = column
+    return found
 
 
 def _places(file: CatalogFile, data: Sequence[str]) -> str | dict[str, str]:

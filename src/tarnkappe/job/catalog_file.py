@@ -19,7 +19,7 @@ from tarnkappe.job.job import Source, column_section, read_job_file, refuse_unkn
 
 SECTIONS = ("relations", "columns", "slicing")
 LOCATION = ("path", "database", "table", "delimiter", "encoding")
-RELATION_KEYS = (*LOCATION, "columns", "keys", "not_null", "least_rows", "within", "ordered_like")
+RELATION_KEYS = (*LOCATION, "columns", "keys", "not_null", "person", "least_rows", "within", "ordered_like")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +86,7 @@ class CatalogFile:
                     for name, said in relations.items()
                     for other, columns in said.get("ordered_like", {}).items()
                 ],
+                persons={n: said["person"] for n, said in relations.items() if "person" in said},
                 least_rows={n: said["least_rows"] for n, said in relations.items() if "least_rows" in said},
             ),
         )
@@ -108,6 +109,8 @@ def _relation(name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
     least = said.get("least_rows", 0)
     if isinstance(least, bool) or not isinstance(least, int) or least < 0:
         raise JobError(f"{where}: least_rows is a whole number, not {least!r}")
+    if not isinstance(said.get("person", ""), str):
+        raise JobError(f"{where}: person is the name of the column that tells people apart")
     keys = said.get("keys", [])
     if not isinstance(keys, list):
         raise JobError(f'{where}: keys is a list of lists of columns, as [["id"]]')

@@ -37,6 +37,16 @@ def require(declaration: Declaration, site: Site) -> None:
                 _refuse(declaration, "keys", f"{named} is missing in some rows, so it is no key")
             if _repeats(rows, columns, site):
                 _refuse(declaration, "keys", f"some rows agree in {named}, so it is no key")
+        case "person":
+            if _lacks(rows, columns, site):
+                message = f"{named} is missing in some rows, which are nobody's then: leave them out by WHERE"
+                raise ParameterError(f"'{name}' is declared with `person`, but {message}")
+            if _repeats(rows, columns, site):
+                raise ParameterError(
+                    f"'{name}' has several rows of one person ({named}), and k would count them as several "
+                    f"people: make one row for each person first, by GROUP BY {', '.join(columns)}, or leave "
+                    "`person` out, which promises something of rows only"
+                )
         case "within":
             if _is_found(_without_partner(rows, declaration, site), site):
                 message = f"some rows have no partner in '{declaration.other}' that agrees in {named}"

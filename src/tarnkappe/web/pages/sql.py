@@ -118,8 +118,8 @@ def _found(visit: Visit, job_id: str, explained: bool) -> None:
     if not explained:
         with card(visit.t("sql.answer")):
             for kept in found.get("verified", ()):
-                words = {"k": kept["k"], "columns": ", ".join(kept["columns"])}
-                notice("good", visit.t("sql.verified", **words))
+                words = {"others": kept["k"] - 1, "columns": ", ".join(kept["columns"])}
+                notice("good", visit.t(f"sql.verified_{kept['counted']}", **words))
             head = found["head"]
             table(head["columns"], head["rows"], label=visit.t("sql.answer"), heads=False)
             tag("p", visit.t("sql.rows", rows=visit.n(found["rows"])), "soft small")
