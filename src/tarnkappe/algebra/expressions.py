@@ -13,14 +13,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar
 
+from tarnkappe.algebra.times import alike
 from tarnkappe.errors import ParameterError
 
-Value = str | int | Decimal | bool | date | None
+Value = str | int | Decimal | bool | date | datetime | None
 Row = Mapping[str, Any]
 MOST_DIGITS = 200
 """Of a number in a query: a hostile 1e999999999 would fill the memory when it is written out."""
@@ -127,6 +128,7 @@ class Comparison(Predicate):
         left, right = self.left.value(row), self.right.value(row)
         if left is None or right is None:
             return None
+        left, right = alike(left, right)
         try:
             return COMPARISONS[self.symbol](left, right)
         except TypeError:
@@ -154,7 +156,8 @@ class OneOf(Predicate):
         constants = [constant.constant for constant in self.constants]
         if cell is None:
             return None
-        if any(constant is not None and constant == cell for constant in constants):
+        pairs = (alike(constant, cell) for constant in constants if constant is not None)
+        if any(constant == value for constant, value in pairs):
             return True
         return None if None in constants else False
 

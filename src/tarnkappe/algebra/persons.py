@@ -1,9 +1,10 @@
 """Whether k rows are k people: only where nobody has two rows below an anonymization.
 
 A generalization counts rows, slicing fills its buckets with rows, and noise hides a row. Where it is declared
-which column tells people apart (`person`), everybody must have one row there, or the query is refused: the same
-table on both sides of a union, a join that multiplies rows, or a table in which one person has many rows would
-let one person pass for a crowd. Where nothing is declared, rows are counted, and the answer says so.
+which column tells people apart (`person`), everybody must have one row there, or the query is refused: the
+same table on both sides of a union, a join that multiplies rows, or a table in which one person has many
+rows would let one person pass for a crowd. Where nothing is declared, rows are counted, and the answer
+says so.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.decimals import with_decimals
 from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.noise import NoiseDistribution
 from tarnkappe.algebra.noise_plan import read_noise
@@ -72,7 +73,8 @@ def source_of(source: Any, name: str | None, table: str | None, engine: str | No
         if path.is_file() and format_of(path) is Format.PARQUET:
             schema = pyarrow.parquet.read_schema(path)
             return Source(name or path.stem, tuple(schema.names), path, engine)
-        return Source(name or path.stem, *_in_memory(read(path)), engine)
+        columns, rows = _in_memory(read(path))
+        return Source(name or path.stem, columns, with_decimals(rows), engine)
     held = source if isinstance(source, Table) else read(source)
     roles = {
         column: role for column, role in held.roles.items() if role not in (Role.INSENSITIVE, Role.UNSTATED)

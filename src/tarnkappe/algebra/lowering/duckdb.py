@@ -14,6 +14,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.parquet
 
+from tarnkappe.algebra.decimals import with_decimals
 from tarnkappe.algebra.lowering.backend import Backend, Source
 from tarnkappe.algebra.lowering.rows import Rows
 from tarnkappe.algebra.lowering.site import REFUSED, Site
@@ -113,7 +114,7 @@ class DuckDBBackend(Backend):
             if format_of(path) is Format.PARQUET:
                 self._take_parquet(name, path)
                 return
-            source = read(path).data
+            source = with_decimals(read(path).data)
         self._store(name, source)
 
     def _take_parquet(self, name: str, path: Path) -> None:
@@ -281,5 +282,10 @@ def error(message: str) -> str:  # type: ignore[empty-body]
 
 
 def _cell(column: str, kind: str) -> str:
+    """A column in a type that engines share: times of all precisions to the microsecond, and in UTC."""
+    if kind in ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"):
+        return f"CAST({quoted(column)} AS TIMESTAMP)"
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f"make_timestamp(epoch_us({quoted(column)}))"
     is_own = kind in OWN_KINDS or kind.startswith("DECIMAL(")
     return quoted(column) if is_own else f"CAST({quoted(column)} AS VARCHAR)"

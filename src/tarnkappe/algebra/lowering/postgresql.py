@@ -49,6 +49,7 @@ KINDS = {
     "bool": "boolean",
     "date": "date",
     "timestamp": "timestamp(6)",
+    "timestamptz": "timestamp(6)",
 }
 """Types that engines share; everything else is read as text."""
 
@@ -127,10 +128,7 @@ class PostgreSQLSite(Site):
 
     def _view(self, place: str, kinds: dict[str, str], numbered: bool) -> Any:
         """Texts compare by their code points, as in other engines, and not by the language of the server."""
-        cells = [
-            (quoted(column) if kind in KINDS else f'{quoted(column)}::text COLLATE "C"') + f" AS c{n}"
-            for n, (column, kind) in enumerate(kinds.items())
-        ]
+        cells = [f"{_cell(column, kind)} AS c{n}" for n, (column, kind) in enumerate(kinds.items())]
         schema = {f"c{n}": KINDS.get(kind, "string") for n, kind in enumerate(kinds.values())}
         if numbered:
             cells.append("row_number() OVER (ORDER BY tableoid, ctid) - 1 AS i0")
@@ -212,6 +210,12 @@ def decode(text: str, form: str) -> bytes:  # type: ignore[empty-body]
 @ibis.udf.scalar.builtin(database="pg_temp")  # type: ignore[untyped-decorator]
 def tarnkappe_refuse(message: str) -> str:  # type: ignore[empty-body]
     """Fails with a message where it is evaluated."""
+
+
+def _cell(column: str, kind: str) -> str:
+    if kind == "timestamptz":
+        return f"{quoted(column)} AT TIME ZONE 'UTC'"
+    return quoted(column) if kind in KINDS else f'{quoted(column)}::text COLLATE "C"'
 
 
 def _column_type(kind: pa.DataType) -> str:

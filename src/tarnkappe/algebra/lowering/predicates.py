@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -30,6 +30,7 @@ from tarnkappe.algebra.expressions import (
     Predicate,
 )
 from tarnkappe.algebra.lowering.rows import Rows, kind
+from tarnkappe.algebra.times import read_time
 from tarnkappe.errors import ParameterError
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -58,8 +59,7 @@ def lowered(predicate: Predicate, rows: Rows, escape: str) -> Any:
             sides = _value(left, rows), _value(right, rows)
             if any(_is_null(side) for side in (left, right)):
                 return _UNKNOWN
-            _require_kindred(kind(sides[0]), kind(sides[1]), f"by {symbol}")
-            return _OPERATORS[symbol](*sides)
+            return _OPERATORS[symbol](*_comparable((left, right), sides, f"by {symbol}"))
         case OneOf(expression, constants):
             return _one_of(expression, constants, rows)
         case Like(expression, pattern):
@@ -83,10 +83,11 @@ def _one_of(expression: Expression, constants: tuple[Literal, ...], rows: Rows) 
         return _UNKNOWN
     cell = _value(expression, rows)
     known = [constant for constant in constants if not _is_null(constant)]
-    for constant in known:
-        _require_kindred(kind(cell), kind(_value(constant, rows)), "by IN")
+    pairs = [_comparable((expression, each), (cell, _value(each, rows)), "by IN") for each in known]
+    for tried, _ in pairs:
+        cell = tried if tried.type() != cell.type() else cell
     # A NULL among the constants makes what is not found unknown; engines that drop it would say "false".
-    found = cell.isin([_value(constant, rows) for constant in known]) if known else ibis.literal(False)
+    found = cell.isin([constant for _, constant in pairs]) if known else ibis.literal(False)
     return found if len(known) == len(constants) else found | _UNKNOWN
 
 
@@ -117,6 +118,8 @@ def _literal(constant: Any) -> Any:
             return ibis.null("string")
         case bool() | str():
             return ibis.literal(constant)
+        case datetime():
+            return ibis.literal(constant, "timestamp(6)")
         case date():
             return ibis.literal(constant, "date")
         case int() if abs(constant) < 2**63:
@@ -138,9 +141,37 @@ def _is_null(expression: Expression) -> bool:
     return isinstance(expression, Literal) and expression.constant is None
 
 
-def _require_kindred(left: str, right: str, how: str) -> None:
+_TIMES = {"date", "time"}
+
+
+def _comparable(
+    expressions: tuple[Expression, Expression], sides: tuple[Any, Any], how: str
+) -> tuple[Any, Any]:
+    """Both sides of a comparison in types that engines compare by value; what has none is refused.
+
+    A text in the query that is compared with a date or a time must be one; it is never compared as text.
+    """
+    one, other = (
+        _as_time(expression, side, kind(partner))
+        for expression, side, partner in zip(expressions, sides, reversed(sides), strict=True)
+    )
+    left, right = kind(one), kind(other)
+    if left != right and {left, right} <= _TIMES:
+        return one.cast("timestamp(6)"), other.cast("timestamp(6)")
     if left != right and not {left, right} <= _NUMBERS:
         raise ParameterError(
-            f"A predicate compares a {left} with a {right} {how}; write texts as '18', numbers as 18 and "
-            "dates as DATE '2024-02-29'."
+            f"A predicate compares a {left} with a {right} {how}; write texts as '18', numbers as 18, "
+            "dates as DATE '2024-02-29' and times as TIMESTAMP '2024-02-29 12:30:00'."
         )
+    return one, other
+
+
+def _as_time(expression: Expression, side: Any, partner: str) -> Any:
+    """A text constant as the date or time that it is compared with."""
+    if (
+        partner not in _TIMES
+        or not isinstance(expression, Literal)
+        or not isinstance(expression.constant, str)
+    ):
+        return side
+    return _literal(read_time(expression.constant))

@@ -95,7 +95,8 @@ def id_as_text(ids: Sequence[Any]) -> Any:
 def alike(left: Rows, right: Rows) -> tuple[Rows, Rows]:
     """Both sides with the same columns in the same order, and types that go together.
 
-    A column that is text on one side only (as after a generalization) becomes text on the other.
+    A column that is text on one side only (as after a generalization) becomes text on the other; numbers and
+    times become the wider type of both.
     """
     right = right.onto(left.columns)
     pairs = [common(a, b, column) for a, b, column in zip(left.cells, right.cells, left.columns, strict=True)]
@@ -104,22 +105,69 @@ def alike(left: Rows, right: Rows) -> tuple[Rows, Rows]:
         if any(cell is not own for cell, own in zip(cells, side.cells, strict=True))
         else side
         for side, cells in ((left, [a for a, _ in pairs]), (right, [b for _, b in pairs]))
-    )  # type: ignore[return-value]
+    )
 
 
 def common(left: Any, right: Any, column: str) -> tuple[Any, Any]:
-    """Two cells with types that go together."""
-    one, other = kind(left), kind(right)
-    if one == other:
+    """Two cells with one type that holds the values of both."""
+    if left.type() == right.type():
         return left, right
+    one, other = kind(left), kind(right)
     if "text" in (one, other) and {one, other} <= {"text", "whole number", "date", "truth value"}:
         return left.cast("string"), right.cast("string")
-    if {one, other} <= {"number", "whole number"}:
-        return left, right
-    raise ParameterError(
-        f"The column '{column}' is a {one} on one side and a {other} on the other, so they cannot be "
-        "brought together."
-    )
+    wider = widened(left.type(), right.type())
+    if wider is None:
+        raise ParameterError(
+            f"The column '{column}' is a {one} on one side and a {other} on the other, so they cannot be "
+            "brought together."
+        )
+    return tuple(cell if cell.type() == wider else cell.cast(wider) for cell in (left, right))
+
+
+MOST_DIGITS = 38
+"""Of a decimal number, in every engine."""
+
+
+def widened(one: Any, other: Any) -> Any:
+    """The smallest type that holds the values of two, as engines agree on it; None if there is none.
+
+    >>> str(widened(ibis.dtype("int32"), ibis.dtype("int64")))
+    'int64'
+    >>> str(widened(ibis.dtype("decimal(9, 2)"), ibis.dtype("int64")))
+    'decimal(21, 2)'
+    """
+    types = (one, other)
+    if all(each.is_string() for each in types):
+        return ibis.dtype("string")
+    if all(each.is_boolean() for each in types):
+        return ibis.dtype("boolean")
+    if all(each.is_date() or each.is_timestamp() for each in types):
+        return ibis.dtype("date" if all(each.is_date() for each in types) else "timestamp(6)")
+    if not all(each.is_numeric() and not each.is_boolean() for each in types):
+        return None
+    if any(each.is_floating() for each in types):
+        return ibis.dtype("float64")
+    if all(each.is_integer() for each in types):
+        return _widened_integer(one, other)
+    if any(each.is_decimal() and each.precision is None for each in types):
+        return ibis.dtype("decimal")
+    whole, scale = (max(digits) for digits in zip(*(_digits(each) for each in types), strict=True))
+    return ibis.dtype(f"decimal({whole + scale}, {scale})") if whole + scale <= MOST_DIGITS else None
+
+
+def _widened_integer(one: Any, other: Any) -> Any:
+    signed = one.is_signed_integer() or other.is_signed_integer()
+    bits = 8 * max(each.nbytes * (2 if signed and each.is_unsigned_integer() else 1) for each in (one, other))
+    if bits > 64:
+        return ibis.dtype("decimal(20, 0)")
+    return ibis.dtype(f"{'' if signed else 'u'}int{bits}")
+
+
+def _digits(kind: Any) -> tuple[int, int]:
+    """How many digits a number has before and after the point, at most."""
+    if kind.is_decimal():
+        return kind.precision - kind.scale, kind.scale
+    return {1: 3, 2: 5, 4: 10, 8: 20 if kind.is_unsigned_integer() else 19}[kind.nbytes], 0
 
 
 def kind(cell: Any) -> str:

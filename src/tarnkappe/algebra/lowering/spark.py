@@ -38,6 +38,7 @@ KINDS = {
     "boolean": "boolean",
     "date": "date",
     "timestamp_ntz": "timestamp",
+    "timestamp": "timestamp",
 }
 """Types that engines share, besides decimals; everything else is read as text."""
 
@@ -259,5 +260,7 @@ def _kind(kind: str) -> str:
 
 def _cell(column: str, kind: str) -> str:
     name = "`" + column.replace("`", "``") + "`"
+    if kind == "timestamp":
+        return f"CAST({name} AS TIMESTAMP_NTZ)"  # the session's time zone is UTC
     is_own = kind in KINDS or kind == "string" or kind.startswith("decimal")
     return name if is_own else f"CAST({name} AS STRING)"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -24,6 +25,7 @@ from tarnkappe.algebra.expressions import (
 from tarnkappe.algebra.numbers import read_number
 from tarnkappe.algebra.sql.dialect import parse_predicate
 from tarnkappe.algebra.sql.reading import Reader
+from tarnkappe.algebra.times import as_moment, read_time
 from tarnkappe.errors import ParameterError, QueryError
 
 ColumnReader = Callable[[exp.Column], str]
@@ -36,6 +38,8 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_TIMES = (exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME)
 _PARTS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.In: ("this", "expressions"),
     exp.Between: ("this", "low", "high"),
@@ -74,7 +78,7 @@ class PredicateReader(Reader):
         self.only(node, *_PARTS.get(type(node), ("this", "expression")), what="a predicate")
         symbol = _COMPARISONS.get(type(node))
         if symbol is not None:
-            return Comparison(symbol, self.expression(node.this), self.expression(node.expression))
+            return self._comparison(symbol, node.this, node.expression)
         match node:
             case exp.Paren():
                 return self.predicate(node.this)
@@ -91,15 +95,21 @@ class PredicateReader(Reader):
                     raise self.refuse(node, "IN needs at least one value")
                 return OneOf(self.expression(node.this), tuple(map(self.constant, node.expressions)))
             case exp.Between():
-                value = self.expression(node.this)
-                low, high = self.expression(node.args["low"]), self.expression(node.args["high"])
-                return And((Comparison(">=", value, low), Comparison("<=", value, high)))
+                low, high = node.args["low"], node.args["high"]
+                bounds = self._comparison(">=", node.this, low), self._comparison("<=", node.this, high)
+                return And(bounds)
             case exp.Like() if isinstance(node.expression, exp.Literal) and node.expression.is_string:
                 like = Like(self.expression(node.this), node.expression.this)
                 return Not(like) if node.args.get("negate") else like
         raise self.refuse(
             node, f"{_named(node)} is not supported in a predicate; compare columns and constants"
         )
+
+    def _comparison(self, symbol: str, left: exp.Expr, right: exp.Expr) -> Predicate:
+        for one, other, said in ((left, right, symbol), (right, left, _MIRRORED.get(symbol, symbol))):
+            if _is_day_of_a_column(one):
+                return self._of_a_day(said, one, other)
+        return Comparison(symbol, self.expression(left), self.expression(right))
 
     def expression(self, node: exp.Expr) -> Expression:
         """A column or a constant."""
@@ -120,8 +130,8 @@ class PredicateReader(Reader):
                 return self._number(node, str(node.this))
             case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
                 return self._number(node, f"-{node.this.this}")
-            case exp.Cast() if node.to.this == exp.DType.DATE and node.this.is_string:
-                return self._date(node)
+            case exp.Cast() if node.to.this in _TIMES and node.this.is_string:
+                return self._time(node)
         raise self.refuse(
             node, f"{_named(node)} is not supported in a predicate; compare columns and constants"
         )
@@ -133,11 +143,44 @@ class PredicateReader(Reader):
         except ParameterError:
             raise self.refuse(node, "this number is too long or not a decimal number") from None
 
-    def _date(self, node: exp.Cast) -> Literal:
+    def _time(self, node: exp.Cast) -> Literal:
         try:
-            return Literal(date.fromisoformat(node.this.this))
-        except ValueError:
-            raise self.refuse(node, "a date is written DATE '2026-01-31'") from None
+            found = read_time(node.this.this)
+        except ParameterError:
+            found = None
+        if node.to.this == exp.DType.DATE:
+            if found is None or isinstance(found, datetime):
+                raise self.refuse(node, "a date is written DATE '2026-01-31'")
+            return Literal(found)
+        if found is None:
+            raise self.refuse(node, "a time is written TIMESTAMP '2026-01-31 12:30:00', without a time zone")
+        return Literal(as_moment(found))
+
+    def _of_a_day(self, symbol: str, node: exp.Cast, other: exp.Expr) -> Predicate:
+        """`CAST(column AS DATE) = DATE '...'` as what it says of the column: from when, and until when."""
+        column, constant = self.expression(node.this), self.constant(other).constant
+        if isinstance(constant, str):
+            constant = self._time(exp.cast(exp.Literal.string(constant), exp.DType.DATE)).constant
+        if not isinstance(constant, date) or isinstance(constant, datetime):
+            raise self.refuse(other, "CAST(... AS DATE) is compared with a day, as DATE '2026-01-31'")
+        try:
+            begin, end = Literal(constant), Literal(constant + timedelta(days=1))
+        except OverflowError:
+            raise self.refuse(other, "this day has no next one") from None
+        match symbol:
+            case "<" | ">=":
+                return Comparison(symbol, column, begin)
+            case "<=":
+                return Comparison("<", column, end)
+            case ">":
+                return Comparison(">=", column, end)
+        within = And((Comparison(">=", column, begin), Comparison("<", column, end)))
+        return within if symbol == "=" else Not(within)
+
+
+def _is_day_of_a_column(node: exp.Expr) -> TypeGuard[exp.Cast]:
+    is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE
+    return is_cast and isinstance(node.this, exp.Column)
 
 
 def _named(node: exp.Expr) -> str:

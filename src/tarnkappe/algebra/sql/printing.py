@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 from sqlglot.parser import Parser
@@ -143,6 +143,8 @@ def _constant(literal: Literal) -> str:
             return "NULL"
         case bool(value):
             return "TRUE" if value else "FALSE"
+        case datetime() as moment:
+            return f"TIMESTAMP '{moment.isoformat(sep=' ')}'"
         case date() as day:
             return f"DATE '{day.isoformat()}'"
         case Decimal() as number:
