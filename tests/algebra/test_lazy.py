@@ -73,7 +73,9 @@ def test_an_answer_is_collected_verified_and_in_the_order_of_its_columns(spende:
     result = spende.generalize(["A"], k=3).project("B", "A").run()
     assert result.table.column_names == ["B", "A"]
     assert Counter(result.table.column("A").to_pylist()) == {"Jan": 3, "Mär": 3}
-    assert [str(kept) for kept in result.verified] == ["3-anonymous in A: 3"]
+    assert [str(kept) for kept in result.verified] == [
+        "3-anonymous in A: every row shares it with at least 2 other rows (rows were counted, not people)"
+    ]
 
 
 def test_options_go_to_the_session(spende: Expression) -> None:

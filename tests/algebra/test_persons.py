@@ -58,7 +58,7 @@ def test_copies_of_rows_are_warned_of() -> None:
 def test_one_row_for_each_person_is_a_promise_about_people() -> None:
     result = answered(ONE_ROW, PERSONS)
     (kept,) = result.verified
-    assert str(kept).endswith("at least 3 other rows, each of another person")
+    assert str(kept).endswith("shares it with the rows of at least 1 other people")
     assert "every row of 'patients' is of another person, by 'pid'" in str(result.explanation)
     assert "people are counted" in str(result.explanation)
 

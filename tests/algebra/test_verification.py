@@ -22,8 +22,9 @@ def test_the_smallest_class_is_counted() -> None:
 
 def test_a_kept_promise_is_told_with_its_measure() -> None:
     (kept,) = verify(TABLE, [Promise(frozenset({"a"}), 2)])
-    assert kept.as_dict() == {"columns": ["a"], "k": 2, "measured": 2}
-    assert str(kept) == "2-anonymous in a: 2"
+    assert kept.as_dict() == {"columns": ["a"], "k": 2, "measured": 2, "counted": "rows"}
+    told = "2-anonymous in a: every row shares it with at least 1 other rows (rows were counted, not people)"
+    assert str(kept) == told
     (empty,) = verify(TABLE.slice(0, 0), [Promise(frozenset({"a"}), 2)])
     assert str(empty) == "2-anonymous in a: no rows"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tarnkappe.algebra.nodes import (
     Generalization,
+    Grouping,
     Plan,
     Projection,
     Randomization,
@@ -44,7 +45,7 @@ def promises(plan: Plan) -> tuple[Promise, ...]:
     >>> [str(promise) for promise in promises(late)]
     ['3-anonymous in A']
     """
-    return tuple(sorted(_strongest(_kept(plan)), key=lambda p: (sorted(p.columns), p.k)))
+    return strongest(_kept(plan))
 
 
 def ended(plan: Plan) -> Iterator[tuple[Generalization, Plan]]:
@@ -60,9 +61,19 @@ def ended(plan: Plan) -> Iterator[tuple[Generalization, Plan]]:
         for below, above in zip(path[::-1], path[-2::-1], strict=False):
             if promise is None or promise.k == 1 or not promise.columns & above.schema:
                 break
+            if _shows_whole_classes(above, promise):
+                break
             promise = max(_upwards(above, below, promise), key=lambda p: len(p.columns), default=None)
             if promise is None:
                 yield generalization, above
+
+
+def _shows_whole_classes(above: Plan, promise: Promise) -> bool:
+    """Whether each row of the result stands for one or more classes, each of them whole."""
+    match above:
+        case Grouping(_, by) | Projection(_, by, True):
+            return set(by) <= promise.columns
+    return False
 
 
 def _kept(plan: Plan) -> list[Promise]:
@@ -112,12 +123,14 @@ def _real(found: Iterable[Promise]) -> list[Promise]:
     return [promise for promise in found if promise.columns and promise.k > 1]
 
 
-def _strongest(found: Iterable[Promise]) -> set[Promise]:
+def strongest(found: Iterable[Promise]) -> tuple[Promise, ...]:
+    """The promises that no other one implies, in a fixed order."""
     every = set(found)
-    return {
+    kept = (
         promise
         for promise in every
         if not any(
             other != promise and other.columns >= promise.columns and other.k >= promise.k for other in every
         )
-    }
+    )
+    return tuple(sorted(kept, key=lambda promise: (sorted(promise.columns), promise.k)))

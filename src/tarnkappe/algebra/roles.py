@@ -26,7 +26,7 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.persons import repeated
 from tarnkappe.algebra.plan import listed
-from tarnkappe.algebra.promises import ended
+from tarnkappe.algebra.promises import Promise, ended
 from tarnkappe.table import Role
 
 
@@ -91,9 +91,14 @@ class Warning:
 
 
 def warnings(
-    plan: Plan, roles: Mapping[str, Role], persons: Mapping[str, str] | None = None
+    plan: Plan,
+    roles: Mapping[str, Role],
+    persons: Mapping[str, str] | None = None,
+    promised: Iterable[Promise] = (),
 ) -> tuple[Warning, ...]:
     """What the roles of columns, and the operators above a generalization, give reason to warn of.
+
+    `persons` are the columns that tell people apart; `promised` is what the answer is held to.
 
     >>> spender = Relation("spender", ("name", "plz"))
     >>> for warning in warnings(spender, {"name": Role.IDENTIFIER, "plz": Role.QUASI_IDENTIFIER}):
@@ -101,8 +106,9 @@ def warnings(
     the identifier 'name' of 'spender' is released
     the quasi-identifier 'plz' of 'spender' is released as it is
     """
-    copies = [] if persons else _repeated(plan)
-    return tuple(dict.fromkeys([*_released(plan, roles), *_selected(plan, roles), *_weakened(plan), *copies]))
+    found = [*_released(plan, roles), *_selected(plan, roles), *_compared(plan)]
+    found += [*_weakened(plan, tuple(promised)), *([] if persons else _repeated(plan))]
+    return tuple(dict.fromkeys(found))
 
 
 def threads(plan: Plan) -> Threads:
@@ -199,8 +205,27 @@ def _repeated(plan: Plan) -> Iterator[Warning]:
         )
 
 
-def _weakened(plan: Plan) -> Iterator[Warning]:
+def _compared(plan: Plan) -> Iterator[Warning]:
+    """A condition above a generalization meets labels, and finds nothing where it names a value."""
+    for node in plan.walk():
+        if not isinstance(node, Selection):
+            continue
+        below = threads(node.child)
+        read = sorted(
+            column
+            for column in node.predicate.columns
+            if any(Treatment.GENERALIZED in thread.treatments for thread in below[column])
+        )
+        if read:
+            message = f"the condition on {listed(read)} is asked of generalized labels, not of values"
+            yield Warning("labels-compared", tuple(read), f"{message}: put it below generalize")
+
+
+def _weakened(plan: Plan, promised: tuple[Promise, ...]) -> Iterator[Warning]:
     for generalization, above in ended(plan):
+        shown = plan.schema & set(generalization.by)
+        if any(shown <= promise.columns and generalization.k <= promise.k for promise in promised):
+            continue  # it holds as it runs
         what = type(above).__name__.lower()
         yield Warning(
             "promise-ended",

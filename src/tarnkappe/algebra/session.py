@@ -18,6 +18,7 @@ import pyarrow as pa
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.calibration import calibrated
 from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.column_kinds import Kinds, column_kinds
 from tarnkappe.algebra.counting import CountedFacts
 from tarnkappe.algebra.equivalence import Finding
 from tarnkappe.algebra.explanation import Explanation, local_privacy
@@ -36,12 +37,13 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
+from tarnkappe.algebra.optimizer.places import replaced
 from tarnkappe.algebra.persons import counts_people, needs_of
 from tarnkappe.algebra.plan import listed
-from tarnkappe.algebra.promises import promises
+from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
-from tarnkappe.algebra.roles import Treatment, threads, warnings
+from tarnkappe.algebra.roles import Treatment, Warning, threads, warnings
 from tarnkappe.algebra.rules import ALL_RULES
 from tarnkappe.algebra.sql.query import Query, read_sql
 from tarnkappe.algebra.statistics import RelationStatistics
@@ -134,6 +136,7 @@ class Session:
         self._key, self._progress = key, progress
         self._statistics: dict[str, RelationStatistics] = {}
         self._counted: dict[Plan, int] = {}
+        self._kinds: dict[str, Kinds] = {}
 
     def read(self, text: str) -> Query:
         """A query over the relations of the catalog."""
@@ -152,15 +155,52 @@ class Session:
             parallelism=self._parallelism,
             rules=self._rules,
         )
+        rewriting = self._as_it_may_run(rewriting)
+        promised = _promised(rewriting)
         return Explanation(
             rewriting,
-            warnings(plan, self.catalog.roles, self.catalog.persons),
-            promises(plan),
+            (
+                *warnings(plan, self.catalog.roles, self.catalog.persons, promised),
+                *(
+                    Warning("promise-lost", (), f"by the rules that were asked for, {why}")
+                    for why in rewriting.lost
+                ),
+            ),
+            promised,
             local_privacy(plan, self.catalog.noise),
             self._costs(rewriting.plan),
             self._relied_on(rewriting),
             counts_people(plan, self.catalog.persons),
         )
+
+    def _as_it_may_run(self, rewriting: Rewriting) -> Rewriting:
+        """The rewriting, or as many of its equal steps as leave types alone and everybody with one row."""
+        if not rewriting.steps:
+            return rewriting
+        needs_of(rewriting.original, self.catalog.persons)  # refuses what may not run as it was written
+        reason = self._objection(rewriting.original, rewriting.plan)
+        if not reason:
+            return rewriting
+        plan, kept = rewriting.original, 0
+        for number, step in enumerate(rewriting.steps, 1):
+            if not step.whole.is_equal:
+                break
+            plan = replaced(plan, step.path, step.after)
+            kept = number if not self._objection(rewriting.original, plan) else kept
+        return rewriting.shortened(kept, reason)
+
+    def _objection(self, written: Plan, chosen: Plan) -> str:
+        """Why a plan may not run in place of the one that was written, although it is equal; or nothing."""
+        try:
+            needs_of(chosen, self.catalog.persons)
+        except ParameterError as error:
+            return str(error)
+        if self.backend is None:
+            return ""
+        for name in _relations(written) - set(self._kinds):
+            self._kinds[name] = self.backend.kinds(name)
+        before, after = (column_kinds(plan, self._kinds) for plan in (written, chosen))
+        return "the type of a column would be another one" if before is not None and before != after else ""
 
     def _relied_on(self, rewriting: Rewriting) -> tuple[Declaration, ...]:
         """What is declared and must be true: for the steps of a rewriting, and for rows to be people."""
@@ -263,6 +303,13 @@ class Session:
         counting = Grouping(plan, (), (Aggregate("count", None, "n"),))
         found = self._backend().execute(Query(counting, ("n",)), self.catalog)
         return int(found.column("n")[0].as_py())
+
+
+def _promised(rewriting: Rewriting) -> tuple[Promise, ...]:
+    """What the answer is held to: what either plan promises, unless a rule that was asked for gave it up."""
+    if rewriting.lost:
+        return promises(rewriting.plan)
+    return strongest([*promises(rewriting.original), *promises(rewriting.plan)])
 
 
 def _prepare(plan: Plan, catalog: Catalog) -> None:

@@ -34,8 +34,11 @@ class Kept:
     def __str__(self) -> str:
         if self.measured is None:
             return f"{self.promise}: no rows"
-        counted = ", each of another person" if self.people else " (rows were counted, not people)"
-        return f"{self.promise}: every row shares it with at least {self.measured - 1} other rows{counted}"
+        if self.people:  # of the k that were counted; there may be more rows of the same people
+            others = f"the rows of at least {self.promise.k - 1} other people"
+            return f"{self.promise}: every row shares it with {others}"
+        others = f"every row shares it with at least {self.measured - 1} other rows"
+        return f"{self.promise}: {others} (rows were counted, not people)"
 
 
 def verify(answer: pa.Table, promised: Iterable[Promise], *, people: bool = False) -> tuple[Kept, ...]:

@@ -17,6 +17,7 @@ from tarnkappe.algebra.explanation import Explanation
 from tarnkappe.algebra.lowering import Backend
 from tarnkappe.algebra.lowering import connect as connect_backend
 from tarnkappe.algebra.numbers import read_number
+from tarnkappe.algebra.optimizer import Mode
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove as prove_claim
 from tarnkappe.algebra.session import Result, Session
@@ -31,6 +32,10 @@ from tarnkappe.table import write
 from tarnkappe.table.files import format_of, writable
 from tarnkappe.table.formats.address import is_address
 
+ADVISORY = "advisory: whoever runs this can read the raw tables, and nothing here keeps anybody from them"
+SELF_DECLARED = (
+    "advisory: --user is whatever name is given, and whoever runs this can grant any budget to any name"
+)
 Words = list[str]
 SHOWN = 20
 
@@ -85,8 +90,9 @@ def sql(
 ) -> None:
     """Run SQL with generalize, slice and randomize inside, on DuckDB, PostgreSQL or Spark.
 
-    The answer is held to what the query promises before it is shown. Ends with exit code 1 if there are too
-    few rows for a promise, or if two plans given to --prove are different.
+    The answer is held to what the query promises before it is shown. This is advisory: whoever runs it can
+    read the raw tables and name any user. Ends with exit code 1 if there are too few rows for a promise, or
+    if two plans given to --prove are different.
     """
     if out is not None:
         format_of(writable(out))
@@ -241,12 +247,14 @@ def _budgets(kept: Budgets | None, user: str | None, grants: Sequence[str], as_j
                 "budgets": [
                     {"user": each.user, "table": each.table, **{f: float(getattr(each, f)) for f in figures}}
                     for each in kept.all()
-                ]
+                ],
+                "advisory": SELF_DECLARED,
             }
         )
         return
     for each in kept.all():
         output.print(_budget_text(each), highlight=False, markup=False)
+    errors.print(SELF_DECLARED, highlight=False, markup=False, soft_wrap=True)
 
 
 def _budget_text(budget: Budget) -> str:
@@ -266,7 +274,8 @@ def _explained(explanation: Explanation, as_json: bool) -> None:
 def _answered(result: Result, out: Path | None, shown: int, as_json: bool) -> None:
     if as_json:
         rows = {} if out else {"data": [list(row.values()) for row in result.table.to_pylist()]}
-        print_json({**result.as_dict(), **rows, "output": None if out is None else str(out)})
+        told = {"advisory": ADVISORY, "output": None if out is None else str(out)}
+        print_json({**result.as_dict(), **rows, **told})
         return
     if out is None:
         print_rows(result.table, shown)
@@ -274,6 +283,7 @@ def _answered(result: Result, out: Path | None, shown: int, as_json: bool) -> No
         output.print(line, highlight=False, markup=False, soft_wrap=True)
     for warning in result.explanation.warnings:
         errors.print(f"warning: {warning}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    errors.print(ADVISORY, highlight=False, markup=False, soft_wrap=True)
 
 
 def print_rows(table: pa.Table, shown: int) -> None:
@@ -294,6 +304,8 @@ def summary(result: Result, shown: int, out: Path | None) -> list[str]:
     if steps:
         rewriting = result.explanation.rewriting
         lines.append(f"rewritten by {', '.join(steps)}: {rewriting.kind}")
+    if result.explanation.rewriting.mode is Mode.EXPLICIT:
+        lines += [f"not done: {refusal}" for refusal in result.explanation.rewriting.refused]
     lines += [f"verified: {kept}" for kept in result.verified]
     if result.degree is not None and not result.verified:
         lines.append(f"not promised, but measured: the smallest class has {result.degree} rows")

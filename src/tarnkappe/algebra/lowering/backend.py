@@ -12,11 +12,13 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 
 from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.column_kinds import Kinds
 from tarnkappe.algebra.facts import Declaration
 from tarnkappe.algebra.lowering.declared import require
 from tarnkappe.algebra.lowering.keyed import Randomness
 from tarnkappe.algebra.lowering.lowering import Lowering
 from tarnkappe.algebra.lowering.released import in_public_order
+from tarnkappe.algebra.lowering.rows import kind
 from tarnkappe.algebra.lowering.site import Site
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.sql.query import Query
@@ -119,6 +121,13 @@ class Backend(ABC):
             found = site.fetch(rows.table.aggregate(n=rows.table.count(), **distinct)).to_pylist()[0]
         known = {name: ColumnStatistics(int(found[f"c{n}"] or 0)) for n, name in enumerate(asked)}
         return RelationStatistics(int(found["n"]), known)
+
+    def kinds(self, relation: str) -> Kinds:
+        """What kind of values each column of a relation has."""
+        self._require(relation)
+        with self.site() as site:
+            rows = site.relation(relation, numbered=False)
+            return {column: kind(rows.cell(column)) for column in rows.columns}
 
     def _require(self, relation: str) -> None:
         if relation not in self.relations:

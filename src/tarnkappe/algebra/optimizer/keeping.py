@@ -37,7 +37,7 @@ def lost(before: Plan, after: Plan) -> Iterator[str]:
     kept = promises(after)
     for promise in promises(before):
         if not any(promise.columns <= other.columns and promise.k <= other.k for other in kept):
-            yield f"the result would no longer be {promise}"
+            yield f"it is not known from the plan whether the result is {promise}"
     for pair in sorted(map(sorted, separated(before) - separated(after))):
         yield f"{pair[0]} and {pair[1]} would no longer be cut apart"
     noise = noised(after)

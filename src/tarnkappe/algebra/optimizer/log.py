@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from tarnkappe.algebra.facts import Facts
-from tarnkappe.algebra.kinds import Kind
+from tarnkappe.algebra.kinds import EQUAL, Kind, chain
 from tarnkappe.algebra.nodes import Anonymization, Projection, Relation, Union
-from tarnkappe.algebra.optimizer.places import Path, path_text
+from tarnkappe.algebra.optimizer.places import Path, path_text, replaced
 from tarnkappe.algebra.plan import Plan
 from tarnkappe.algebra.rules import Way
 from tarnkappe.algebra.tree import operator_text
@@ -158,6 +158,24 @@ class Rewriting:
     lost: tuple[str, ...] = ()
     is_complete: bool = True
     explored: int = 0
+
+    def shortened(self, number: int, reason: str) -> Rewriting:
+        """Only the first, equal steps, and why the others are not made."""
+        plan = self.original
+        kind: Kind = EQUAL
+        for step in self.steps[:number]:
+            plan, kind = replaced(plan, step.path, step.after), chain(kind, step.whole)
+        dropped = [Refused(step.rule, step.way, step.path, (reason,)) for step in self.steps[number:]]
+        return replace(
+            self,
+            plan=plan,
+            kind=kind,
+            steps=self.steps[:number],
+            refused=(*dropped, *self.refused),
+            cost_after=self.steps[number].cost_before,
+            partitions=(),
+            lost=(),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The rewriting for machines; plans are printed elsewhere."""
