@@ -407,7 +407,7 @@ def test_an_unknown_mode_or_rule_is_refused(backend: Backend, catalog: Catalog) 
 def test_a_result_tells_machines_everything_but_the_rows(session: Session) -> None:
     told = session.sql("SELECT A FROM generalize(BASE6, k => 3, by => [A])").as_dict()
     assert told["rows"] == 6
-    assert told["verified"] == [{"columns": ["A"], "k": 3, "measured": 3}]
+    assert told["verified"] == [{"columns": ["A"], "k": 3, "measured": 3, "counted": "rows"}]
     assert set(told["seconds"]) == {"plan", "run", "verify"}
 
 

@@ -92,7 +92,7 @@ def test_without_a_catalog_hierarchies_are_proposed(tarn: Tarn, folder: Path) ->
     run = tarn("sql", QUERY, "--data", "spender=spender.csv", "--json")
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
-    assert told["verified"] == [{"columns": ["alter", "plz"], "k": 3, "measured": 3}]
+    assert told["verified"] == [{"columns": ["alter", "plz"], "k": 3, "measured": 3, "counted": "rows"}]
     assert min(Counter(map(tuple, told["data"])).values()) >= 3
     assert told["columns"] == ["plz", "alter"]
     assert told["output"] is None
@@ -141,7 +141,8 @@ def test_noise_states_its_epsilon(tarn: Tarn, folder: Path) -> None:
     run = tarn("sql", text, "--catalog", "catalog.toml")
     assert run.returncode == 0, run.stderr
     assert (
-        "blutgruppe is noised with probability 0.33: epsilon 5.673 for values that it may draw" in run.stdout
+        "blutgruppe is noised with probability 0.33: epsilon 5.673 for one cell, among values that it may draw"
+        in run.stdout
     )
 
 

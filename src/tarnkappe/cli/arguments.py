@@ -16,7 +16,7 @@ COLUMN_LISTS = (
     "--qi", "--sensitive", "--identifier", "--publish", "--accept", "--column", "--field", "--new-key",
     "--prove", "--rule",
 )  # fmt: skip
-PAIR_LISTS = ("--data", "--hierarchies")
+PAIR_LISTS = ("--data", "--hierarchies", "--person")
 PAIR = re.compile(r"[^\s=]+=.+", re.DOTALL)
 
 
