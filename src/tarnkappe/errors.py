@@ -64,6 +64,10 @@ class NotFoundError(TarnkappeError):
     """What is asked for is not there, not any more, or somebody else's."""
 
 
+class ConflictError(TarnkappeError):
+    """Somebody else has changed it in the meantime; nothing was overwritten."""
+
+
 class LimitError(TarnkappeError):
     """More is asked for than a limit allows: of bytes, rows, memory, time or tries."""
 

@@ -36,7 +36,7 @@ def result(job_id: str, what: str) -> Path:
     return Path(f"/house/jobs/{what}.parquet")
 
 
-RESOLVER = Resolver(only_one, result, SETTINGS, "ann")
+RESOLVER = Resolver(only_one, result, SETTINGS, Person("ann", frozenset()))
 
 
 @pytest.mark.parametrize("kind", KINDS.names)
@@ -55,7 +55,7 @@ def test_a_table_of_a_database_is_named_once_and_used_like_a_file(tmp_path: Path
     assert house.files.list(ann) == [named]
 
     def resolved(document: dict[str, Any], settings: ServiceSettings = house.settings) -> dict[str, Any]:
-        resolver = Resolver(lambda id: house.files.path(id, ann), result, settings, "ann")
+        resolver = Resolver(lambda id: house.files.path(id, ann), result, settings, ann)
         return resolver.resolve(document, KINDS["anonymize"])
 
     document = {"input": {"file": named.id, "several_rows_per_person": True}}

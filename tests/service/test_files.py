@@ -22,7 +22,7 @@ from tarnkappe.service.files import Files, shown_name
 from tarnkappe.service.house import House
 from tarnkappe.service.people import Person, ServiceRole
 from tarnkappe.service.settings import Limits
-from tests.service.conftest import LIMITS, Running
+from tests.service.conftest import Running
 from tests.service.test_serve import start
 
 CSV = b"age,sex\n34,m\n45,f\n"
@@ -50,7 +50,7 @@ def test_an_upload_is_kept_as_it_came(house: House, ann: Person) -> None:
     assert (stored.name, stored.bytes) == ("ward.csv", len(CSV))
     assert house.files.list(ann) == [stored]
     assert house.files.path(stored.id, ann).stat().st_mode & 0o077 == 0
-    house.files.remove(stored.id, ann)
+    house.remove_file(stored.id, ann)
     assert left(house) == []
 
 
@@ -104,7 +104,7 @@ def test_nobody_sees_or_deletes_the_files_of_another(house: House, ann: Person) 
     stored = house.files.store([CSV], "ward.csv", ann)
     eve = Person("eve", frozenset(ServiceRole))
     assert house.files.list(eve) == []
-    for attempt in (house.files.get, house.files.path, house.files.remove):
+    for attempt in (house.files.get, house.files.path, house.remove_file):
         with pytest.raises(NotFoundError):
             attempt(stored.id, eve)
 
@@ -203,14 +203,14 @@ def test_an_upload_that_breaks_off_leaves_nothing(house: House, ann: Person) -> 
 
 def test_old_files_go_by_themselves(house: House, ann: Person) -> None:
     stored = house.files.store([CSV], "ward.csv", ann)
-    house.files.clean()
+    house.clean()
     assert house.files.list(ann) == [stored]
-    later = Files(
-        house.store, house.settings.folder / "files", LIMITS, clock=lambda: stored.created + 31 * 86_400
-    )
+    house.close()
+    later = House(house.settings, clock=lambda: stored.created + 31 * 86_400)
     later.clean()
-    assert later.list(ann) == []
-    assert left(house) == []
+    assert later.files.list(ann) == []
+    assert left(later) == []
+    later.close()
 
 
 def test_uploads_over_http(service: Running, steward: httpx.Client) -> None:

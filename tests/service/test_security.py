@@ -29,7 +29,7 @@ def people(service: Running) -> None:
 @pytest.fixture
 def browser(service: Running, people: None) -> Iterator[httpx.Client]:
     """The browser of somebody who is logged in."""
-    session = service.house.people._begin("carl", "test")
+    session = service.house.people._begin(service.house.people.get("carl"), "test")
     with httpx.Client(base_url=service.url, cookies={SESSION_COOKIE: session.secret}, timeout=60) as client:
         client.headers["X-Test-CSRF"] = session.csrf  # ignored by the service, handy for the tests
         yield client
@@ -89,7 +89,7 @@ def test_a_foreign_page_changes_nothing_although_the_browser_sends_the_cookie(br
 
 
 def test_a_session_needs_its_csrf_token_for_every_change(browser: httpx.Client, service: Running) -> None:
-    other = service.house.people._begin("victim", "test").csrf
+    other = service.house.people._begin(service.house.people.get("victim"), "test").csrf
     for shown in ({}, {CSRF_HEADER: ""}, {CSRF_HEADER: other}):
         assert browser.post(f"{API}/jobs", json=JOB, headers=shown).status_code == 403
         assert browser.delete(f"{API}/files/{'0' * 32}", headers=shown).status_code == 403
@@ -160,7 +160,7 @@ def test_a_stolen_token_makes_no_tokens_and_no_people(service: Running) -> None:
 
 
 def test_who_manages_people_does_it_in_a_session(service: Running, people: None) -> None:
-    session = service.house.people._begin("root", "test")
+    session = service.house.people._begin(service.house.people.get("root"), "test")
     headers = {CSRF_HEADER: session.csrf}
     with httpx.Client(
         base_url=f"{service.url}{API}", cookies={SESSION_COOKIE: session.secret}, timeout=60
@@ -268,7 +268,7 @@ def test_secrets_are_not_in_the_log(service: Running, people: None, caplog: pyte
     caplog.set_level(logging.DEBUG)
     _, token = service.house.people.tokens.make(service.house.people.get("carl"), "test")
     link = service.house.people.make_link("carl")
-    session = service.house.people._begin("carl", "test")
+    session = service.house.people._begin(service.house.people.get("carl"), "test")
     get(f"{service.url}/login/link", params={"secret": link})
     get(f"{service.url}{API}/files", headers={"Authorization": f"Bearer {token}"})
     get(f"{service.url}{API}/files", cookies={SESSION_COOKIE: session.secret})

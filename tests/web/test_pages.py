@@ -230,7 +230,17 @@ def test_a_file_is_dropped_on_the_page(walk, ward) -> None:
     here.page.get_by_label("Role of age", exact=True).wait_for()
     here.follow("Files")
     here.page.get_by_role("rowheader", name=ward.name).first.wait_for()
+    before = here.page.get_by_role("rowheader", name=ward.name).count()
     here.page.get_by_role("button", name=f"Remove {ward.name}").first.click()
+    here.see("Everything made from it goes too")
+    here.press("Keep it")
+    here.page.get_by_role("button", name=f"Remove {ward.name}").first.click()
+    here.press("Remove it and all that was made from it")
+    here.page.wait_for_function(
+        "([name, before]) => [...document.querySelectorAll('th')].filter(th => th.innerText == name).length"
+        " === before - 1",
+        arg=[ward.name, before],
+    )
 
 
 def test_a_lattice_of_thousands_of_nodes_is_drawn_and_zoomed_quickly(walk) -> None:

@@ -27,7 +27,7 @@ from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.table import STATED, examples
 from tarnkappe.web import texts
 from tarnkappe.web.builder_forms import FORMS, number
-from tarnkappe.web.draft import Draft, load_draft
+from tarnkappe.web.draft import Draft
 from tarnkappe.web.guarantees import parameters_of
 from tarnkappe.web.reasons import in_words
 from tests.conftest import ROOT
@@ -168,7 +168,6 @@ def refusals(folder: Path) -> Iterator[Callable[[], object]]:
     yield lambda: house.jobs.get("0", ann)
     yield lambda: house.gates.status("nowhere", ann)
     yield lambda: house.name_table("nowhere", "t", ann)
-    yield lambda: load_draft(house, "/")
     yield lambda: Draft("f").document()
     yield lambda: Draft("f", roles={"age": "quasi-identifier"}).document()
     yield lambda: create_model({"model": "k-anonymity", "k": 0})

@@ -8,13 +8,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from tarnkappe.errors import (
     AccessError,
+    ConflictError,
     GuaranteeError,
     LimitError,
     LoginError,
@@ -22,6 +23,7 @@ from tarnkappe.errors import (
     TarnkappeError,
 )
 from tarnkappe.service.routes import ROUTERS
+from tarnkappe.service.routes.rights import allowed, require_listed
 from tarnkappe.service.security import API, Guard
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ STATUS: tuple[tuple[type[TarnkappeError], int], ...] = (
     (NotFoundError, 404),
     (LimitError, 413),
     (GuaranteeError, 409),
+    (ConflictError, 409),
     (TarnkappeError, 422),
 )
 """The first that fits."""
@@ -85,7 +88,8 @@ def rest_api(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | 
         lifespan=lifespan,
     )
     for router in ROUTERS:
-        app.include_router(router, prefix=API)
+        app.include_router(router, prefix=API, dependencies=[Depends(allowed)])
+    require_listed(route for router in ROUTERS for route in router.routes)
     return app
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import ssl
 import urllib.error
@@ -78,7 +79,8 @@ class Service:
     def start(self, kind: str, document: Mapping[str, Any]) -> str:
         """Ask for a job; its id."""
         body = json.dumps({"kind": kind, "document": document}).encode()
-        return str(self._json("POST", "/jobs", body=body)["id"])
+        headers = {"Content-Type": "application/json", "Idempotency-Key": secrets.token_hex(16)}
+        return str(self._json("POST", "/jobs", body=body, headers=headers)["id"])
 
     def job(self, job_id: str) -> dict[str, Any]:
         """Where a job stands."""

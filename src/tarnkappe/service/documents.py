@@ -15,6 +15,7 @@ from typing import Any
 from tarnkappe.errors import JobError, NotFoundError
 from tarnkappe.job.job import refuse_unknown
 from tarnkappe.service.files import TABLE
+from tarnkappe.service.people import Person
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.work import Kind
 
@@ -40,10 +41,10 @@ class Resolver:
         file: the path of one of her files.
         result: the path of what one of her jobs has made.
         settings: name databases, gates, sites and federations.
-        who: her name, for jobs in which she acts.
+        who: she; jobs in which she acts get her name.
     """
 
-    def __init__(self, file: FindFile, result: FindResult, settings: ServiceSettings, who: str) -> None:
+    def __init__(self, file: FindFile, result: FindResult, settings: ServiceSettings, who: Person) -> None:
         self._file, self._result, self._databases = file, result, settings.databases
         self._parts = {"gate": settings.gates, "site": settings.sites, "federation": settings.federations}
         self._who = who
@@ -84,7 +85,9 @@ class Resolver:
                     raise NotFoundError(
                         f"there is no {name} of this name: the settings of the service list them"
                     )
-                resolved |= {name: str(known[document[name]]), "by": self._who}
+                if name == "site":
+                    self._who.require_own_name()
+                resolved |= {name: str(known[document[name]]), "by": self._who.name}
         for name in ("search", "check", "attack", "compare", "sql", "slicing"):
             if name in document:
                 _table(document[name], name)

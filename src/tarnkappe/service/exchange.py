@@ -47,12 +47,14 @@ class Exchange:
     def to_decide(self, site: str, digest: str, who: Person, *, accepts: bool, reason: str) -> dict[str, Any]:
         """What somebody has to sign to decide."""
         who.require(Right.DECIDE)
+        who.require_own_name()
         desk = self._desk(site)
         return desk.to_decide(_whole(digest, desk), who.name, accepts=accepts, reason=reason)
 
     def decide(self, site: str, content: Mapping[str, Any], signature: str, who: Person) -> str:
         """Take the signed decision of somebody, and nobody else's; the state that follows."""
         who.require(Right.DECIDE)
+        who.require_own_name()
         if content.get("person") != who.name:
             raise AccessError("a decision is signed by who decides")
         return str(self._desk(site).decide(content, signature))

@@ -17,9 +17,12 @@ from typing import Any, BinaryIO
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import LimitError, NotFoundError, OutputError
+from tarnkappe.errors import AccessError, LimitError, NotFoundError, OutputError
+from tarnkappe.service.drafts import DRAFTS
 from tarnkappe.service.inspection import inspect, suffix_for
 from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people.identities import by_id
+from tarnkappe.service.people.tables import IDENTITIES
 from tarnkappe.service.settings import Limits
 from tarnkappe.state import AuditLog, Store
 from tarnkappe.state.store import METADATA
@@ -47,7 +50,7 @@ class StoredFile:
 
     Attributes:
         id: by which jobs name it.
-        owner: who may see it.
+        owner: the id of whom it belongs to; nobody else sees it.
         name: what its owner calls it; shown, never part of a path.
         bytes: its size; 0 for a table that stays in its database.
         sha256: of its content.
@@ -99,14 +102,14 @@ class Files:
         content = json.dumps({"database": database, "table": table}).encode()
         stored = StoredFile(
             secrets.token_hex(16),
-            who.name,
+            who.id,
             shown_name(f"{table} ({database})"),
             0,
             hashlib.sha256(content).hexdigest(),
             self._clock(),
         )
         (self._folder / f"{stored.id}{TABLE}").write_bytes(content)
-        self._add(stored, TABLE, "table named")
+        self._add(stored, TABLE, "table named", who)
         return stored
 
     def get(self, file_id: str, who: Person) -> StoredFile:
@@ -115,7 +118,8 @@ class Files:
 
     def list(self, who: Person) -> list[StoredFile]:
         """All files of a person, the newest first."""
-        mine = sa.select(FILES).where(FILES.c.owner == who.name).order_by(FILES.c.created.desc())
+        who.require(Right.PUBLISH)
+        mine = sa.select(FILES).where(FILES.c.owner == who.id).order_by(FILES.c.created.desc())
         with self._store.reading() as connection:
             return [_stored(row) for row in connection.execute(mine)]
 
@@ -123,26 +127,42 @@ class Files:
         """Where a file is, for the process of a job."""
         return self._place(self._row(file_id, who))
 
-    def remove(self, file_id: str, who: Person) -> None:
-        """Delete a file."""
-        row = self._row(file_id, who)
+    def remove(self, file_id: str, by: str) -> None:
+        """Delete a file and its draft; what jobs have made of it is for the house to remove."""
         with self._store.writing() as connection:
-            connection.execute(sa.delete(FILES).where(FILES.c.id == row.id))
-            self._log.append("file removed", {"file": row.id, "by": who.name}, connection)
-        self._place(row).unlink(missing_ok=True)
-
-    def clean(self) -> None:
-        """Remove files that are older than the limits say, and what was left by uploads that broke off."""
-        oldest = self._clock() - self._limits.keep_days * 24 * 3600
-        with self._store.writing() as connection:
-            gone = connection.execute(sa.select(FILES).where(FILES.c.created < oldest)).all()
-            connection.execute(sa.delete(FILES).where(FILES.c.created < oldest))
-            kept = {self._place(row).name for row in connection.execute(sa.select(FILES))}
-        for row in gone:
+            row = connection.execute(sa.select(FILES).where(FILES.c.id == file_id)).first()
+            connection.execute(sa.delete(FILES).where(FILES.c.id == file_id))
+            connection.execute(sa.delete(DRAFTS).where(DRAFTS.c.file == file_id))
+            if row is not None:
+                self._log.append("file removed", {"file": file_id, "by": by}, connection)
+        if row is not None:
             self._place(row).unlink(missing_ok=True)
+
+    def ids_of(self, person_id: str) -> set[str]:
+        """The files of somebody, who may be gone."""
+        with self._store.reading() as connection:
+            hers = sa.select(FILES.c.id).where(FILES.c.owner == person_id)
+            return set(connection.execute(hers).scalars())
+
+    def without_owner(self) -> set[str]:
+        """The files of people who are gone."""
+        here = sa.select(IDENTITIES.c.id).where(IDENTITIES.c.ended.is_(None))
+        with self._store.reading() as connection:
+            lost = sa.select(FILES.c.id).where(FILES.c.owner.not_in(here))
+            return set(connection.execute(lost).scalars())
+
+    def older_than(self, day: float) -> set[str]:
+        """The files that came before a moment."""
+        with self._store.reading() as connection:
+            return set(connection.execute(sa.select(FILES.c.id).where(FILES.c.created < day)).scalars())
+
+    def sweep(self, untouched_for: float = 24 * 3600.0) -> None:
+        """Remove what belongs to no file: uploads that broke off, and those whose removal did."""
+        with self._store.reading() as connection:
+            kept = {self._place(row).name for row in connection.execute(sa.select(FILES))}
         for path in self._folder.iterdir():
-            if path.name not in kept and path.stat().st_mtime < self._clock() - 24 * 3600:
-                path.unlink()
+            if path.name not in kept and path.stat().st_mtime <= self._clock() - untouched_for:
+                path.unlink(missing_ok=True)
 
     @contextmanager
     def _receiving(self, name: str, who: Person) -> Iterator[_Upload]:
@@ -164,19 +184,26 @@ class Files:
         inspect(upload.partial, self._limits)
         stored = StoredFile(
             secrets.token_hex(16),
-            upload.who.name,
+            upload.who.id,
             upload.name,
             upload.size,
             upload.hash.hexdigest(),
             self._clock(),
         )
-        upload.partial.rename(self._folder / f"{stored.id}{upload.suffix}")
-        self._add(stored, upload.suffix, "file received")
+        place = self._folder / f"{stored.id}{upload.suffix}"
+        upload.partial.rename(place)
+        try:
+            self._add(stored, upload.suffix, "file received", upload.who)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
         return stored
 
-    def _add(self, stored: StoredFile, suffix: str, event: str) -> None:
-        told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": stored.owner}
+    def _add(self, stored: StoredFile, suffix: str, event: str, who: Person) -> None:
+        told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": who.name}
         with self._store.writing() as connection:
+            if by_id(connection, who.id) is None:
+                raise AccessError("who is gone keeps no files")
             connection.execute(sa.insert(FILES).values(dataclasses.asdict(stored) | {"suffix": suffix}))
             self._log.append(event, told, connection)
 
@@ -186,7 +213,8 @@ class Files:
         return self._limits
 
     def _row(self, file_id: str, who: Person) -> Any:
-        mine = sa.select(FILES).where(FILES.c.id == file_id, FILES.c.owner == who.name)
+        who.require(Right.PUBLISH)
+        mine = sa.select(FILES).where(FILES.c.id == file_id, FILES.c.owner == who.id)
         with self._store.reading() as connection:
             row = connection.execute(mine).first()
         if row is None:

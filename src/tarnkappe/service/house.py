@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
 from tarnkappe.errors import NotFoundError, ParameterError, TarnkappeError
 from tarnkappe.service.claim import claimed
+from tarnkappe.service.drafts import Drafts
 from tarnkappe.service.exchange import Exchange
 from tarnkappe.service.federations import Federations
 from tarnkappe.service.files import LONGEST_NAME, Files, StoredFile
@@ -16,9 +19,12 @@ from tarnkappe.service.gates import Gates
 from tarnkappe.service.jobs import Jobs, JobState
 from tarnkappe.service.people import People, Person, ServiceRole
 from tarnkappe.service.settings import ServiceSettings
+from tarnkappe.service.upgrade import upgrade
 from tarnkappe.state import AuditLog, Store
 
 CLEAN_EVERY = 3600.0
+
+log = logging.getLogger("tarnkappe.service")
 
 
 class House:
@@ -28,6 +34,7 @@ class House:
         settings: where it is and what it allows.
         people: who may log in.
         files: what people have uploaded.
+        drafts: what they have decided about uploads so far.
         jobs: what they have asked for.
         gates: what the gates in the settings have answered.
         exchange: the requests at the sites in the settings.
@@ -35,13 +42,15 @@ class House:
         log: the audit log of the service itself.
     """
 
-    def __init__(self, settings: ServiceSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: ServiceSettings, clock: Callable[[], float] = time.time) -> None:
+        self.settings, self._clock = settings, clock
         settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._claim = claimed(settings.folder)
         self.store = Store.open(settings.store)
+        upgrade(self.store, settings.folder)
         self.people = People(self.store, session_hours=settings.session_hours)
         self.files = Files(self.store, settings.folder / "files", settings.limits)
+        self.drafts = Drafts(self.store)
         self.jobs = Jobs(self.store, settings.folder / "jobs", self.files, settings)
         self.gates = Gates(settings.gates)
         self.exchange = Exchange(settings.sites)
@@ -60,7 +69,9 @@ class House:
         self.close()
 
     def open(self) -> None:
-        """Begin to run jobs, and to remove what is too old."""
+        """Begin to run jobs, and to remove what is too old, or what a removal that broke off has left."""
+        self.files.sweep(untouched_for=0.0)  # nobody is sending anything yet
+        self._clean_now()
         self.jobs.open()
         threading.Thread(target=self._clean, daemon=True).start()
 
@@ -75,6 +86,30 @@ class House:
         """Who starts the service on his own machine: he has all roles, and is made if nobody is there."""
         known = {person.name: person for person in self.people.all()}
         return known.get(name) or self.people.add(name, list(ServiceRole), by="the command line")
+
+    def remove_file(self, file_id: str, who: Person) -> None:
+        """Delete an upload with all that was made from it: its draft, its profile, every job and release.
+
+        When this returns, nothing of its rows is in the folder of the service.
+        """
+        self.files.get(file_id, who)
+        self._remove_file(file_id, who.name)
+        self.store.scrub()
+
+    def remove_person(self, name: str, by: str) -> None:
+        """Take somebody out; her uploads and jobs go, since nobody could ever see them again."""
+        person = self.people.remove(name, by)
+        for file_id in self.files.ids_of(person.id):
+            self._remove_file(file_id, by)
+        self.jobs.remove_all_of(person.id, by)
+        self.store.scrub()
+
+    def _remove_file(self, file_id: str, by: str) -> None:
+        # First the row: from then on no job can be asked for that would read the file. What a crash leaves
+        # after that is found by `clean`, since it comes from an upload that is not there.
+        self.files.remove(file_id, by)
+        self._profiles.pop(file_id, None)
+        self.jobs.remove_made_from(file_id, by)
 
     def name_table(self, database: str, table: str, who: Person) -> StoredFile:
         """Take a table of a database that the settings name, in place of an upload; it stays where it is.
@@ -119,7 +154,23 @@ class House:
         found: dict[str, Any] = (await to_thread.run_sync(self.jobs.result, job_id, who))["figures"]
         return found
 
+    def clean(self) -> None:
+        """Remove what is older than the limits say, and what belongs to nobody any more."""
+        oldest = self._clock() - self.settings.limits.keep_days * 24 * 3600
+        self.jobs.clean()
+        used = self.jobs.uploads_in_use()
+        old = [file_id for file_id in self.files.older_than(oldest) if file_id not in used]
+        for file_id in {*old, *self.files.without_owner()}:
+            self._remove_file(file_id, "the service")
+        self.files.sweep()
+        self.store.scrub()
+
+    def _clean_now(self) -> None:
+        try:
+            self.clean()
+        except Exception as error:  # the next time may be better, and there must be one
+            log.error("cleaning up failed (%s): it is tried again", type(error).__name__)
+
     def _clean(self) -> None:
         while not self._closing.wait(CLEAN_EVERY):
-            self.jobs.clean()
-            self.files.clean()
+            self._clean_now()

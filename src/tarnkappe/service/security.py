@@ -17,6 +17,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -95,7 +96,7 @@ class Guard:
             return
         visit = _Visit(scope, receive, send, self._house.settings)
         try:
-            refusal = self._refusal(visit)
+            refusal = await self._refusal(visit)
             if refusal is None:
                 await self._app(scope, visit.receive, visit.send)
             else:
@@ -110,7 +111,7 @@ class Guard:
         finally:
             visit.note()
 
-    def _refusal(self, visit: _Visit) -> Response | None:
+    async def _refusal(self, visit: _Visit) -> Response | None:
         """Why a request goes no further, if so; otherwise who asks is noted."""
         if _name(visit.headers.get("host", "")) not in self._hosts:
             return _error(400, "this name is not one of this service: add it to 'hosts' in the settings")
@@ -122,7 +123,7 @@ class Guard:
             return _error(400, "the length of the request is no number")
         if not visit.is_upload and length > self._house.settings.limits.request_bytes:
             return _error(413, "the request is too large")
-        self._recognize(visit)
+        await self._recognize(visit)
         is_open = visit.path.startswith(OPEN) or (visit.path, visit.method) == (f"{API}/session", "POST")
         if visit.person is None and not is_open:
             if visit.path.startswith(API) or visit.is_socket or visit.method != "GET":
@@ -139,17 +140,22 @@ class Guard:
                 return _error(403, f"the header {CSRF_HEADER} is missing or wrong")
         return None
 
-    def _recognize(self, visit: _Visit) -> None:
-        """Who asks: by a token if one is shown, else by the session of the browser."""
+    async def _recognize(self, visit: _Visit) -> None:
+        """Who asks: by a token if one is shown, else by the session of the browser.
+
+        Who is not known by heart is looked up in the store, beside the event loop: a store that keeps
+        somebody waiting keeps nobody else.
+        """
         people = self._house.people
-        scheme, _, secret = visit.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            visit.person = people.by_token(secret.strip())
-        else:
-            cookie = _cookie(visit.headers.get("cookie", ""))
-            visit.person = people.by_session(cookie)
-            visit.session = cookie if visit.person is not None else None
-        visit.scope.setdefault("state", {}).update(person=visit.person, session=visit.session)
+        scheme, _, shown = visit.headers.get("authorization", "").partition(" ")
+        is_token = scheme.lower() == "bearer"
+        secret = shown.strip() if is_token else _cookie(visit.headers.get("cookie", ""))
+        look = people.by_token if is_token else people.by_session
+        visit.person = look(secret) if people.knows(secret) else await to_thread.run_sync(look, secret)
+        visit.session = secret if not is_token and visit.person is not None else None
+        visit.scope.setdefault("state", {}).update(
+            person=visit.person, session=visit.session, is_current=lambda: look(secret) == visit.person
+        )
 
 
 class _TooLargeError(HTTPException):

@@ -180,7 +180,9 @@ class ServiceSettings:
             **said,
             limits=Limits(**limits),
             databases=_addresses(content.get("databases", {}), folder),
-            **files,
+            gates=files["gates"],
+            sites=files["sites"],
+            federations=files["federations"],
         )
 
 

@@ -12,10 +12,12 @@ import json
 import math
 import os
 import selectors
+import shutil
 import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +29,8 @@ from tarnkappe.cli.signals import take_over
 from tarnkappe.cli.start import load_libraries
 
 RESULT = "result.json"
+SCRATCH = "scratch"
+"""In the folder of a job: what libraries put down for a moment, so that nothing of it stays elsewhere."""
 REPORT = struct.Struct("?ii")
 """What is told of a process: whether it has ended, its number, and its exit code."""
 EVERY = 0.2
@@ -128,6 +132,7 @@ def _divide(line: int, ours: Iterable[socket.socket | selectors.BaseSelector]) -
 def _attend() -> NoReturn:
     """Wait for a task and do it."""
     from tarnkappe.service.work import KINDS, Work
+    from tarnkappe.service.work.kind import require_sense
 
     out = os.fdopen(os.dup(0), "w", encoding="utf-8")
     line = _line()
@@ -143,7 +148,12 @@ def _attend() -> NoReturn:
     from tarnkappe.native import is_interruption
 
     try:
+        if task["check"]:
+            require_sense(KINDS[task["kind"]], task["document"])
+            telling.tell(end="done")
+            os._exit(0)
         folder = Path(task["folder"])
+        _work_in(folder / SCRATCH)
         outcome = KINDS[task["kind"]].run(task["document"], Work(folder, telling, names))
         for file in (folder / name for name in outcome.files.values()):
             if file.suffix in WITH_NAMES:
@@ -152,9 +162,11 @@ def _attend() -> NoReturn:
         told = {"figures": _plain(outcome.figures), "text": outcome.text, "exit_code": outcome.exit_code}
         text = json.dumps(told | {"files": dict(outcome.files)}, ensure_ascii=False, default=str)
         (folder / RESULT).write_text(_named(text, names, WITH_NAMES[".json"]), encoding="utf-8")
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
         telling.tell(end="done")
     except TarnkappeError as error:
-        telling.tell(end="failed", error=_named(str(error), names), exit_code=error.exit_code)
+        said = {"error": _named(str(error), names), "exit_code": error.exit_code}
+        telling.tell(end="failed", kind=type(error).__name__, **said)
     except MemoryError:
         telling.tell(
             end="failed", error="there was not enough memory: take fewer rows or columns", exit_code=2
@@ -167,6 +179,13 @@ def _attend() -> NoReturn:
                 end="failed", error=f"unexpected {type(error).__name__}: please report it", exit_code=2
             )
     os._exit(0)  # nothing is left to do, and no library may hold us up
+
+
+def _work_in(scratch: Path) -> None:
+    """Whatever is put down without a place, or in the place for temporary files, goes with the job."""
+    scratch.mkdir(mode=0o700)
+    os.chdir(scratch)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
 
 
 def _line() -> str:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.errors import JobError
-from tarnkappe.table.files import replace_atomically
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tarnkappe.service.house import House
-
-_ID = re.compile(r"[\w-]{1,64}")
+    from tarnkappe.web.visit import Visit
 
 
 @dataclasses.dataclass
@@ -31,6 +25,7 @@ class Draft:
         suppression_limit: the share of rows that may be left out.
         several_rows: whether a person may have several rows.
         population: the file of everybody who could be in the table; empty if there is none.
+        revision: how often it was kept; whoever keeps it next must have seen the last one.
     """
 
     file: str
@@ -41,6 +36,7 @@ class Draft:
     suppression_limit: float = 0.05
     several_rows: bool = False
     population: str = ""
+    revision: int = dataclasses.field(default=0, compare=False)
 
     def with_role(self, role: str) -> list[str]:
         """The columns that have a role."""
@@ -50,6 +46,13 @@ class Draft:
     def quasi_identifiers(self) -> list[str]:
         """The columns to generalize."""
         return self.with_role("quasi-identifier")
+
+    def promises(self) -> dict[str, list[str]]:
+        """The models that promise something about each sensitive column, which may be none."""
+        return {
+            name: [str(said["model"]) for said in self.privacy if name in _about(said)]
+            for name in self.with_role("sensitive")
+        }
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """The columns as a job document names them."""
@@ -74,21 +77,24 @@ class Draft:
             **({"population": {"file": self.population}} if self.population else {}),
         }
 
-    def save(self, house: House) -> None:
-        """Keep it for the next visit."""
-        place = _place(house, self.file)
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with replace_atomically(place) as partial:
-            partial.write_text(json.dumps(dataclasses.asdict(self)), encoding="utf-8")
+    def save(self, visit: Visit) -> None:
+        """Keep it for the next visit.
+
+        Raises:
+            ConflictError: it was changed in another tab since this one has read it.
+        """
+        content = dataclasses.asdict(self)
+        del content["revision"]
+        self.revision = visit.house.drafts.save(self.file, visit.who, content, self.revision)
 
 
-def load_draft(house: House, file: str) -> Draft | None:
+def load_draft(visit: Visit, file: str) -> Draft | None:
     """What was kept about a file."""
-    place = _place(house, file)
-    return Draft(**json.loads(place.read_text(encoding="utf-8"))) if place.is_file() else None
+    kept = visit.house.drafts.load(file, visit.who)
+    return None if kept is None else Draft(**kept.content, revision=kept.revision)
 
 
-def _place(house: House, file: str) -> Path:
-    if not _ID.fullmatch(file):
-        raise JobError("this is not the address of a file: choose one from the list of files")
-    return house.settings.folder / "drafts" / f"{file}.json"
+def _about(promise: Mapping[str, Any]) -> list[str]:
+    """The columns that a promise names."""
+    said = promise.get("column", promise.get("columns", ()))
+    return [said] if isinstance(said, str) else list(said)

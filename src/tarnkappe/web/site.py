@@ -27,15 +27,18 @@ class Page:
     path: str
     title: str
     build: Build
-    rights: Rights = ()
+    rights: Rights
 
 
 PAGES: list[Page] = []
 """All pages; importing `tarnkappe.web.pages` fills it."""
 
 
-def page(path: str, title: str, *, rights: Rights = ()) -> Callable[[Build], Build]:
-    """Register a function `build(visit, parts)`, which gets the parts of the address as a page."""
+def page(path: str, title: str, *, rights: Rights) -> Callable[[Build], Build]:
+    """Register a function `build(visit, parts)`, which gets the parts of the address as a page.
+
+    Every page says which rights it needs; none are needed where an empty list is written down.
+    """
 
     def register(build: Build) -> Build:
         PAGES.append(Page(path, title, build, rights))

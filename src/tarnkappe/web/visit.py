@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -31,6 +32,7 @@ class Visit:
         language: of all texts.
         theme: light, dark, or as the device wants it.
         path: the page.
+        page: which of the tabs; two that show the same page differ.
     """
 
     house: House
@@ -39,6 +41,7 @@ class Visit:
     language: str
     theme: str
     path: str
+    page: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16), compare=False)
 
     def t(self, key: str, **values: object) -> str:
         """A text in the language of the visit."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +12,7 @@ from nicegui import ui
 
 from tarnkappe.errors import LoginError
 from tarnkappe.service.jobs import JobRecord, JobState
+from tarnkappe.web.aside import aside
 from tarnkappe.web.filling import draw_filling
 from tarnkappe.web.reasons import BEST, in_words
 from tarnkappe.web.texts import has
@@ -28,12 +31,25 @@ def badge(visit: Visit, job: JobRecord) -> None:
     tag("span", visit.t(f"states.{job.state}"), f"badge {BADGES.get(str(job.state), '')}")
 
 
-def beside(visit: Visit, kind: str, document: Mapping[str, Any]) -> JobRecord:
+async def start_once(visit: Visit, kind: str, document: Mapping[str, Any], round: int = 0) -> JobRecord:
+    """Start a job; who asks twice for the same on one page, by a double click, gets one.
+
+    Where the same may be asked again for good, the page counts its rounds.
+    """
+    asked = json.dumps([kind, document, round], sort_keys=True)
+    key = f"{visit.page}-{hashlib.sha256(asked.encode()).hexdigest()}"
+    return await aside(visit.house.jobs.start, kind, dict(document), visit.who, key)
+
+
+async def beside(visit: Visit, kind: str, document: Mapping[str, Any]) -> JobRecord:
     """The job of a kind on a document: one that is there already, or a new one."""
-    for job in visit.house.jobs.list(visit.who):
-        if job.kind == kind and job.document == document and job.state not in LOST:
-            return job
-    return visit.house.jobs.start(kind, dict(document), visit.who)
+    same = [
+        job
+        for job in await aside(visit.house.jobs.list, visit.who)
+        if job.kind == kind and job.document == document
+    ]
+    there = next((job for job in same if job.state not in LOST), None)
+    return there or await start_once(visit, kind, document, round=len(same))
 
 
 def figures(visit: Visit, job_id: str) -> dict[str, Any]:
@@ -48,7 +64,7 @@ class Watch:
     Buttons stay where they are while the figures beside them change: who uses the keyboard keeps his place.
     """
 
-    def __init__(self, visit: Visit, job_id: str, after: Callable[[], None]) -> None:
+    def __init__(self, visit: Visit, job_id: str, after: Callable[[], Awaitable[None] | None]) -> None:
         self.visit, self.job_id, self.after = visit, job_id, after
         self.event: dict[str, Any] = {}
         self.seen = 0
@@ -73,6 +89,9 @@ class Watch:
         return self.visit.house.jobs.get(self.job_id, self.visit.who)
 
     def _look(self) -> None:
+        if not self.visit.is_current:  # she was logged out, or may do less than when the page was opened
+            self.timer.deactivate()
+            return
         for event in self.visit.house.jobs.events_since(self.job_id, self.visit.who, self.seen):
             self.seen = event["n"]
             self.rows = event.get("lattice") or self.rows
@@ -90,10 +109,21 @@ class Watch:
     def _end(self) -> None:
         job = self._job
         if job.state is JobState.DONE:
-            self.after()
+            waiting = self.after()
+            if waiting is not None:
+                self._later(waiting)
             return
         kind = "bad" if job.state is JobState.FAILED else "warn"
         notice(kind, self.visit.t(f"work.{job.state}"), in_words(self.visit.language, job.error))
+
+    def _later(self, waiting: Awaitable[None]) -> None:
+        """Show what has to be waited for when it is there; the page goes on meanwhile."""
+
+        async def show() -> None:
+            with suppress(LoginError), told():
+                await waiting
+
+        ui.timer(0.0, show, once=True)
 
     def _status(self) -> None:
         t, job = self.visit.t, self._job

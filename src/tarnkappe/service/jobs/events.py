@@ -38,6 +38,11 @@ class Events:
             while len(self._of) > MOST_JOBS:
                 self._of.popitem(last=False)
 
+    def forget(self, job_id: str) -> None:
+        """A job is gone, and so is what happened to it."""
+        with self._lock:
+            self._of.pop(job_id, None)
+
     def since(self, job_id: str, number: int) -> list[Event]:
         """What happened after an event."""
         with self._lock:

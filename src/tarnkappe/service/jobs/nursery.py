@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 from tarnkappe.service.worker import REPORT
 
@@ -100,4 +101,5 @@ class Nursery:
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    return {name: os.path.abspath(said) if name in FOLDERS and said else said for name, said in kept.items()}
+    places = {name: str(Path(kept[name]).absolute()) for name in FOLDERS if kept.get(name)}
+    return kept | places

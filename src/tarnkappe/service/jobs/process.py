@@ -35,11 +35,13 @@ class Ending:
         how: done, failed, stopped (by us, as asked) or killed (by somebody else).
         error: why, for people.
         exit_code: as of the command.
+        kind: the class of the error, if it was one of ours.
     """
 
     how: str
     error: str = ""
     exit_code: int = 2
+    kind: str = ""
 
 
 class JobProcess:
@@ -60,9 +62,14 @@ class JobProcess:
         limits: Limits,
         stop: threading.Event,
         tell: Callable[[Message], None],
+        *,
+        check: bool = False,
     ) -> Ending:
-        """Run a job to its end, which comes early if it takes too much or `stop` is set."""
-        task = {"kind": kind, "document": document, "names": names, "folder": str(folder)}
+        """Run a job to its end, which comes early if it takes too much or `stop` is set.
+
+        With `check` its document is only read.
+        """
+        task = {"kind": kind, "document": document, "names": names, "folder": str(folder), "check": check}
         try:
             self._line.sendall(json.dumps(task).encode() + b"\n")
         except OSError:
@@ -81,7 +88,8 @@ class JobProcess:
                 return self._killed()
             if "end" in message:
                 self.end()
-                return Ending(message["end"], message.get("error", ""), message.get("exit_code", 0))
+                said = message.get("error", ""), message.get("exit_code", 0), message.get("kind", "")
+                return Ending(message["end"], *said)
             if message:
                 tell(message)
             if stop.is_set():
@@ -126,7 +134,8 @@ class JobProcess:
             return {}
 
     def _listen(self) -> None:
-        with suppress(OSError), self._line.makefile("r", encoding="utf-8") as lines:
+        """Take in what the process tells; one that was killed may end in the middle of a line."""
+        with suppress(OSError, ValueError), self._line.makefile("r", encoding="utf-8") as lines:
             for line in lines:
                 self._messages.put(json.loads(line))
         self._messages.put(None)

@@ -49,7 +49,7 @@ class JobRecord:
     Attributes:
         id: its name.
         kind: what it does.
-        owner: whose it is; nobody else sees it.
+        owner: the id of whose it is; nobody else sees it.
         document: what was asked.
         state: where it stands.
         created: when it was asked for, in seconds since 1970.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from tarnkappe.errors import LoginError, NotFoundError, ParameterError
+from tarnkappe.service.people import identities
 from tarnkappe.service.people.guessing import Guessing
 from tarnkappe.service.people.roles import Person, ServiceRole
 from tarnkappe.service.people.tables import LINKS, PEOPLE, SESSIONS, TOKENS
@@ -29,6 +30,8 @@ LONGEST_PASSWORD = 1000
 NAME = re.compile(r"[\w.@+-]{1,64}")
 LINK_SECONDS = 15 * 60.0
 WRONG = "the name or the password is wrong"
+WAYS_IN = (SESSIONS, LINKS, TOKENS)
+"""By what somebody comes in without showing a password again."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,21 +81,24 @@ class People:
         """Add somebody; without a password she logs in by links only."""
         if not NAME.fullmatch(name):
             raise ParameterError("a name has up to 64 letters, digits and . @ + - _, nothing else")
-        person = Person(name, ServiceRole.parse(roles))
+        chosen = " ".join(sorted(ServiceRole.parse(roles)))
         hashed = None if password is None else self._hash(password)
         with self._store.writing() as connection:
             if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first():
                 raise ParameterError(f"there is somebody called '{name}' already")
-            connection.execute(
-                sa.insert(PEOPLE).values(name=name, password=hashed, roles=" ".join(sorted(person.roles)))
-            )
+            connection.execute(sa.insert(PEOPLE).values(name=name, password=hashed, roles=chosen))
+            identities.new_identity(connection, name, self._clock())
+            person = self._person(connection, name)
             self._note("person added", person, by, connection)
         return person
 
     def change(
         self, name: str, *, roles: Iterable[str] | None = None, password: str | None = None, by: str = ""
     ) -> Person:
-        """Give somebody other roles or another password; she is logged out everywhere."""
+        """Give somebody other roles or another password; she is logged out everywhere.
+
+        With another password her tokens and links go, too: who lost the old one may have made some.
+        """
         values: dict[str, str] = {}
         if roles is not None:
             values["roles"] = " ".join(sorted(ServiceRole.parse(roles)))
@@ -102,25 +108,28 @@ class People:
             if values:
                 connection.execute(sa.update(PEOPLE).where(PEOPLE.c.name == name).values(values))
             person = self._person(connection, name)
-            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.name == name))
+            for table in (SESSIONS,) if password is None else WAYS_IN:
+                connection.execute(sa.delete(table).where(table.c.person == person.id))
             self._note("person changed", person, by, connection)
         self._forget()
         return person
 
-    def remove(self, name: str, by: str = "") -> None:
-        """Take somebody out, with all sessions and tokens."""
+    def remove(self, name: str, by: str = "") -> Person:
+        """Take somebody out, with all sessions, links and tokens; who gets the name later gets nothing."""
         with self._store.writing() as connection:
             person = self._person(connection, name)
-            for table in (SESSIONS, LINKS, TOKENS, PEOPLE):
-                connection.execute(sa.delete(table).where(table.c.name == name))
+            for table in WAYS_IN:
+                connection.execute(sa.delete(table).where(table.c.person == person.id))
+            connection.execute(sa.delete(PEOPLE).where(PEOPLE.c.name == name))
+            identities.end_identity(connection, person.id, self._clock())
             self._note("person removed", person, by, connection)
         self._forget()
+        return person
 
     def all(self) -> list[Person]:
         """Everybody, by name."""
         with self._store.reading() as connection:
-            rows = connection.execute(sa.select(PEOPLE).order_by(PEOPLE.c.name)).all()
-        return [Person(row.name, frozenset(map(ServiceRole, row.roles.split()))) for row in rows]
+            return identities.everybody(connection)
 
     def get(self, name: str) -> Person:
         """Somebody by name."""
@@ -138,20 +147,22 @@ class People:
         self._guessing.count(name, address)
         with self._store.reading() as connection:
             row = connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first()
+            person = identities.by_name(connection, name)
         known = None if row is None else row.password
-        if not self._fits(known or self._nobody, password) or known is None:
+        if not self._fits(known or self._nobody, password) or known is None or person is None:
             raise LoginError(WRONG)
         self._guessing.forgive(name, address)
-        return self._begin(name, "password")
+        return self._begin(person, "password")
 
     def make_link(self, name: str) -> str:
         """The secret of a link that logs somebody in, once and soon."""
         secret = secrets.token_urlsafe(32)
         with self._store.writing() as connection:
-            self._person(connection, name)
+            person = self._person(connection, name)
             expires = self._clock() + LINK_SECONDS
             connection.execute(sa.delete(LINKS).where(LINKS.c.expires < self._clock()))
-            connection.execute(sa.insert(LINKS).values(digest=digest_of(secret), name=name, expires=expires))
+            made = {"digest": digest_of(secret), "person": person.id, "expires": expires}
+            connection.execute(sa.insert(LINKS).values(made))
         return secret
 
     def use_link(self, secret: str) -> Session:
@@ -160,11 +171,12 @@ class People:
             mine = LINKS.c.digest == digest_of(secret)
             row = connection.execute(sa.select(LINKS).where(mine)).first()
             connection.execute(sa.delete(LINKS).where(mine))
-        if row is None or row.expires < self._clock():
+            person = None if row is None else identities.by_id(connection, row._mapping[LINKS.c.person])
+        if row is None or person is None or row.expires < self._clock():
             raise LoginError(
                 "this link was used, or is too old: start the service again, or log in by password"
             )
-        return self._begin(row.name, "link")
+        return self._begin(person, "link")
 
     def by_session(self, secret: str | None) -> Person | None:
         """Who shows the secret of a session."""
@@ -175,11 +187,20 @@ class People:
         if found is None:
             with self._store.reading() as connection:
                 row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.digest == digest)).first()
-                if row is None:
-                    return None
-                found = Session(self._person(connection, row.name), "", row.expires)
-            self._known[digest] = found
+                person = (
+                    None if row is None else identities.by_id(connection, row._mapping[SESSIONS.c.person])
+                )
+            if row is None or person is None:
+                return None
+            found = self._known[digest] = Session(person, "", row.expires)
         return found.person if found.expires > self._clock() else None
+
+    def knows(self, secret: str | None) -> bool:
+        """Whether it can be told without the store who shows the secret of a session or a token."""
+        if not secret:
+            return True
+        digest = digest_of(secret)
+        return digest in self._known or digest in self._known_tokens
 
     def log_out(self, secret: str) -> None:
         """End a session."""
@@ -196,8 +217,12 @@ class People:
             token = self.tokens.find(secret)
             if token is None:
                 return None
-            owner = self.get(token.person)
-            self._known_tokens[digest] = token, Person(owner.name, owner.roles & token.roles)
+            with self._store.reading() as connection:
+                owner = identities.by_id(connection, token.person)
+            if owner is None:
+                return None
+            allowed = dataclasses.replace(owner, roles=owner.roles & token.roles)
+            self._known_tokens[digest] = token, allowed
         token, person = self._known_tokens[digest]
         return person if token.expires > self._clock() else None
 
@@ -208,26 +233,27 @@ class People:
 
     # ------------------------------------------------------------------ parts
 
-    def _begin(self, name: str, how: str) -> Session:
+    def _begin(self, asked: Person, how: str) -> Session:
         secret, now = secrets.token_urlsafe(32), self._clock()
         with self._store.writing() as connection:
-            person = self._person(connection, name)
+            person = identities.by_id(connection, asked.id)
+            if person is None:
+                raise LoginError(WRONG)
             expires = now + self._hours * 3600.0
             connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < now))
-            connection.execute(
-                sa.insert(SESSIONS).values(digest=digest_of(secret), name=name, expires=expires)
-            )
-            self._log.append("logged in", {"name": name, "by": how}, connection)
+            made = {"digest": digest_of(secret), "person": person.id, "expires": expires}
+            connection.execute(sa.insert(SESSIONS).values(made))
+            self._log.append("logged in", {"name": person.name, "by": how}, connection)
         return Session(person, secret, expires)
 
     def _person(self, connection: sa.Connection, name: str) -> Person:
-        row = connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first()
-        if row is None:
+        person = identities.by_name(connection, name)
+        if person is None:
             raise NotFoundError("there is nobody of this name")
-        return Person(row.name, frozenset(map(ServiceRole, row.roles.split())))
+        return person
 
     def _note(self, event: str, person: Person, by: str, connection: sa.Connection) -> None:
-        told = {"name": person.name, "roles": sorted(person.roles), "by": by}
+        told = {"name": person.name, "id": person.id, "roles": sorted(person.roles), "by": by}
         self._log.append(event, told, connection)
 
     def _forget(self) -> None:

@@ -62,6 +62,12 @@ RIGHTS: dict[ServiceRole, frozenset[Right]] = {
 class Person:
     """Somebody who uses the service.
 
+    Attributes:
+        name: by which others know her; it may be somebody else's when she is gone.
+        roles: what she is in the house.
+        id: who she is; nobody else ever gets it. What she owns is owned by the id.
+        has_used_name: whether somebody else had her name before.
+
     >>> ann = Person("ann", frozenset({ServiceRole.AUDITOR}))
     >>> ann.may(Right.READ_LOG), ann.may(Right.MANAGE)
     (True, False)
@@ -69,6 +75,8 @@ class Person:
 
     name: str
     roles: frozenset[ServiceRole]
+    id: str = ""
+    has_used_name: bool = False
 
     @property
     def rights(self) -> frozenset[Right]:
@@ -84,3 +92,11 @@ class Person:
         if not self.may(right):
             able = " or ".join(role for role in ServiceRole if right in RIGHTS[role])
             raise AccessError(f"this needs the role {able}: ask who manages the people of this service")
+
+    def require_own_name(self) -> None:
+        """Refuse to speak by name, where others know people by names alone, for who got a used one."""
+        if self.has_used_name:
+            raise AccessError(
+                "somebody else had your name here before, and the other side knows people by name: ask "
+                "who manages the people of this service for a name that nobody had"
+            )

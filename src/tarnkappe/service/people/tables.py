@@ -1,4 +1,8 @@
-"""The tables of people. No password and no token is in them: hashes are."""
+"""The tables of people. No password and no token is in them: hashes are.
+
+A person is her id. `service_people` has the names and roles of those who are there now; what belongs to
+somebody names her id, in columns that were called `name` when names were all there was.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,27 @@ PEOPLE = sa.Table(
     sa.Column("password", sa.String),
     sa.Column("roles", sa.String, nullable=False),
 )
+IDENTITIES = sa.Table(
+    "service_identities",
+    METADATA,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("since", sa.Float, nullable=False),
+    sa.Column("ended", sa.Float),
+)
+"""Everybody who ever was here; an id is never given again, a name may be once its person has ended."""
 SESSIONS = sa.Table(
     "service_sessions",
     METADATA,
     sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("name", sa.String, nullable=False),
+    sa.Column("name", sa.String, key="person", nullable=False),
     sa.Column("expires", sa.Float, nullable=False),
 )
 LINKS = sa.Table(
     "service_links",
     METADATA,
     sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("name", sa.String, nullable=False),
+    sa.Column("name", sa.String, key="person", nullable=False),
     sa.Column("expires", sa.Float, nullable=False),
 )
 TOKENS = sa.Table(
@@ -32,7 +45,7 @@ TOKENS = sa.Table(
     METADATA,
     sa.Column("id", sa.String, primary_key=True),
     sa.Column("digest", sa.String(64), nullable=False, unique=True),
-    sa.Column("name", sa.String, nullable=False),
+    sa.Column("name", sa.String, key="person", nullable=False),
     sa.Column("label", sa.String, nullable=False),
     sa.Column("roles", sa.String, nullable=False),
     sa.Column("expires", sa.Float, nullable=False),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
+from tarnkappe.service.people import identities
 from tarnkappe.service.people.roles import Person, ServiceRole
 from tarnkappe.service.people.tables import TOKENS
 from tarnkappe.state import AuditLog, Store
@@ -26,6 +27,7 @@ class Token:
 
     id: str
     person: str
+    """The id of whom it speaks for."""
     label: str
     roles: frozenset[ServiceRole]
     expires: float
@@ -49,13 +51,15 @@ class Tokens:
         if not 0 < days <= LONGEST_DAYS:
             raise ParameterError(f"a token lasts more than 0 and at most {LONGEST_DAYS:g} days, not {days:g}")
         secret = PREFIX + secrets.token_urlsafe(32)
-        token = Token(secrets.token_hex(8), person.name, label[:100], chosen, self._clock() + days * DAY)
+        token = Token(secrets.token_hex(8), person.id, label[:100], chosen, self._clock() + days * DAY)
         with self._store.writing() as connection:
+            if identities.by_id(connection, person.id) is None:
+                raise AccessError("who is gone makes no tokens")
             connection.execute(
                 sa.insert(TOKENS).values(
                     id=token.id,
                     digest=digest_of(secret),
-                    name=person.name,
+                    person=person.id,
                     label=token.label,
                     roles=" ".join(sorted(chosen)),
                     expires=token.expires,
@@ -74,12 +78,12 @@ class Tokens:
     def of(self, person: Person) -> list[Token]:
         """All tokens of a person."""
         with self._store.reading() as connection:
-            rows = connection.execute(sa.select(TOKENS).where(TOKENS.c.name == person.name)).all()
+            rows = connection.execute(sa.select(TOKENS).where(TOKENS.c.person == person.id)).all()
         return sorted(map(_token, rows), key=lambda token: token.expires)
 
     def revoke(self, person: Person, token_id: str) -> None:
         """Make a token worthless."""
-        ours = sa.and_(TOKENS.c.id == token_id, TOKENS.c.name == person.name)
+        ours = sa.and_(TOKENS.c.id == token_id, TOKENS.c.person == person.id)
         with self._store.writing() as connection:
             if not connection.execute(sa.delete(TOKENS).where(ours)).rowcount:
                 raise NotFoundError("you have no such token")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
-from tarnkappe.errors import AccessError, LoginError
+from tarnkappe.errors import LoginError
 from tarnkappe.service.house import House
-from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people import Person
 from tarnkappe.service.routes.models import Problem
 from tarnkappe.service.security import SESSION_COOKIE
 
@@ -43,27 +42,7 @@ def _person(
 
 TheHouse = Annotated[House, Depends(_house)]
 Who = Annotated[Person, Depends(_person)]
-
-
-def needs(right: Right) -> Callable[..., Person]:
-    """Who asks, if she has a right."""
-
-    def require(who: Who) -> Person:
-        who.require(right)
-        return who
-
-    return require
-
-
-def by_session(request: Request, who: Who) -> Person:
-    """Who asks from a browser: a token that was stolen makes no further tokens and no people."""
-    if request.state.session is None:
-        raise AccessError("this is done in a session, not by a token: log in with a password")
-    return who
-
-
-Publisher = Annotated[Person, Depends(needs(Right.PUBLISH))]
-InSession = Annotated[Person, Depends(by_session)]
+"""Who asks; `rights.toml` says who may."""
 Id = Annotated[str, Path(pattern="^[0-9a-f]{32}$", examples=["0f8fad5bd9cb469fa16570867728950e"])]
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from tarnkappe.errors import AccessError
-from tarnkappe.service.people import Person, Right, ServiceRole
-from tarnkappe.service.routes.access import PROBLEMS, InSession, TheHouse
+from tarnkappe.service.people import ServiceRole
+from tarnkappe.service.routes.access import PROBLEMS, TheHouse, Who
 from tarnkappe.service.routes.models import LinkOut, PersonChange, PersonIn, PersonOut
 
 router = APIRouter(
@@ -16,45 +14,37 @@ router = APIRouter(
 )
 
 
-def _manager(who: InSession) -> Person:
-    who.require(Right.MANAGE)
-    return who
-
-
-Manager = Annotated[Person, Depends(_manager)]
-
-
 @router.get("/people", summary="Everybody")
-def list_people(house: TheHouse, who: Manager) -> list[PersonOut]:
+def list_people(house: TheHouse, who: Who) -> list[PersonOut]:
     """Who uses the service, with their roles."""
     del who
     return [PersonOut.of(person) for person in house.people.all()]
 
 
 @router.post("/people", summary="Add somebody", status_code=201)
-def add_person(given: PersonIn, house: TheHouse, who: Manager) -> PersonOut:
+def add_person(given: PersonIn, house: TheHouse, who: Who) -> PersonOut:
     """Add somebody with roles, and a password or none."""
     return PersonOut.of(house.people.add(given.name, given.roles, given.password, by=who.name))
 
 
 @router.patch("/people/{name}", summary="Change roles or password")
-def change_person(name: str, given: PersonChange, house: TheHouse, who: Manager) -> PersonOut:
-    """She is logged out everywhere."""
+def change_person(name: str, given: PersonChange, house: TheHouse, who: Who) -> PersonOut:
+    """She is logged out everywhere; another password also ends her tokens and links."""
     if given.roles is not None and name == who.name and ServiceRole.ADMIN not in given.roles:
         raise AccessError("you would lock yourself out: another admin has to do that")
     return PersonOut.of(house.people.change(name, roles=given.roles, password=given.password, by=who.name))
 
 
 @router.delete("/people/{name}", summary="Take somebody out", status_code=204)
-def remove_person(name: str, house: TheHouse, who: Manager) -> None:
-    """With all sessions and tokens."""
+def remove_person(name: str, house: TheHouse, who: Who) -> None:
+    """With all sessions, tokens, uploads and jobs. Who gets the name later gets nothing of hers."""
     if name == who.name:
         raise AccessError("you would lock yourself out: another admin has to do that")
-    house.people.remove(name, by=who.name)
+    house.remove_person(name, by=who.name)
 
 
 @router.post("/people/{name}/link", summary="A link that logs somebody in once", status_code=201)
-def make_link(name: str, house: TheHouse, who: Manager) -> LinkOut:
+def make_link(name: str, house: TheHouse, who: Who) -> LinkOut:
     """Give it to her over a way that you trust; it works once, for a quarter of an hour."""
     house.log.append("link made", {"name": name, "by": who.name})
     return LinkOut(path=f"/login/link?secret={house.people.make_link(name)}")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from tarnkappe.service.routes.access import PROBLEMS, Id, Publisher, TheHouse
+from tarnkappe.service.routes.access import PROBLEMS, Id, TheHouse, Who
 from tarnkappe.service.routes.models import FileOut, Preview
 
 router = APIRouter(
@@ -24,7 +24,7 @@ BODY = {
 async def upload(
     request: Request,
     house: TheHouse,
-    who: Publisher,
+    who: Who,
     name: Annotated[
         str,
         Query(
@@ -39,30 +39,34 @@ async def upload(
 
 
 @router.get("/files", summary="Your uploads")
-def list_files(house: TheHouse, who: Publisher) -> list[FileOut]:
+def list_files(house: TheHouse, who: Who) -> list[FileOut]:
     """The newest first."""
     return [FileOut.model_validate(file) for file in house.files.list(who)]
 
 
 @router.get("/files/{file_id}", summary="An upload")
-def get_file(file_id: Id, house: TheHouse, who: Publisher) -> FileOut:
-    """Its name, size and hash; nobody gets an upload back."""
+def get_file(file_id: Id, house: TheHouse, who: Who) -> FileOut:
+    """Its name, size and hash. The file is not handed out here; who may run jobs on it sees its rows: a
+    profile shows the first ones, and a query may return them all.
+    """
     return FileOut.model_validate(house.files.get(file_id, who))
 
 
 @router.delete("/files/{file_id}", summary="Delete an upload", status_code=204)
-def remove_file(file_id: Id, house: TheHouse, who: Publisher) -> None:
-    """It is gone."""
-    house.files.remove(file_id, who)
+def remove_file(file_id: Id, house: TheHouse, who: Who) -> None:
+    """With all that was made from it: its profile, its draft, every job and every release. Take along first
+    what you want to keep.
+    """
+    house.remove_file(file_id, who)
 
 
 @router.get("/files/{file_id}/profile", summary="Its columns, with proposed roles and why")
-async def profile(file_id: Id, house: TheHouse, who: Publisher) -> dict[str, Any]:
+async def profile(file_id: Id, house: TheHouse, who: Who) -> dict[str, Any]:
     """A job looks at the table the first time."""
     return await house.profile(file_id, who)
 
 
 @router.post("/files/{file_id}/hierarchy", summary="How a column would generalize")
-async def preview(file_id: Id, given: Preview, house: TheHouse, who: Publisher) -> dict[str, Any]:
+async def preview(file_id: Id, given: Preview, house: TheHouse, who: Who) -> dict[str, Any]:
     """The levels that a builder gives a column; without a builder, a proposal and why."""
     return await house.preview(file_id, given.column, given.hierarchy, who)

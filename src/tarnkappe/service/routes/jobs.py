@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Query
+from fastapi import APIRouter, Body, Header, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import StreamingResponse
 
@@ -31,12 +31,18 @@ PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; san
 
 @router.post("/jobs", summary="Ask for a job", status_code=201)
 def start_job(
-    given: Annotated[JobIn, Body(openapi_examples=JOB_EXAMPLES)], house: TheHouse, who: Who
+    given: Annotated[JobIn, Body(openapi_examples=JOB_EXAMPLES)],
+    house: TheHouse,
+    who: Who,
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=200, description="The same key again: the same job.")
+    ] = None,
 ) -> JobOut:
     """The document is read at once, and refused with a reason if it makes no sense. The job runs in a process
-    of its own, under the limits of this service, when its turn comes.
+    of its own, under the limits of this service, when its turn comes. A request that comes again with
+    the same `Idempotency-Key` makes no second job; with another document it is refused.
     """
-    return _told(house.jobs.start(given.kind, given.document, who))
+    return _told(house.jobs.start(given.kind, given.document, who, idempotency_key))
 
 
 @router.get("/jobs", summary="Your jobs")
@@ -85,6 +91,7 @@ def finish_job(job_id: Id, house: TheHouse, who: Who) -> JobOut:
     },
 )
 async def watch_job(
+    request: Request,
     job_id: Id,
     house: TheHouse,
     who: Who,
@@ -93,9 +100,8 @@ async def watch_job(
 ) -> StreamingResponse:
     """Server-sent events: `progress` with stage, done, total and note, and `state`, the last one the end."""
     await asyncio.to_thread(house.jobs.get, job_id, who)
-    return StreamingResponse(
-        _events(house, job_id, who, max(after, last_event_id)), media_type="text/event-stream"
-    )
+    events = _events(house, job_id, who, max(after, last_event_id), request.state.is_current)
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
 @router.get("/jobs/{job_id}/result", summary="What a job has found")
@@ -142,12 +148,16 @@ def take_file(
     return StreamingResponse(content, media_type=MEDIA[name.suffix], headers=headers)
 
 
-async def _events(house: House, job_id: str, who: Person, after: int) -> AsyncIterator[str]:
+async def _events(
+    house: House, job_id: str, who: Person, after: int, is_current: Callable[[], bool]
+) -> AsyncIterator[str]:
     events = house.jobs.progress(job_id, who, after)
     following = asyncio.ensure_future(anext(events, None))
     try:
         while True:
             done, _ = await asyncio.wait({following}, timeout=HEARTBEAT)
+            if not await asyncio.to_thread(is_current):
+                return  # she was logged out, or may do less than when she began to watch
             if not done:
                 yield ": still here\n\n"
                 continue

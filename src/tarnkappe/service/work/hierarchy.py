@@ -21,6 +21,7 @@ class PreviewHierarchy(Kind):
 
     name = "hierarchy"
     sections = ("input", "column", "hierarchy")
+    most_seconds = 120.0
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:

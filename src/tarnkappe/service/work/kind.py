@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console, RenderableType
 
+from tarnkappe.errors import JobError
 from tarnkappe.service.people import Right
 from tarnkappe.table import MISSING
 from tarnkappe.table.encoding import Progress, as_text
@@ -68,12 +69,14 @@ class Kind(ABC):
         sections: what a document may say.
         restarts: whether it may begin anew if its process was killed: not if it leaves traces beside its
             folder.
+        most_seconds: that it may take, if that is less than what the limits allow any job.
     """
 
     name: ClassVar[str]
     right: ClassVar[Right] = Right.PUBLISH
     sections: ClassVar[tuple[str, ...]]
     restarts: ClassVar[bool] = True
+    most_seconds: ClassVar[float | None] = None
 
     @classmethod
     @abstractmethod
@@ -84,6 +87,14 @@ class Kind(ABC):
     @abstractmethod
     def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
         """Do it. The document has been resolved: what it names are paths and addresses."""
+
+
+def require_sense(kind: type[Kind], document: Mapping[str, Any]) -> None:
+    """Read a document as its job will; a value of a type that nobody thought of is refused, too."""
+    try:
+        kind.check(document)
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise JobError(f"a value in the document has the wrong type ({type(error).__name__})") from None
 
 
 def in_words(what: RenderableType) -> str:

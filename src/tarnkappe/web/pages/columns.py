@@ -38,10 +38,10 @@ async def profile_and_draft(visit: Visit, file_id: str) -> tuple[Profile, Draft]
     visit.house.files.get(file_id, visit.who)
     async with waiting(visit.t("columns.looking")):
         profile = await visit.house.profile(file_id, visit.who)
-    draft = load_draft(visit.house, file_id)
+    draft = load_draft(visit, file_id)
     if draft is None:
         draft = Draft(file_id, roles={column["name"]: column["role"] for column in profile["columns"]})
-        draft.save(visit.house)
+        draft.save(visit)
     return profile, draft
 
 
@@ -97,7 +97,7 @@ def _column(
     def change(role: str) -> None:
         with told():
             draft.roles[name] = str(Role.parse(role))
-            draft.save(visit.house)
+            draft.save(visit)
             changed()
 
     tag("th", name, scope="row")
@@ -123,12 +123,23 @@ def _consequence(visit: Visit, draft: Draft) -> None:
     tag("h2", visit.t("columns.consequence"))
     for role in STATED:
         names = draft.with_role(str(role))
-        if names:
+        if names and role is not Role.SENSITIVE:
             tag("p", visit.t(f"role_does.{role}", columns=", ".join(names)))
+    show_protection(visit, draft)
     if not draft.quasi_identifiers:
         notice("warn", visit.t("columns.no_quasi"), visit.t("columns.no_quasi_help"))
     elif not draft.with_role("sensitive"):
         notice("warn", visit.t("columns.no_sensitive"), visit.t("columns.no_sensitive_help"))
+
+
+def show_protection(visit: Visit, draft: Draft) -> None:
+    """What is promised about each sensitive column; one without a promise is protected by nothing."""
+    for name, models in draft.promises().items():
+        if models:
+            words = ", ".join(visit.t(f"models.{model}.title") for model in models)
+            tag("p", visit.t("role_does.sensitive", column=name, promises=words))
+        else:
+            notice("warn", visit.t("columns.unprotected", column=name), visit.t("columns.unprotected_help"))
 
 
 def _head(visit: Visit, profile: Profile) -> None:

@@ -15,7 +15,7 @@ from tarnkappe.web.site import page
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, button, card, choice, empty, link, picture, table, tag, tick, title
-from tarnkappe.web.work import Watch, figures
+from tarnkappe.web.work import Watch, figures, start_once
 
 OFFERED = ("auto", *METHODS.names)
 FIRST = ("auto", "mondrian", "datafly")
@@ -32,14 +32,14 @@ def compare(visit: Visit, parts: dict[str, str]) -> None:
         with box("onward"):
             link(visit.t("compare.again"), "/compare", "button")
         return
-    drafts = [(file, load_draft(visit.house, file.id)) for file in visit.house.files.list(visit.who)]
+    drafts = [(file, load_draft(visit, file.id)) for file in visit.house.files.list(visit.who)]
     ready = {file.id: (file.name, draft) for file, draft in drafts if draft is not None and draft.privacy}
     if not ready:
         empty(visit.t("compare.none"), visit.t("compare.none_help"), "/files", visit.t("runs.to_files"))
         return
     asked: dict[str, Any] = {"file": next(iter(ready)), "methods": set(FIRST)}
 
-    def start() -> None:
+    async def start() -> None:
         with told():
             methods = [name for name in OFFERED if name in asked["methods"]]
             if len(methods) < 2:
@@ -47,7 +47,7 @@ def compare(visit: Visit, parts: dict[str, str]) -> None:
             draft = ready[asked["file"]][1]
             assert draft is not None
             document = {**draft.document(), "compare": {"methods": methods}}
-            job = visit.house.jobs.start("compare", document, visit.who)
+            job = await start_once(visit, "compare", document)
             ui.navigate.to(f"/compare?job={job.id}")
 
     with card(visit.t("compare.what")):

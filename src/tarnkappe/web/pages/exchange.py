@@ -30,7 +30,7 @@ from tarnkappe.web.widgets import (
     tag,
     title,
 )
-from tarnkappe.web.work import Watch
+from tarnkappe.web.work import Watch, start_once
 
 OPEN = (State.RECEIVED, State.CHECKED, State.HALF_AGREED)
 BADGES = {
@@ -117,9 +117,9 @@ def _request(visit: Visit, site: str, found: dict[str, Any]) -> None:
 
 
 def _check_button(visit: Visit, site: str, digest: str) -> None:
-    def check() -> None:
+    async def check() -> None:
         with told():
-            job = visit.house.jobs.start("request-check", {"site": site, "request": digest}, visit.who)
+            job = await start_once(visit, "request-check", {"site": site, "request": digest})
             place.clear()
             with place:
                 Watch(visit, job.id, lambda: ui.navigate.to(_address(site, digest)))

@@ -28,7 +28,7 @@ from tarnkappe.web.widgets import (
     tag,
     title,
 )
-from tarnkappe.web.work import Watch
+from tarnkappe.web.work import Watch, start_once
 
 SECONDS = 1.0
 """Between two looks at the parties."""
@@ -67,15 +67,18 @@ def _last_run(visit: Visit, name: str) -> str | None:
 
 def _start(visit: Visit, name: str, monitor: Monitor) -> None:
     """Propose the contract to all parties, and run it when they have agreed."""
+    asked = {"run": secrets.token_hex(16), "job": ""}
 
     def released() -> None:
         notice("good", visit.t("federation.released"))
 
-    def start() -> None:
+    async def start() -> None:
         with told():
-            run = secrets.token_hex(16)
-            job = visit.house.jobs.start("federate", {"federation": name, "run": run}, visit.who)
-            monitor.run = run
+            if asked["job"] and (await aside(visit.house.jobs.get, asked["job"], visit.who)).has_ended:
+                asked["run"] = secrets.token_hex(16)
+            run = asked["run"]
+            job = await start_once(visit, "federate", {"federation": name, "run": run})
+            asked["job"], monitor.run = job.id, run
             place.clear()
             with place:
                 Watch(visit, job.id, released)

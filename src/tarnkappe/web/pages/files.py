@@ -140,12 +140,28 @@ def _size(visit: Visit, size: int) -> str:
 
 
 def _remove_button(visit: Visit, file_id: str, name: str, refresh: Callable[[], None]) -> None:
-    def remove() -> None:
+    async def remove() -> None:
         with told():
-            visit.house.files.remove(file_id, visit.who)
+            await aside(visit.house.remove_file, file_id, visit.who)
             refresh()
 
-    button(visit.t("files.remove"), remove, "small danger", label=visit.t("files.remove_label", name=name))
+    def ask() -> None:
+        """What was made from a file goes with it, so nobody removes one by a slip of the hand."""
+        place.clear()
+        with place:
+            tag("span", visit.t("files.remove_sure"), "soft small", role="status")
+            button(visit.t("files.remove_all"), remove, "small danger")
+            button(visit.t("files.remove_not"), show, "small")
+
+    def show() -> None:
+        place.clear()
+        with place:
+            button(
+                visit.t("files.remove"), ask, "small danger", label=visit.t("files.remove_label", name=name)
+            )
+
+    place = box("line")
+    show()
 
 
 def _day(seconds: float) -> str:

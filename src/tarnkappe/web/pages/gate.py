@@ -25,7 +25,7 @@ from tarnkappe.web.widgets import (
     tag,
     title,
 )
-from tarnkappe.web.work import Watch, figures
+from tarnkappe.web.work import Watch, figures, start_once
 
 WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 640, 180, 48, 150, 26
 NEWEST = 100
@@ -154,12 +154,18 @@ def _curves(visit: Visit, named: dict[str, list[int]], axis: str, label: str) ->
 
 
 def _proof(visit: Visit, name: str) -> None:
-    def prove() -> None:
+    ended = {"rounds": 0}
+
+    def proven(job_id: str) -> None:
+        ended["rounds"] += 1  # what was answered since may be proven again
+        _proven(visit, job_id)
+
+    async def prove() -> None:
         with told():
-            job = visit.house.jobs.start("gate-proof", {"gate": name}, visit.who)
+            job = await start_once(visit, "gate-proof", {"gate": name}, ended["rounds"])
             place.clear()
             with place:
-                Watch(visit, job.id, lambda: _proven(visit, job.id))
+                Watch(visit, job.id, lambda: proven(job.id))
 
     tag("p", visit.t("gate.proof_help"), "soft")
     button(visit.t("gate.prove"), prove)

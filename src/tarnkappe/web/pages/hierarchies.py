@@ -147,7 +147,7 @@ class Editor:
             return
         with told():
             self.draft.hierarchies[self.column] = plan
-            self.draft.save(self.visit.house)
+            self.draft.save(self.visit)
         self._shown(found, "")
 
     def _shown(self, preview: dict[str, Any], trouble: str) -> None:

@@ -17,7 +17,7 @@ from tarnkappe.web.site import page
 from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import Live, box, button, card, choice, empty, figure, notice, table, tag, title
-from tarnkappe.web.work import Watch, beside, figures
+from tarnkappe.web.work import Watch, beside, figures, start_once
 
 LISTED = 10
 """How many of the best nodes a table lists."""
@@ -28,14 +28,14 @@ class LatticeCanvas(Element, component=ASSETS / "lattice.js"):
 
 
 @page("/runs/{job}/lattice", "lattice.title", rights=(Right.PUBLISH,))
-def lattice(visit: Visit, parts: dict[str, str]) -> None:
+async def lattice(visit: Visit, parts: dict[str, str]) -> None:
     """Classify all nodes, if that was not done yet, and show them."""
     job = visit.house.jobs.get(parts["job"], visit.who)
     steps(visit, "lattice", str(job.document.get("input", {}).get("file", "")), job.id)
     title(visit.t("lattice.title"), visit.t("lattice.lead"))
     tabs(visit, job.id, "lattice")
     document = {key: value for key, value in job.document.items() if key != "output"}
-    classified = beside(visit, "lattice", document)
+    classified = await beside(visit, "lattice", document)
     Watch(visit, classified.id, lambda: Explorer(visit, classified.id, document).show())
 
 
@@ -131,7 +131,7 @@ class Explorer:
         header = [self.t(f"lattice.{key}") for key in ("levels", "loss", "suppressed")]
         table(header, rows, label=self.t("lattice.best_nodes"), numbers=(1, 2))
 
-    def _apply(self) -> None:
+    async def _apply(self) -> None:
         with told():
             document = copy.deepcopy(self.document)
             for name, level in zip(self.found["columns"], self.found["nodes"][self.current], strict=True):
@@ -141,5 +141,5 @@ class Explorer:
                     if not key.endswith("level")
                 }
                 document["columns"][name] = {**plan, "level": level}
-            job = self.visit.house.jobs.start("anonymize", document, self.visit.who)
+            job = await start_once(self.visit, "anonymize", document)
             ui.navigate.to(f"/runs/{job.id}")

@@ -33,6 +33,7 @@ from tarnkappe.web.widgets import (
     tick,
     title,
 )
+from tarnkappe.web.work import start_once
 
 
 @page("/files/{file}/privacy", "privacy.title", rights=(Right.PUBLISH,))
@@ -65,7 +66,7 @@ class Wizard:
             tag("span", self.t("privacy.start_help"), "soft small")
 
     def _keep(self) -> None:
-        self.draft.save(self.visit.house)
+        self.draft.save(self.visit)
 
     # ------------------------------------------------------------------ what is chosen
 
@@ -211,7 +212,7 @@ class Wizard:
             choice(self.t("privacy.population"), files, self.draft.population, population, hint=hint)
         tick(self.t("privacy.several_rows"), self.draft.several_rows, several)
 
-    def _start(self) -> None:
+    async def _start(self) -> None:
         with told():
-            job = self.visit.house.jobs.start("anonymize", self.draft.document(), self.visit.who)
+            job = await start_once(self.visit, "anonymize", self.draft.document())
             ui.navigate.to(f"/runs/{job.id}")

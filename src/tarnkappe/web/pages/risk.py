@@ -42,8 +42,8 @@ def risk(visit: Visit, parts: dict[str, str]) -> None:
     Watch(visit, job.id, lambda: _check(visit, job))
 
 
-def _check(visit: Visit, job: JobRecord) -> None:
-    checked = beside(visit, "check", released(job))
+async def _check(visit: Visit, job: JobRecord) -> None:
+    checked = await beside(visit, "check", released(job))
     Watch(visit, checked.id, lambda: _found(visit, job, figures(visit, checked.id)))
 
 
@@ -88,11 +88,16 @@ def _attacks(visit: Visit, attacks: list[dict[str, Any]]) -> None:
         empty(visit.t("risk.no_attacks"), visit.t("risk.no_attacks_help"))
         return
     rows = [
-        [visit.t(f"attacks.{each['attack']}.title"), visit.n(each["victims"]), _percent(visit, each["share"])]
-        for each in attacks
+        [_attacked(visit, each), visit.n(each["victims"]), _percent(visit, each["share"])] for each in attacks
     ]
     header = [visit.t(f"risk.{key}") for key in ("attack", "victims", "share")]
     table(header, rows, label=visit.t("risk.attacks"), numbers=(1, 2))
+
+
+def _attacked(visit: Visit, each: dict[str, Any]) -> str:
+    """An attack with what it learns: there is one row for every sensitive column."""
+    name, column = visit.t(f"attacks.{each['attack']}.title"), each["parameters"].get("column")
+    return visit.t("risk.attack_on", attack=name, column=column) if column else name
 
 
 def _sensitive(visit: Visit, columns: dict[str, dict[str, Any]]) -> None:
@@ -108,12 +113,12 @@ def _replay(visit: Visit, job: JobRecord) -> None:
     def choose(name: str) -> None:
         chosen["attack"] = name
 
-    def start() -> None:
+    async def start() -> None:
         with told():
             document = {**released(job), "attack": {"name": chosen["attack"]}}
+            replayed = await beside(visit, "attack", document)
             place.clear()
             with place:
-                replayed = beside(visit, "attack", document)
                 Watch(visit, replayed.id, lambda: _outcome(visit, replayed.id))
 
     options = {name: visit.t(f"attacks.{name}.title") for name in REPLAYED}

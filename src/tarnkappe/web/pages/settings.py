@@ -28,7 +28,7 @@ from tarnkappe.web.widgets import (
 )
 
 
-@page("/settings", "settings.title")
+@page("/settings", "settings.title", rights=())
 async def settings(visit: Visit, parts: dict[str, str]) -> None:
     """What everybody can set, and below it what only some can."""
     del parts
@@ -90,9 +90,11 @@ class Tokens:
     def _call(self, label: str) -> None:
         self.label = label
 
-    def _make(self) -> None:
+    async def _make(self) -> None:
         with told():
-            _, self.secret = self.visit.house.people.tokens.make(self.visit.who, self.label or "–")
+            _, self.secret = await aside(
+                self.visit.house.people.tokens.make, self.visit.who, self.label or "–"
+            )
             self.part.refresh()
 
     def _show(self) -> None:
@@ -108,9 +110,9 @@ class Tokens:
                 self._revoke_button(token.id, token.label)
 
     def _revoke_button(self, token_id: str, label: str) -> None:
-        def revoke() -> None:
+        async def revoke() -> None:
             with told():
-                self.visit.house.people.revoke(self.visit.who, token_id)
+                await aside(self.visit.house.people.revoke, self.visit.who, token_id)
                 self.secret = ""
                 self.part.refresh()
 
@@ -179,9 +181,9 @@ class Staff:
                                 self._remove_button(person.name)
 
     def _remove_button(self, name: str) -> None:
-        def remove() -> None:
+        async def remove() -> None:
             with told():
-                self.visit.house.people.remove(name, self.visit.who.name)
+                await aside(self.visit.house.remove_person, name, self.visit.who.name)
                 self.part.refresh()
 
         button(self.t("files.remove"), remove, "small danger", label=self.t("files.remove_label", name=name))

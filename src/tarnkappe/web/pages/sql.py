@@ -28,7 +28,7 @@ from tarnkappe.web.widgets import (
     tag,
     title,
 )
-from tarnkappe.web.work import Watch
+from tarnkappe.web.work import Watch, start_once
 
 OPERATORS = ("generalize", "slice", "randomize")
 
@@ -78,7 +78,7 @@ class Console:
                 button(self.t("sql.explain"), lambda: self._start(explain=True))
 
     def _example(self) -> str:
-        draft = load_draft(self.visit.house, self.file)
+        draft = load_draft(self.visit, self.file)
         known = [] if draft is None else draft.quasi_identifiers[:2]
         columns = ", ".join(name if name.isidentifier() else f'"{name}"' for name in known) or "…"
         return f"SELECT {columns} FROM generalize({self.name}, k => 5, by => [{columns}])"
@@ -92,16 +92,16 @@ class Console:
     def _write(self, text: str) -> None:
         self.query = text
 
-    def _start(self, *, explain: bool) -> None:
+    async def _start(self, *, explain: bool) -> None:
         with told():
-            draft = load_draft(self.visit.house, self.file)
+            draft = load_draft(self.visit, self.file)
             document = {
                 "query": self.query,
                 "relations": {self.name: {"file": self.file}},
                 "columns": {} if draft is None else draft.columns(),
                 **({"sql": {"explain": True}} if explain else {}),
             }
-            job = self.visit.house.jobs.start("sql", document, self.visit.who)
+            job = await start_once(self.visit, "sql", document)
             ui.navigate.to(f"/sql?job={job.id}")
 
 

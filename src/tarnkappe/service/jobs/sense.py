@@ -1,0 +1,91 @@
+"""Whether a document makes sense: read in a process of its own, before anything is kept.
+
+A document is what a stranger sends. Reading it builds models, hierarchies and query plans, and a number in it
+may be as large as he likes; so it is read under limits of time and memory, and nobody else waits for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tarnkappe import errors
+from tarnkappe.errors import JobError, LimitError, TarnkappeError
+from tarnkappe.service.jobs.nursery import Nursery
+from tarnkappe.service.jobs.process import Ending, JobProcess
+from tarnkappe.service.people import Person
+from tarnkappe.service.settings import Limits
+from tarnkappe.service.work import Kind
+from tarnkappe.service.work.kind import require_sense
+
+SECONDS = 20.0
+MEMORY = 2 * 2**30
+AT_ONCE = 2
+"""Documents of one person that are read at the same time; others of hers wait."""
+MOST_WAITING = 60
+"""Of one person; each holds a thread that others may need."""
+
+
+class SenseCheck:
+    """Reads documents of people."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = dataclasses.replace(limits, job_seconds=SECONDS, job_memory=MEMORY)
+        self._lock = threading.Lock()
+        self._waiting: Counter[str] = Counter()
+        self._turns: dict[str, threading.Semaphore] = {}
+
+    def require(
+        self, kind: type[Kind], document: Mapping[str, Any], who: Person, nursery: Nursery | None
+    ) -> None:
+        """Refuse a document that its job could not read.
+
+        Args:
+            kind: of the job.
+            document: with paths in place of names.
+            who: asks.
+            nursery: where processes come from; without one the house is closed, and nobody waits for it.
+
+        Raises:
+            TarnkappeError: as the job would.
+        """
+        if nursery is None:
+            require_sense(kind, document)
+            return
+        with self._turn(who.id):
+            ending = self._read(kind, document, nursery)
+        if ending.how == "done":
+            return
+        if ending.how == "killed":
+            raise JobError("the document could not be read: the process that read it ended unexpectedly")
+        if not ending.kind:
+            raise LimitError(f"reading the document took too much and was ended: {ending.error}")
+        found = getattr(errors, ending.kind, TarnkappeError)
+        raise found(ending.error)
+
+    def _read(self, kind: type[Kind], document: Mapping[str, Any], nursery: Nursery) -> Ending:
+        never, nobody = threading.Event(), Path()
+        return JobProcess(nursery).run(
+            kind.name, document, {}, nobody, self._limits, never, lambda _: None, check=True
+        )
+
+    @contextmanager
+    def _turn(self, person: str) -> Iterator[None]:
+        with self._lock:
+            if self._waiting[person] >= MOST_WAITING:
+                raise LimitError("too many of your requests are being read: wait for some to be answered")
+            self._waiting[person] += 1
+            turns = self._turns.setdefault(person, threading.Semaphore(AT_ONCE))
+        try:
+            with turns:
+                yield
+        finally:
+            with self._lock:
+                self._waiting[person] -= 1
+                if not self._waiting[person]:
+                    del self._waiting[person], self._turns[person]
