@@ -26,6 +26,7 @@ from tarnkappe.service.people.tables import IDENTITIES
 from tarnkappe.service.settings import Limits
 from tarnkappe.state import AuditLog, Store
 from tarnkappe.state.store import METADATA
+from tarnkappe.table.files import Format, format_of
 
 FILES = sa.Table(
     "service_files",
@@ -73,6 +74,8 @@ class Files:
     ) -> None:
         self._store, self._folder, self._limits, self._clock = store, folder, limits, clock
         self._log = AuditLog(store)
+        self.look_into: Callable[[Path, Person], None] | None = None
+        """Refuses a binary file that would become too large; it parses, so it does so in another process."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     async def receive(self, stream: AsyncIterable[bytes], name: str, who: Person) -> StoredFile:
@@ -84,14 +87,14 @@ class Files:
         """
         from anyio import to_thread
 
-        with self._receiving(name, who) as upload:
+        with self._receiving(name, who, await to_thread.run_sync(self._room_of, who)) as upload:
             async for piece in stream:
                 upload.write(piece)
             return await to_thread.run_sync(upload.keep)
 
     def store(self, pieces: Iterable[bytes], name: str, who: Person) -> StoredFile:
         """The same for a file that is here already, in pieces."""
-        with self._receiving(name, who) as upload:
+        with self._receiving(name, who, self._room_of(who)) as upload:
             for piece in pieces:
                 upload.write(piece)
             return upload.keep()
@@ -165,11 +168,8 @@ class Files:
                 path.unlink(missing_ok=True)
 
     @contextmanager
-    def _receiving(self, name: str, who: Person) -> Iterator[_Upload]:
-        who.require(Right.PUBLISH)
+    def _receiving(self, name: str, who: Person, room: int) -> Iterator[_Upload]:
         suffix = suffix_for(name)
-        room = self._limits.stored_bytes - sum(file.bytes for file in self.list(who))
-        room = min(room, shutil.disk_usage(self._folder).free // 2)
         partial = self._folder / f"{secrets.token_hex(16)}.partial{suffix}"
         try:
             with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -179,9 +179,16 @@ class Files:
         finally:
             partial.unlink(missing_ok=True)
 
+    def _room_of(self, who: Person) -> int:
+        """How many bytes somebody may bring."""
+        room = self._limits.stored_bytes - sum(file.bytes for file in self.list(who))
+        return min(room, shutil.disk_usage(self._folder).free // 2)
+
     def keep(self, upload: _Upload) -> StoredFile:
         """Take an upload in that has come whole."""
         inspect(upload.partial, self._limits)
+        if format_of(upload.partial) in (Format.PARQUET, Format.ARROW) and self.look_into is not None:
+            self.look_into(upload.partial, upload.who)
         stored = StoredFile(
             secrets.token_hex(16),
             upload.who.id,

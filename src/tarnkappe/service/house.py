@@ -52,6 +52,7 @@ class House:
         self.files = Files(self.store, settings.folder / "files", settings.limits)
         self.drafts = Drafts(self.store)
         self.jobs = Jobs(self.store, settings.folder / "jobs", self.files, settings)
+        self.files.look_into = self.jobs.require_unpackable
         self.gates = Gates(settings.gates)
         self.exchange = Exchange(settings.sites)
         self.federations = Federations(settings.federations)

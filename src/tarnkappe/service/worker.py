@@ -29,6 +29,8 @@ from tarnkappe.cli.signals import take_over
 from tarnkappe.cli.start import load_libraries
 
 RESULT = "result.json"
+UNPACKING = "unpacking"
+"""In place of a kind of job: look how large an upload becomes."""
 SCRATCH = "scratch"
 """In the folder of a job: what libraries put down for a moment, so that nothing of it stays elsewhere."""
 REPORT = struct.Struct("?ii")
@@ -133,6 +135,7 @@ def _attend() -> NoReturn:
     """Wait for a task and do it."""
     from tarnkappe.service.work import KINDS, Work
     from tarnkappe.service.work.kind import require_sense
+    from tarnkappe.service.work.unpacking import require_unpackable
 
     out = os.fdopen(os.dup(0), "w", encoding="utf-8")
     line = _line()
@@ -148,6 +151,10 @@ def _attend() -> NoReturn:
     from tarnkappe.native import is_interruption
 
     try:
+        if task["kind"] == UNPACKING:
+            require_unpackable(Path(task["document"].pop("path")), **task["document"])
+            telling.tell(end="done")
+            os._exit(0)
         if task["check"]:
             require_sense(KINDS[task["kind"]], task["document"])
             telling.tell(end="done")

@@ -90,6 +90,10 @@ class Jobs(JobRunners):
             self._changed.notify()
         return job
 
+    def require_unpackable(self, path: Path, who: Person) -> None:
+        """Refuse an upload that would become too large when a job reads it."""
+        self._sense.require_unpackable(path, who, self._nursery)
+
     def get(self, job_id: str, who: Person) -> JobRecord:
         """One of the jobs of a person; those of others are as if they were not there.
 

@@ -1,6 +1,6 @@
-"""Whether a document makes sense: read in a process of its own, before anything is kept.
+"""Whether what somebody sends makes sense: looked at in a process of its own, before anything is kept.
 
-A document is what a stranger sends. Reading it builds models, hierarchies and query plans, and a number in it
+Reading a document builds models, hierarchies and query plans, and a number in it
 may be as large as he likes; so it is read under limits of time and memory, and nobody else waits for it.
 """
 
@@ -22,6 +22,8 @@ from tarnkappe.service.people import Person
 from tarnkappe.service.settings import Limits
 from tarnkappe.service.work import Kind
 from tarnkappe.service.work.kind import require_sense
+from tarnkappe.service.work.unpacking import require_unpackable
+from tarnkappe.service.worker import UNPACKING
 
 SECONDS = 20.0
 MEMORY = 2 * 2**30
@@ -59,14 +61,23 @@ class SenseCheck:
             return
         with self._turn(who.id):
             ending = self._read(kind, document, nursery)
-        if ending.how == "done":
+        _require_done(ending, "the document")
+
+    def require_unpackable(self, path: Path, who: Person, nursery: Nursery | None) -> None:
+        """Refuse an upload that would become too large when it is read; a row of it is never read here."""
+        asked = {
+            "unpacked_bytes": self._limits.unpacked_bytes,
+            "compression": self._limits.compression,
+        }
+        if nursery is None:
+            require_unpackable(path, **asked)
             return
-        if ending.how == "killed":
-            raise JobError("the document could not be read: the process that read it ended unexpectedly")
-        if not ending.kind:
-            raise LimitError(f"reading the document took too much and was ended: {ending.error}")
-        found = getattr(errors, ending.kind, TarnkappeError)
-        raise found(ending.error)
+        with self._turn(who.id):
+            never = threading.Event()
+            ending = JobProcess(nursery).run(
+                UNPACKING, {"path": str(path), **asked}, {}, Path(), self._limits, never, lambda _: None
+            )
+        _require_done(ending, "the file")
 
     def _read(self, kind: type[Kind], document: Mapping[str, Any], nursery: Nursery) -> Ending:
         never, nobody = threading.Event(), Path()
@@ -89,3 +100,14 @@ class SenseCheck:
                 self._waiting[person] -= 1
                 if not self._waiting[person]:
                     del self._waiting[person], self._turns[person]
+
+
+def _require_done(ending: Ending, what: str) -> None:
+    """Raise what the process has refused, or that it was ended."""
+    if ending.how == "done":
+        return
+    if ending.how == "killed":
+        raise JobError(f"{what} could not be read: the process that read it ended unexpectedly")
+    if not ending.kind:
+        raise LimitError(f"reading {what} took too much and was ended: {ending.error}")
+    raise getattr(errors, ending.kind, TarnkappeError)(ending.error)

@@ -1,0 +1,67 @@
+"""How large a table becomes when it is read: told by what its file says of itself, before a row is read.
+
+This runs in a process of its own: what parses a format may have bugs that a made-up file could use.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tarnkappe.errors import InputError, LimitError
+from tarnkappe.table.files import Format, format_of
+
+HARMLESS = 2**30
+"""Bytes that any file may become, however small it is: columns of one value are written in a few bytes."""
+WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
+"""Bytes that a value takes at least when it is read, by its physical type; texts take theirs besides."""
+
+
+def require_unpackable(path: Path, unpacked_bytes: int, compression: int) -> None:
+    """Refuse a table that would become too large.
+
+    Args:
+        path: of the file.
+        unpacked_bytes: the most that any file may become.
+        compression: how many times larger than the file it may become, beyond what is harmless.
+
+    Raises:
+        LimitError: it says of itself that it would.
+        InputError: it is no file of its format.
+    """
+    most = min(unpacked_bytes, max(path.stat().st_size * compression, HARMLESS))
+    try:
+        size = _parquet_size(path) if format_of(path) is Format.PARQUET else _arrow_size(path, most)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"the file is damaged or cut off ({type(error).__name__})") from None
+    if size > most:
+        raise LimitError(
+            f"unpacked, the table has more than {most:,} bytes: split it, or put it into a database"
+        )
+
+
+def _parquet_size(path: Path) -> int:
+    """From the footer: what pages become, or what their values take, whichever is more."""
+    with pq.ParquetFile(path) as file:
+        told, size = file.metadata, 0
+        for group in range(told.num_row_groups):
+            row_group = told.row_group(group)
+            for place in range(row_group.num_columns):
+                column = row_group.column(place)
+                width = WIDTHS.get(column.physical_type, 1)
+                values = max(column.num_values, row_group.num_rows)
+                size += max(column.total_uncompressed_size, values * width)
+        return max(size, told.num_rows * max(told.num_columns, 1))
+
+
+def _arrow_size(path: Path, most: int) -> int:
+    """Of all batches until it is too much; those that are compressed are unpacked one after the other."""
+    size = 0
+    with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
+        for place in range(file.num_record_batches):
+            size += file.get_batch(place).nbytes
+            if size > most:
+                break
+    return size
