@@ -1,5 +1,47 @@
 """Attackers of the service and its pages."""
 
-from tests.attackers.attacker import Trial
+from tests.attackers.attacker import Stage, Trial
+from tests.attackers.service import stages
+from tests.attackers.service.reborn import Reborn
+from tests.attackers.service.scavenger import Scavenger
+from tests.attackers.service.second_tab import SecondTab
+from tests.attackers.service.vandal import Vandal
+from tests.attackers.service.wrong_role import WrongRole
 
-TRIALS: list[Trial] = []
+TRIALS = [
+    Trial(
+        Scavenger(),
+        (
+            Stage("an upload that was used and deleted", stages.deleted_upload),
+            Stage("an upload that is kept", stages.kept_upload, unprotected=True),
+        ),
+    ),
+    Trial(
+        WrongRole(),
+        (
+            Stage("tokens for other work", stages.other_roles),
+            Stage("the steward's token", stages.steward_role, unprotected=True),
+        ),
+    ),
+    Trial(
+        Reborn(),
+        (
+            Stage("a new person with an old name", stages.new_bob),
+            Stage("the same person", stages.same_bob, unprotected=True),
+        ),
+    ),
+    Trial(
+        SecondTab(),
+        (
+            Stage("one key", stages.with_key),
+            Stage("no key", stages.without_key, unprotected=True),
+        ),
+    ),
+    Trial(
+        Vandal(),
+        (
+            Stage("the limits of a service", stages.with_limits),
+            Stage("limits taken away", stages.without_limits, unprotected=True),
+        ),
+    ),
+]

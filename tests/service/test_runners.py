@@ -1,0 +1,174 @@
+"""What runs jobs outlives whatever the store does, and what strangers send is read where it harms nobody."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
+
+from tarnkappe.errors import LimitError, ParameterError
+from tarnkappe.hierarchy import Intervals
+from tarnkappe.hierarchy.builder import HIGHEST
+from tarnkappe.service.house import House
+from tarnkappe.service.jobs import sense
+from tarnkappe.service.jobs.nursery import Nursery
+from tarnkappe.service.jobs.process import JobProcess
+from tarnkappe.service.people import Person
+from tarnkappe.service.settings import Limits, ServiceSettings
+from tarnkappe.service.work import KINDS
+from tests.service.conftest import Running
+from tests.service.test_jobs import until
+
+HUGE = 10**9
+
+
+@pytest.fixture
+def one_runner(tmp_path: Path) -> Iterator[House]:
+    limits = Limits(jobs_at_once=1, job_seconds=120.0)
+    with House(ServiceSettings(folder=tmp_path / "house", limits=limits)) as house:
+        yield house
+
+
+class Failing:
+    """A store that refuses some writes, by their number, once somebody has said so."""
+
+    def __init__(self, house: House, monkeypatch: pytest.MonkeyPatch, error: Callable[[], Exception]) -> None:
+        self.writes, self.refuse, self.error, self.is_on = 0, range(0), error, False
+        real = house.store.writing
+
+        @contextmanager
+        def writing() -> Iterator[sa.Connection]:
+            if threading.current_thread() in house.jobs._threads and self.is_on:
+                self.writes += 1
+                if self.writes in self.refuse:
+                    raise self.error()
+            with real() as connection:
+                yield connection
+
+        monkeypatch.setattr(house.store, "writing", writing)
+
+
+def locked() -> Exception:
+    return OperationalError("UPDATE", {}, Exception("database is locked"))
+
+
+@pytest.mark.parametrize("error", [locked, lambda: OSError(28, "no space left"), lambda: RuntimeError("?")])
+def test_a_job_ends_and_its_runner_lives_whichever_write_the_store_refuses(
+    one_runner: House, patients: bytes, monkeypatch: pytest.MonkeyPatch, error: Callable[[], Exception]
+) -> None:
+    ann = one_runner.people.add("ann", ["steward"])
+    document = {"input": {"file": one_runner.files.store([patients], "ward.csv", ann).id}}
+    failing = Failing(one_runner, monkeypatch, error)
+    for first in (1, 2):
+        failing.writes, failing.refuse, failing.is_on = 0, range(first, first + 2), True
+        job = one_runner.jobs.start("profile", document, ann)
+        until(lambda job=job: one_runner.jobs.get(job.id, ann).has_ended)
+        assert one_runner.jobs.get(job.id, ann).state == "done"
+        assert failing.writes >= 4, "two writes of a job's life, and two that were refused"
+        failing.is_on = False
+    assert all(thread.is_alive() for thread in one_runner.jobs._threads)
+    until(lambda: one_runner.jobs.is_well)
+
+
+def test_health_tells_while_the_store_refuses(
+    one_runner: House, patients: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = one_runner.people.add("ann", ["steward"])
+    document = {"input": {"file": one_runner.files.store([patients], "ward.csv", ann).id}}
+    failing = Failing(one_runner, monkeypatch, locked)
+    failing.refuse, failing.is_on = range(1, 10**6), True
+    job = one_runner.jobs.start("profile", document, ann)
+    until(lambda: not one_runner.jobs.is_well)
+    failing.refuse = range(0)
+    until(lambda: one_runner.jobs.get(job.id, ann).has_ended)
+    until(lambda: one_runner.jobs.is_well)
+
+
+def test_what_cleans_up_outlives_an_error(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise locked()
+
+    monkeypatch.setattr(house.jobs, "clean", fails)
+    house._clean_now()
+
+
+def test_a_process_that_is_cut_off_in_the_middle_of_a_line_has_ended() -> None:
+    ours, theirs = socket.socketpair()
+    process = JobProcess.__new__(JobProcess)
+    process._line, process._messages = ours, queue.Queue()
+    theirs.sendall(b'{"stage": "rea')
+    theirs.close()
+    process._listen()
+    assert process._messages.get_nowait() is None
+    ours.close()
+
+
+# ---------------------------------------------------------------------- what strangers send
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"width": 1, "levels": HUGE},
+        {"width": 1, "levels": 10**40},
+        {"width": tuple(2**level for level in range(HIGHEST + 1))},
+        {"quantiles": tuple(2**level for level in range(HIGHEST + 1, 0, -1))},
+        {"cuts": tuple((0,) for _ in range(HIGHEST + 1))},
+    ],
+    ids=str,
+)
+def test_more_levels_than_anybody_needs_are_refused_before_any_is_made(parameters: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=f"at most {HIGHEST} levels"):
+        Intervals(**parameters)
+
+
+def test_huge_parameters_are_answered_with_an_error_and_others_are_served(
+    service: Running, steward: httpx.Client, patients: bytes
+) -> None:
+    file_id = steward.post("/files", params={"name": "ward.csv"}, content=patients).json()["id"]
+    plan = {"builder": "intervals", "width": 1, "levels": HUGE}
+    preview = steward.post(f"/files/{file_id}/hierarchy", json={"column": "age", "hierarchy": plan})
+    assert (preview.status_code, preview.json()["kind"]) == (422, "ParameterError")
+    assert "at most 64 levels" in preview.json()["error"]
+    columns = {"age": {"role": "quasi-identifier", "hierarchy": plan}}
+    document = {"input": {"file": file_id}, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    assert steward.post("/jobs", json={"kind": "anonymize", "document": document}).status_code == 422
+    with service.client(service.somebody("bystander", "steward")) as other:
+        assert other.get("/files").status_code == 200
+
+
+def test_a_document_is_read_in_a_process_that_ends_at_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is that takes too long: nobody has to know the mistake beforehand."""
+    monkeypatch.setattr(sense, "SECONDS", 0.0)
+    check, nursery = sense.SenseCheck(Limits()), Nursery()
+    who = Person("ann", frozenset(), "1" * 32)
+    document = {"query": "SELECT 1", "relations": {"p": {"path": "/none.csv"}}}
+    try:
+        with pytest.raises(LimitError, match="took too much and was ended"):
+            check.require(KINDS["sql"], document, who, nursery)
+        assert not nursery._codes, "the process has ended and is forgotten"
+    finally:
+        nursery.close()
+
+
+def test_one_person_does_not_take_all_threads_for_her_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sense, "MOST_WAITING", 3)
+    check = sense.SenseCheck(Limits())
+    with check._turn("a"), check._turn("a"):
+        check._waiting["a"] += 1  # a third one, which waits
+        with pytest.raises(LimitError, match="too many of your requests"), check._turn("a"):
+            pass
+        with check._turn("b"):
+            pass
+        check._waiting["a"] -= 1
+    assert not check._waiting
+    assert not check._turns
