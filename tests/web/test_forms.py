@@ -129,6 +129,16 @@ def test_a_draft_becomes_a_job() -> None:
     assert job.suppression_limit == 0.05
 
 
+def test_a_sensitive_column_is_called_protected_only_where_a_promise_names_it() -> None:
+    draft = Draft("f1", {"age": "quasi-identifier", "income": "sensitive", "illness": "sensitive"})
+    assert draft.promises() == {"income": [], "illness": []}
+    draft.privacy += [
+        {"model": "k-anonymity", "k": 2},
+        {"model": "distinct-diversity", "column": "income", "l": 2},
+    ]
+    assert draft.promises() == {"income": ["distinct-diversity"], "illness": []}
+
+
 @pytest.mark.parametrize(
     ("draft", "missing"),
     [

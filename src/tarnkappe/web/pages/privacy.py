@@ -13,7 +13,7 @@ from tarnkappe.loss import LOSSES
 from tarnkappe.service.people import Right
 from tarnkappe.web.draft import Draft
 from tarnkappe.web.guarantees import QUESTIONS, Parameter, begin, parameters_of, shown
-from tarnkappe.web.pages.columns import profile_and_draft
+from tarnkappe.web.pages.columns import profile_and_draft, show_protection
 from tarnkappe.web.path import steps
 from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
@@ -75,6 +75,7 @@ class Wizard:
             empty(self.t("privacy.none"), self.t("privacy.none_help"))
         for place, entry in enumerate(self.draft.privacy):
             self._guarantee(place, entry)
+        show_protection(self.visit, self.draft)
 
     def _guarantee(self, place: int, entry: dict[str, Any]) -> None:
         name = entry["model"]

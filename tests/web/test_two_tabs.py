@@ -1,0 +1,45 @@
+"""Two tabs and a double click: nothing is overwritten, and nothing is started twice."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("nicegui", reason="NiceGUI is not installed")
+
+from tests.web.steps import Walk
+from tests.web.test_newcomer import ward
+
+__all__ = ["ward"]
+
+
+def jobs(walk: Walk) -> int:
+    """How many runs with a release there are."""
+    found = walk.page.request.get(f"{walk.service.url}/api/v1/jobs").json()
+    return sum(job["kind"] == "anonymize" for job in found)
+
+
+def test_a_second_tab_is_told_and_overwrites_nothing_and_a_double_click_starts_once(walk, ward) -> None:
+    first, second = walk(), walk()
+    first.open("/files")
+    first.page.get_by_label("Choose a file").set_input_files(ward)
+    first.page.wait_for_url("**/columns")
+    path = first.page.url.removeprefix(first.service.url)
+    first.page.get_by_label("Role of sex", exact=True).wait_for()
+    second.open(path)
+    for tab, name in ((first, "sex"), (second, "age")):
+        role = tab.page.get_by_label(f"Role of {name}", exact=True)
+        role.wait_for()
+        role.select_option("insensitive")
+        tab.see("Kept as it is, without protection" if tab is first else "changed in another tab")
+    second.open(path)
+    assert second.page.get_by_label("Role of sex", exact=True).input_value() == "insensitive"
+    assert second.page.get_by_label("Role of age", exact=True).input_value() == "quasi-identifier"
+    second.see("diagnosis: kept as it is, protected by nothing.")
+    second.open(path.replace("/columns", "/privacy"))
+    second.press("Add: Nobody stands out")
+    second.page.get_by_label("k: people who look the same").wait_for()
+    before = jobs(second)
+    second.button("Start").dblclick()
+    second.page.wait_for_url("**/runs/*")
+    second.heading("Take it with you")
+    assert jobs(second) == before + 1
