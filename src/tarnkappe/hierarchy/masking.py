@@ -11,8 +11,6 @@ from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy.builder import MOST_LEVELS, Builder, Domain, Labels, require_whole
 from tarnkappe.parameters import ACCEPTS
 
-"""A hierarchy with more levels helps nobody and makes the lattice too large to search."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Masking(Builder):
