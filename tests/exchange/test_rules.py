@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from datetime import date
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,8 +16,12 @@ from tarnkappe.errors import JobError
 from tarnkappe.exchange import Catalogue, Member, Network, Policy, Purpose, Verdict, check
 from tarnkappe.exchange.facts import HUMAN, STATED, ExpertDetermination, Protected, gather
 from tarnkappe.exchange.rules import FOLDER, Fact, Outcome, Rule, RuleSet, evaluate
-from tarnkappe.exchange.safe_harbor import filtered
+from tarnkappe.exchange.safe_harbor import filtered, safe_hierarchy
+from tarnkappe.hierarchy import Hierarchy, propose
+from tarnkappe.hierarchy.plan import planned_hierarchy
 from tarnkappe.risk import Kind
+from tarnkappe.table import Column
+from tarnkappe.table.encoding import encode_column
 from tests.exchange.scenes import FIXTURE, patients, request, surroundings
 
 SHIPPED = sorted(path.stem for path in FOLDER.glob("*.toml"))
@@ -185,3 +191,71 @@ def test_under_hipaa_nobody_over_89_leaves_with_his_age() -> None:
         surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=Catalogue.from_dict(catalogue)),
     )
     assert set(found.package.release.data.column("age").to_pylist()) == {"90+"}
+
+
+AGE_HIERARCHIES = {
+    "fives": {"builder": "intervals", "widths": [5, 10, 20]},
+    "odd": {"builder": "intervals", "widths": [7, 14]},
+    "proposed": None,
+    "root": {"builder": "root"},
+}
+
+
+@pytest.mark.parametrize("hierarchy", list(AGE_HIERARCHIES))
+@pytest.mark.parametrize("oldest", [(), (90, 91), (93, 104), (90, 95, 101)])
+def test_the_safe_harbor_filter_works_with_every_hierarchy_of_ages(
+    hierarchy: str, oldest: tuple[int, ...]
+) -> None:
+    ages = [*range(40, 90, 5), *oldest]
+    rows = [
+        [f"P{i:03}", ages[i % len(ages)], "M", 80, "AT", "Buero", f"D{i % 3}"] for i in range(12 * len(ages))
+    ]
+    age: dict[str, Any] = {"role": "quasi-identifier", "identifier_kind": 3}
+    if AGE_HIERARCHIES[hierarchy] is not None:
+        age["hierarchy"] = AGE_HIERARCHIES[hierarchy]
+    catalogue = {"attributes": {**FIXTURE["catalogue"]["attributes"], "age": age}}
+    found = check(
+        request("age", "diagnosis"),
+        surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=Catalogue.from_dict(catalogue)),
+    )
+    if found.package is None or "age" not in found.package.release.column_names:
+        return  # refused, or withheld
+    released = set(found.package.release.data.column("age").to_pylist())
+    for cell in released - {"90+", "*", None}:
+        numbers = [int(number) for number in re.findall(r"[0-9]+", cell)]
+        assert max(numbers) <= 90, cell
+    assert bool(oldest) >= ("90+" in released)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "hierarchy"),
+    [
+        (
+            2,
+            ["53715", "53716", "53703", "60601"],
+            [
+                ["53715", "537**", "*"],
+                ["53716", "537**", "*"],
+                ["53703", "537**", "*"],
+                ["60601", "606**", "*"],
+            ],
+        ),
+        (3, ["1950-02-03", "1960-05-06", "1970-01-01"], None),
+    ],
+)
+def test_a_filtered_column_whose_values_all_changed_is_still_generalized(
+    kind: int, cells: list[str], hierarchy: list[list[str]] | None
+) -> None:
+    column = encode_column("x", pa.chunked_array([cells]))
+    filtered_cells = filtered(pa.table({"x": cells}), {"x": Kind(kind)}, 2020).column("x")
+    after = encode_column("x", filtered_cells)
+
+    def build(own: Column) -> Hierarchy:
+        return (
+            propose(own).hierarchy
+            if hierarchy is None
+            else planned_hierarchy(Hierarchy.from_rows(hierarchy), own)
+        )
+
+    found = safe_hierarchy(after, frozenset(column.labels), build)
+    assert found.attach(after).levels is not None

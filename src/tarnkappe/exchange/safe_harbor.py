@@ -7,9 +7,16 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from tarnkappe.errors import HierarchyError, InputError, ParameterError
+from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.risk import Kind
+from tarnkappe.risk.cells import read_cell
 from tarnkappe.risk.identifiers import safe_age, safe_birth_year, safe_postcode
+from tarnkappe.risk.identifiers.safe_harbor import OLDEST
+from tarnkappe.table import MISSING, SUPPRESSED, Column
+from tarnkappe.table.encoding import encode_column
 
+AGE_DIGITS = 3
 YEAR = re.compile(r"\d{4}")
 
 
@@ -48,9 +55,56 @@ def filtered(
     return table
 
 
+def safe_hierarchy(
+    column: Column, originals: frozenset[str], build: Callable[[Column], Hierarchy]
+) -> Hierarchy:
+    """How a column generalizes whose values the filter has changed.
+
+    A hierarchy of ages knows numbers and no "90+". So it is built from the values that stayed; what the
+    filter wrote stays as it is up to the root, and a range that goes on after 89 ends there, since whoever is
+    older is no longer in it. Where no value stayed, the new ones are generalized as new values are.
+
+    Args:
+        column: the filtered column.
+        originals: the values before the filter.
+        build: makes the hierarchy of a column.
+    """
+    texts = [label for label in column.labels if label not in (MISSING, SUPPRESSED)]
+    stayed = [text for text in texts if text in originals]
+    written = [text for text in texts if text not in originals]
+    if not stayed:
+        try:
+            built = build(column)
+            built.attach(column)  # a hierarchy of the old values does not know the new ones
+            return built
+        except (HierarchyError, InputError, ParameterError):
+            return Hierarchy.from_rows([[value, SUPPRESSED] for value in column.labels])
+    ages = all(text.isdigit() and len(text) <= AGE_DIGITS for text in stayed)
+    values = pa.array([int(text) for text in stayed]) if ages else pa.array(stayed)
+    built = build(encode_column(column.name, pa.chunked_array([values])))
+    rows = [["" if cell is None else str(cell) for cell in row] for row in built.rows()]
+    known = {row[0] for row in rows}
+    if ages:
+        rows = [[row[0], *map(_ending_at_89, row[1:])] for row in rows]
+    new = [text for text in (*written, *_others(column)) if text not in known]
+    return Hierarchy.from_rows([*rows, *([text] * built.height + [built.root] for text in new)])
+
+
+def _others(column: Column) -> list[str]:
+    return [label for label in column.labels if label == SUPPRESSED]
+
+
+def _ending_at_89(label: str) -> str:
+    """A range of ages without those over 89."""
+    span = read_cell(label).range
+    if span is None or label == SUPPRESSED or span.high <= OLDEST + 1 or not 0 <= span.low <= OLDEST:
+        return label
+    return f"{span.low:g}-{OLDEST}"
+
+
 def _safe_date_or_age(text: str, today: int) -> str | None:
     """A number of up to three digits is an age; in anything else the year is looked for."""
-    if text.isdigit() and len(text) <= 3:
+    if text.isdigit() and len(text) <= AGE_DIGITS:
         return safe_age(int(text))
     found = YEAR.search(text)
     year = None if found is None else safe_birth_year(int(found[0]), today)

@@ -23,6 +23,7 @@ from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.policy import Policy, Thresholds
 from tarnkappe.exchange.request import Request, Wanted
 from tarnkappe.exchange.rules import Ruling
+from tarnkappe.exchange.safe_harbor import safe_hierarchy
 from tarnkappe.exchange.statistics import Profile, Statistics
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.release import plain
@@ -92,6 +93,7 @@ class Case:
     rulings: tuple[Ruling, ...] = ()
     history: History = dataclasses.field(default_factory=History)
     base: pa.Table | None = None
+    originals: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     known: list[Known] = dataclasses.field(default_factory=list)
     profile: Profile | None = None
     flagger: Flagger | None = None
@@ -166,8 +168,17 @@ class Case:
         return {name: self.role(name) for name in self.wanted}
 
 
-def quasi_identifier(attribute: Attribute, base: pa.Table) -> tuple[Column, Hierarchy]:
-    """A quasi-identifier of a selection: its values with their generalization, and the whole hierarchy."""
+def quasi_identifier(
+    attribute: Attribute, base: pa.Table, originals: frozenset[str] | None = None
+) -> tuple[Column, Hierarchy]:
+    """A quasi-identifier of a selection: its values with their generalization, and the whole hierarchy.
+
+    Where the safe harbor filter has changed the column, `originals` are its values before.
+    """
     column = encode_column(attribute.name, plain(base.column(attribute.name)))
-    hierarchy = attribute.hierarchy_for(column)
+    hierarchy = (
+        attribute.hierarchy_for(column)
+        if originals is None
+        else safe_hierarchy(column, originals, attribute.hierarchy_for)
+    )
     return hierarchy.attach(column), hierarchy

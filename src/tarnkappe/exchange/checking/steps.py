@@ -153,6 +153,10 @@ def _prepared(case: Case, base: pa.Table) -> pa.Table:
             base = base.set_column(base.column_names.index(name), name, pc.if_else(hidden, SUPPRESSED, texts))
     if "hipaa" in case.policy.rules and case.expert is None:
         kinds = {n: k for n in case.wanted if (k := case.catalogue[n].identifier_kind) is not None}
+        case.originals = {
+            name: frozenset(as_text(plain(base.column(name)).unique()).drop_null().to_pylist())
+            for name in kinds
+        }
         base = filtered(base, kinds, date.today().year)
         for name in [name for name in case.wanted if name not in base.column_names]:
             case.drop(name, "It is one of the 18 identifiers of the safe harbor rule.")
@@ -190,7 +194,7 @@ def _unknown_population() -> Finding:
 def _known(case: Case, name: str) -> Known:
     assert case.base is not None
     assert case.profile is not None
-    column, hierarchy = quasi_identifier(case.catalogue[name], case.base)
+    column, hierarchy = quasi_identifier(case.catalogue[name], case.base, case.originals.get(name))
     return Known(
         case.catalogue[name],
         column,

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import groupby, permutations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.privacy.distinct_diversity import distinct_values
-from tarnkappe.privacy.model import entries_of, require_whole
-from tarnkappe.risk.attacks.attack import SensitiveAttack
+from tarnkappe.privacy.model import entries_of, require, require_whole
+from tarnkappe.risk.attacks.attack import Attack, SensitiveAttack
 from tarnkappe.risk.attacks.target import Target
-from tarnkappe.table import Distribution
+from tarnkappe.table import SUPPRESSED, Distribution
 from tarnkappe.table.classes import Mask
+from tarnkappe.table.encoding import Counts
 
 
 def exclusions_needed(distribution: Distribution) -> npt.NDArray[np.int64]:
@@ -35,6 +38,34 @@ def posterior(distribution: Distribution, class_index: int, excluded: Iterable[s
     return {label: Fraction(n, sum(left.values())) for label, n in left.items()}
 
 
+def exclusions_needed_through(target: Target, column: str, through: str) -> tuple[Counts, list[set[str]]]:
+    """How many values of another column must be excluded to learn a value of this one; and which are learned.
+
+    A value of the other column is pure if all rows of the class that have it have one value v of this
+    column. Who excludes all values that are not pure for v is left with v. A suppressed cell cannot be
+    excluded. A class that gives nothing away so has -1.
+    """
+    classes = target.classes
+    tuples = classes.tuples
+    shown = tuples.counts > 0
+    own, other = tuples.columns[column], tuples.columns[through]
+    triples = np.unique(np.column_stack([classes.ids, other.codes, own.codes])[shown], axis=0)
+    needed = np.full(classes.num_classes, -1, dtype=np.int64)
+    learned: list[set[str]] = [set() for _ in range(classes.num_classes)]
+    for index, rows in groupby(triples.tolist(), key=lambda triple: triple[0]):
+        values: dict[str, set[str]] = {}
+        for _, known, secret in rows:
+            values.setdefault(other.labels[known], set()).add(own.labels[secret])
+        hidden = values.pop(SUPPRESSED, set())
+        pure = Counter(value for (value,) in (own for own in values.values() if len(own) == 1))
+        pure.pop(SUPPRESSED, None)
+        left = {value: len(values) - number for value, number in pure.items() if hidden <= {value}}
+        if left:
+            needed[index] = min(left.values())
+            learned[index] = {value for value, number in left.items() if number == needed[index]}
+    return needed, learned
+
+
 @dataclasses.dataclass(frozen=True)
 class BackgroundKnowledge(SensitiveAttack):
     """Learn the sensitive value of a person by excluding a number of other values.
@@ -42,6 +73,9 @@ class BackgroundKnowledge(SensitiveAttack):
     Victims are the members of the classes in which that many exclusions are enough. l-diversity stops
     an attacker who can exclude at most l - 2 values. The evidence tells for every number of exclusions
     how many rows need exactly that many.
+
+    With `through`, he excludes values of another sensitive column, and with them the rows that have these. A
+    release that is diverse in each column may fall to it; diversity with the other column `given` does not.
     """
 
     name = "background-knowledge"
@@ -49,31 +83,48 @@ class BackgroundKnowledge(SensitiveAttack):
     knowledge = "What linking needs, and some values that the person does not have."
 
     exclusions: int = 1
+    through: str = ""
 
     def __post_init__(self) -> None:
         require_whole(self.name, "exclusions", self.exclusions, 0)
+        require(self.through != self.column, f"{self.name} through '{self.column}' is the attack without it")
+
+    @classmethod
+    def usual(cls, target: Target) -> Sequence[Attack]:
+        """On each sensitive column, by itself and through each of the others."""
+        pairs = permutations(target.sensitive, 2)
+        return [*super().usual(target), *(cls(column, through=other) for column, other in pairs)]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {name: value for name, value in super().parameters.items() if value != ""}
 
     @property
     def certain(self) -> bool:
         return self.exclusions == 0
 
     def succeeds(self, target: Target) -> Mask:
-        needed = exclusions_needed(self.values(target))
+        needed = self._needed(target)
         return (needed >= 0) & (needed <= self.exclusions)
 
     def learned(self, target: Target, class_index: int) -> str:
+        if self.through:
+            _, learned = exclusions_needed_through(target, self.column, self.through)
+            return " or ".join(sorted(learned[class_index]))
         distribution = self.values(target)
         labels = distribution.column.labels
         return " or ".join(sorted(labels[code] for code, _ in entries_of(distribution, class_index)))
 
     def success(self, target: Target, victims: str) -> str:
-        return f"Whoever can exclude {self._excluded} learns the value of {victims}."
+        what = f"'{self.column}'" if self.through else "the value"
+        return f"Whoever can exclude {self._excluded} learns {what} of {victims}."
 
     def failure(self, target: Target) -> str:
-        return f"Excluding {self._excluded} is not enough to learn the value of anybody."
+        what = f"'{self.column}'" if self.through else "the value"
+        return f"Excluding {self._excluded} is not enough to learn {what} of anybody."
 
     def evidence(self, target: Target) -> dict[str, Any]:
-        needed = exclusions_needed(self.values(target))
+        needed = self._needed(target)
         counted = target.kept & (needed >= 0)
         rows = np.bincount(needed[counted], weights=target.classes.sizes[counted])
         return {"rows_by_exclusions_needed": {int(n): int(rows[n]) for n in np.flatnonzero(rows)}}
@@ -81,4 +132,11 @@ class BackgroundKnowledge(SensitiveAttack):
     @property
     def _excluded(self) -> str:
         number = "one value" if self.exclusions == 1 else f"{self.exclusions} values"
-        return f"{number} of '{self.column}'"
+        return f"{number} of '{self.through or self.column}'"
+
+    def _needed(self, target: Target) -> npt.NDArray[np.int64]:
+        if not self.through:
+            return exclusions_needed(self.values(target))
+        for name in (self.column, self.through):
+            target.distribution(name)  # refuses a column that is not sensitive
+        return exclusions_needed_through(target, self.column, self.through)[0]

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import entries_of
 from tarnkappe.privacy.shares import require_share
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
@@ -24,9 +23,10 @@ from tarnkappe.table.grouping import group_codes
 class KnowledgeRules(Attack):
     """Learn the sensitive value of a person after excluding what rules exclude.
 
-    Victims are the people for whom a rule excludes a value that their class shows, after which one value
-    has at least the probability `confidence`. l-diversity stops an attacker who excludes fewer than l - 1
-    values. Rules that exclude every value of a class contradict the release; nothing follows from them.
+    Victims are the people for whom rules exclude a row of their class, after which one value has at least the
+    probability `confidence`. A rule about another sensitive column excludes the rows that have its value.
+    l-diversity stops who excludes fewer than l - 1 values of the column itself. Rules that exclude
+    every row of a class contradict the release; nothing follows from them.
     """
 
     name = "knowledge-rules"
@@ -43,7 +43,7 @@ class KnowledgeRules(Attack):
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:
         about = {rule.column for rule in target.background.rules}
-        return [cls(column) for column in target.sensitive if column in about]
+        return [cls(column) for column in target.sensitive if about & set(target.sensitive)]
 
     @property
     def certain(self) -> bool:
@@ -51,7 +51,7 @@ class KnowledgeRules(Attack):
 
     def find(self, target: Target, shown: int | None) -> Found:
         target.distribution(self.column)  # refuses a column that is not sensitive
-        rules = [rule for rule in target.background.rules if rule.column == self.column]
+        rules = [rule for rule in target.background.rules if rule.column in target.sensitive]
         people, fit = target.people, target.fit
         applies = np.zeros((len(rules), people.number), dtype=bool)
         for place, rule in enumerate(rules):
@@ -64,7 +64,7 @@ class KnowledgeRules(Attack):
         found: list[tuple[int, str, Fraction]] = []
         for group, row in enumerate(grouping.representatives.tolist()):
             held = [rule for rule, about_them in zip(rules, applies[:, row], strict=True) if about_them]
-            excluded = {value for rule in held for value in rule.excludes}
+            excluded = {(rule.column, value) for rule in held for value in rule.excludes}
             guess = self._guess(target, fit.classes_for(int(people.kind_of_row[row])), excluded)
             if guess is not None and guess[1] >= decimal(self.confidence):
                 found.append((group, *guess))
@@ -89,18 +89,23 @@ class KnowledgeRules(Attack):
         )
 
     def _guess(
-        self, target: Target, classes: npt.NDArray[np.int64], excluded: set[str]
+        self, target: Target, classes: npt.NDArray[np.int64], excluded: set[tuple[str, str]]
     ) -> tuple[str, Fraction] | None:
-        """The likeliest value that is left, if the rules exclude any that the classes show."""
-        distribution = target.distribution(self.column)
-        labels = distribution.column.labels
-        counts: Counter[str] = Counter()
-        for index in classes.tolist():
-            if distribution.sizes[index] < target.classes.sizes[index]:
-                return None  # a suppressed cell may hide any value
-            counts.update({labels[code]: number for code, number in entries_of(distribution, index)})
-        left = {value: number for value, number in counts.items() if value not in excluded}
-        if not left or len(left) == len(counts):
+        """The likeliest value that is left, if the rules exclude any row that the classes show."""
+        distribution, tuples = target.distribution(self.column), target.classes.tuples
+        if (distribution.sizes[classes] < target.classes.sizes[classes]).any():
+            return None  # a suppressed cell may hide any value
+        rows = np.flatnonzero(np.isin(target.classes.ids, classes) & (tuples.counts > 0))
+        possible = np.ones(len(rows), dtype=bool)
+        for name in {name for name, _ in excluded}:
+            column = tuples.columns[name]
+            wrong = [code for code, label in enumerate(column.labels) if (name, label) in excluded]
+            possible &= ~np.isin(column.codes[rows], wrong)
+        if possible.all() or not possible.any():
             return None
+        column = tuples.columns[self.column]
+        left: Counter[str] = Counter()
+        for row in rows[possible].tolist():
+            left[column.labels[int(column.codes[row])]] += int(tuples.counts[row])
         value = min(left, key=lambda label: (-left[label], label))
-        return value, Fraction(left[value], sum(left.values()))
+        return value, Fraction(left[value], left.total())
