@@ -165,6 +165,36 @@ def test_a_rare_combination_is_proven_by_its_rarest_value_or_by_a_joint_figure_n
     assert (whole.rare, whole.unknown) == (0, 0)
 
 
+@pytest.mark.parametrize("group", ["origin", "sex"])
+@pytest.mark.parametrize("rare", ["feature", "selection"])
+def test_what_is_rare_within_a_group_counts_whatever_the_group_is_called(group: str, rare: str) -> None:
+    """Of the 1000 people of a group 4 have the age, or what the others were selected by."""
+    rows = [{"age": "1", "sex": "M", "origin": "A"}] * 4
+    mine = known(rows, dict.fromkeys(HIERARCHIES, 1.0), {"age": 1, "sex": 0, "origin": 2})
+    value = rows[0][group]
+    about = {"age": "1"} if rare == "feature" else {ANCHOR.attribute: ANCHOR.values[0]}
+    others = {"age": "2"} if rare == "feature" else {ANCHOR.attribute: "something else"}
+    asked = Asked(ANCHOR, tuple(HIERARCHIES), {group: [value]})
+
+    def profile(share: float) -> Profile:
+        statistics = Statistics(Store.in_memory())
+        facts = [
+            Fact((group, value), said, part, 1000, "s", date(2020, 1, 1))
+            for said, part in ((about, share), (others, 1 - share))
+        ]
+        statistics.add(facts, "f", "0" * 64)
+        return ask(statistics, asked)
+
+    levels, live = {"age": 0, "sex": 0, "origin": 0}, np.ones(4, dtype=bool)
+    assert pattern(mine, levels, live, profile(0.004), 5).people == 4
+    assert pattern(mine, levels, live, profile(0.4), 5).people == 0
+    withheld = {name: level for name, level in levels.items() if name != group}
+    assert pattern(mine, withheld, live, profile(0.004), 5).people == 0
+    found = [choose(mine, Flagger(mine, LIMITS), profile(share), 5, 1) for share in (0.004, 0.4)]
+    conspicuous, usual = (each and (dict(each.levels), each.withheld) for each in found)
+    assert conspicuous != usual
+
+
 def test_typical_values_are_released_in_ranges() -> None:
     rows = [{"age": a, "sex": "M", "origin": "A"} for a in "112233"]
     [age, sex, origin] = known(rows, dict.fromkeys(HIERARCHIES, 1.0), {"age": 1, "sex": 0, "origin": 2})

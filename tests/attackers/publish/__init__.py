@@ -5,8 +5,13 @@ from tests.attackers.publish import stages
 from tests.attackers.publish.column_order import ColumnOrder
 from tests.attackers.publish.false_cells import FalseCells
 from tests.attackers.publish.method_stages import METHODS, stage, two_orders
+from tests.attackers.publish.names_and_codes import NamesAndCodes
+from tests.attackers.publish.other_suppression import OtherSuppression
 from tests.attackers.publish.recount import Recount
+from tests.attackers.publish.risk_stages import ESTIMATES, OPTIMA, SCANNED, SECOND_COLUMN
 from tests.attackers.publish.row_order import RowOrder
+from tests.attackers.publish.second_column import SecondColumn
+from tests.attackers.publish.unique_people import UniquePeople
 
 TRIALS = [
     Trial(
@@ -25,4 +30,8 @@ TRIALS = [
         ColumnOrder(),
         (*map(two_orders, ("levels", "mondrian", "datafly", "mu-argus")), two_orders("levels", fewer=40)),
     ),
+    Trial(UniquePeople(), ESTIMATES),
+    Trial(OtherSuppression(), OPTIMA),
+    Trial(SecondColumn(), SECOND_COLUMN),
+    Trial(NamesAndCodes(), SCANNED),
 ]

@@ -197,7 +197,9 @@ def pattern(
     """Whether combinations of values are rare in the population, as far as the statistics prove it.
 
     Independence is never assumed. Of a combination that no joint distribution covers, the rarest of its
-    values is an upper bound: if even that is too rare, the combination is; if not, nothing is known.
+    values is an upper bound: if even that is too rare, the combination is; if not, nothing is known. Within a
+    group that a combination names, such as an occupation, what is rare there bounds it too: also what the
+    people were selected by.
     """
     chosen = [each for each in known if each.name in levels]
     rows = np.flatnonzero(live)
@@ -226,7 +228,30 @@ def pattern(
             most = joint_bound(distribution, labels, hierarchies, own)[some.ids]
         expected = np.minimum(expected, distribution.population * most)
         covered |= set(names) == set(labels)
+    for (kind, value), distribution in profile.within_groups():
+        if kind in labels and distribution.population is not None:
+            members = np.array([label == value for label in labels[kind]])[first[kind]]
+            most = _most_within(distribution, labels, hierarchies, first, profile)
+            expected = np.where(members, np.minimum(expected, distribution.population * most), expected)
     rare = expected < k
     return Pattern(
         groups.num_groups, int(rare.sum()), int(sizes[rare].sum()), int(np.count_nonzero(~rare & ~covered))
     )
+
+
+def _most_within(
+    distribution: Distribution,
+    labels: Mapping[str, Sequence[str]],
+    hierarchies: Mapping[str, Hierarchy],
+    first: Mapping[str, npt.NDArray[np.int32]],
+    profile: Profile,
+) -> npt.NDArray[np.float64] | float:
+    """At most which share of a group has the values of each combination, by one attribute of the group."""
+    (name,) = distribution.attributes if len(distribution.attributes) == 1 else ("",)
+    if name in labels:
+        return bounds(distribution, labels[name], hierarchies[name]).high[first[name]]
+    if name != profile.anchor.attribute:
+        return 1.0
+    shares = [distribution.shares.get((value,)) for value in profile.anchor.values]
+    known = sum(share + distribution.margin for share in shares if share is not None)
+    return float(min(1.0, known + (distribution.unknown if None in shares else 0.0)))

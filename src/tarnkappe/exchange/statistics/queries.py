@@ -41,21 +41,20 @@ class Reply:
 
 Query = Callable[[Statistics, Asked, date], Reply]
 
-CONDITIONING = ("occupation",)
-"""Attributes by whose values people are looked at as groups."""
 
+def q1_features_of_groups(statistics: Statistics, asked: Asked, today: date) -> Reply:
+    """Which diseases and features are frequent in the groups (occupations and others) that are asked for?
 
-def q1_diseases_of_occupations(statistics: Statistics, asked: Asked, today: date) -> Reply:
-    """Which diseases are frequent in the occupations that are asked for?"""
+    A group is all who have a value of some attribute, as far as the statistics know such groups. What it is
+    called does not matter.
+    """
     found: dict[tuple[Condition, tuple[str, ...]], Distribution] = {}
-    for kind in CONDITIONING:
-        if kind not in asked.attributes:
-            continue
+    for kind in asked.attributes:
         here = set(asked.values.get(kind, ()))
         for name in dict.fromkeys([asked.anchor.attribute, *asked.attributes]):
             known = statistics.distributions(kind, (name,), today) if name != kind else {}
             found |= {((kind, value), (name,)): known[value] for value in sorted(here & set(known))}
-    return Reply("Which diseases are frequent in these occupations?", found)
+    return Reply("Which diseases and features are frequent in these groups, such as occupations?", found)
 
 
 def q2_features_of_the_selection(statistics: Statistics, asked: Asked, today: date) -> Reply:
@@ -78,7 +77,7 @@ def q3_everybody(statistics: Statistics, asked: Asked, today: date) -> Reply:
     return Reply("How frequent are these values among everybody?", found)
 
 
-QUERIES: tuple[Query, ...] = (q1_diseases_of_occupations, q2_features_of_the_selection, q3_everybody)
+QUERIES: tuple[Query, ...] = (q1_features_of_groups, q2_features_of_the_selection, q3_everybody)
 """All questions, in the order in which they are asked."""
 
 
@@ -117,6 +116,16 @@ class Profile:
             for reply in self.replies
             for (condition, _), distribution in reply.distributions.items()
             if condition in wanted and distribution and distribution.population is not None
+        ]
+
+    def within_groups(self) -> list[tuple[Condition, Distribution]]:
+        """What is known of groups in the selection, such as occupations, with how many people there are."""
+        anchors = {(self.anchor.attribute, value) for value in self.anchor.values}
+        return [
+            (condition, distribution)
+            for reply in self.replies
+            for (condition, _), distribution in reply.distributions.items()
+            if condition not in anchors | {EVERYBODY} and distribution and distribution.population is not None
         ]
 
     @property
