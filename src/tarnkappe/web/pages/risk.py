@@ -96,8 +96,10 @@ def _attacks(visit: Visit, attacks: list[dict[str, Any]]) -> None:
 
 def _attacked(visit: Visit, each: dict[str, Any]) -> str:
     """An attack with what it learns: there is one row for every sensitive column."""
-    name, column = visit.t(f"attacks.{each['attack']}.title"), each["parameters"].get("column")
-    return visit.t("risk.attack_on", attack=name, column=column) if column else name
+    name = visit.t(f"attacks.{each['attack']}.title")
+    columns = (each["parameters"].get("through"), each["parameters"].get("column"))
+    learned = " → ".join(filter(None, columns))  # what is excluded, and what is learned by that
+    return visit.t("risk.attack_on", attack=name, column=learned) if learned else name
 
 
 def _sensitive(visit: Visit, columns: dict[str, dict[str, Any]]) -> None:
