@@ -11,7 +11,7 @@ from tarnkappe.errors import ColumnError, JobError, ParameterError
 from tarnkappe.hierarchy import Hierarchy, Ordered
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
-from tarnkappe.parameters import checked
+from tarnkappe.parameters import checked, fits, shown
 from tarnkappe.recoding import Aggregation
 from tarnkappe.table import Column, Role, Table
 
@@ -124,8 +124,8 @@ def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str
     """The plan of a column as a job file describes it, its hierarchy being read already."""
     limits = {key: _level(name, key, plan[key]) for key in LEVEL_KEYS if key in plan}
     weight, suppressed = plan.get("weight"), plan.get("suppressed", False)
-    if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int | float)):
-        raise JobError(f"[columns.{name}]: weight is a number, not {weight!r}")
+    if weight is not None and not fits(weight, float):
+        raise JobError(f"[columns.{name}]: weight is a number, not {shown(weight)}")
     if not isinstance(suppressed, bool):
         raise JobError(f"[columns.{name}]: suppressed is true or false, not {suppressed!r}")
     return ColumnPlan(

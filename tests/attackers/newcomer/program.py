@@ -16,7 +16,7 @@ class Program:
     people: Path
     job: Path
 
-    def run(self, *words: str | Path, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str | Path, seconds: float = 600) -> subprocess.CompletedProcess[str]:
         """Start it in her folder and wait for its end."""
         return subprocess.run(
             [*self.words, *map(str, words)],
