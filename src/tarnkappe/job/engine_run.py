@@ -34,7 +34,10 @@ from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
 from tarnkappe.recoding import Pass
 from tarnkappe.risk import attack_all
 from tarnkappe.table import Table
-from tarnkappe.table.encoding import Column, Progress
+from tarnkappe.table.encoding import Column, Counts, Progress
+
+LOOKED_AT = 200_000
+"""How many rows the detectors of identifiers are shown; each value is at least once among them."""
 
 
 def run_in_engine(job: Job, *, seed: int | None = None, progress: Progress | None = None) -> Result:
@@ -70,7 +73,8 @@ def _run(
     with watch.stage("look for identifiers"):
         for name in untouched(table):
             if name not in job.accepted:
-                values = plain(engine.group([name], progress).table.data.column(name))
+                counted = engine.group([name], progress)
+                values = plain(counted.table.data.column(name)).take(_alike(counted.counts))
                 refuse_identifiers(Table(pa.table({name: values})), [name], progress=progress)
     prepared = _prepared(job, engine, table, watch, progress)
     solution = solve(prepared.problem, search, watch, progress)
@@ -89,6 +93,12 @@ def _run(
         if made.manifest is not None:
             write_manifest(result, job, made.release, made.manifest)
     return result
+
+
+def _alike(counts: Counts) -> pa.Array:
+    """Rows in which values occur as often as in the source, or in proportion if it is large."""
+    times = np.maximum(1, np.round(counts * min(1.0, LOOKED_AT / max(1, counts.sum())))).astype(np.int64)
+    return pa.array(np.repeat(np.arange(len(times)), times))
 
 
 def _refuse_misfits(job: Job) -> None:
@@ -177,6 +187,8 @@ def _described(job: Job, engine: Engine) -> Table:
     """The columns of the source with their roles; its rows stay where they are."""
     columns = Table(pa.table({name: pa.nulls(0) for name in engine.columns}))
     table = job.with_roles(columns)
+    if not table.quasi_identifiers:
+        raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
     withheld = [
         name
         for names in needed_distributions(job.privacy)
@@ -198,8 +210,6 @@ def _prepared(
     looked_at = [*needed_distributions(job.privacy), *job.loss.distributions]
     needed = [table.require(name) for names in looked_at for name in names]
     names = dict.fromkeys([*table.quasi_identifiers, *needed, *table.sensitive])
-    if not table.quasi_identifiers:
-        raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
     with watch.stage("read"):
         if table.identifiers and not job.several_rows_per_person:
             _refuse_repeated_people(engine, table)
