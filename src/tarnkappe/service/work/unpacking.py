@@ -53,7 +53,7 @@ def _parquet_size(path: Path) -> int:
                 width = WIDTHS.get(column.physical_type, 1)
                 values = max(column.num_values, row_group.num_rows)
                 size += max(column.total_uncompressed_size, values * width)
-        return max(size, told.num_rows * max(told.num_columns, 1))
+        return int(max(size, told.num_rows * max(told.num_columns, 1)))
 
 
 def _arrow_size(path: Path, most: int) -> int:
