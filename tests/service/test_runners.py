@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from tarnkappe.errors import LimitError, ParameterError
 from tarnkappe.hierarchy import Intervals
-from tarnkappe.hierarchy.builder import HIGHEST
+from tarnkappe.hierarchy.builder import MOST_LEVELS
 from tarnkappe.service.house import House
 from tarnkappe.service.jobs import sense
 from tarnkappe.service.jobs.nursery import Nursery
@@ -120,14 +120,14 @@ def test_a_process_that_is_cut_off_in_the_middle_of_a_line_has_ended() -> None:
     [
         {"width": 1, "levels": HUGE},
         {"width": 1, "levels": 10**40},
-        {"width": tuple(2**level for level in range(HIGHEST + 1))},
-        {"quantiles": tuple(2**level for level in range(HIGHEST + 1, 0, -1))},
-        {"cuts": tuple((0,) for _ in range(HIGHEST + 1))},
+        {"width": tuple(2**level for level in range(MOST_LEVELS + 1))},
+        {"quantiles": tuple(2**level for level in range(MOST_LEVELS + 1, 0, -1))},
+        {"cuts": tuple((0,) for _ in range(MOST_LEVELS + 1))},
     ],
     ids=str,
 )
 def test_more_levels_than_anybody_needs_are_refused_before_any_is_made(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=f"at most {HIGHEST} levels"):
+    with pytest.raises(ParameterError, match=f"at most {MOST_LEVELS} levels"):
         Intervals(**parameters)
 
 
