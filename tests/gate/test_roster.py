@@ -324,11 +324,14 @@ def test_what_is_kept_of_a_stored_value_does_not_tell_it(clinic: Path) -> None:
 @pytest.mark.parametrize("place", ["file", "postgresql"])
 def test_a_store_has_one_gate_at_a_time(place: str, tmp_path: Path, request: Any) -> None:
     address = request.getfixturevalue("postgres") if place == "postgresql" else str(tmp_path / "answers")
-    one = Lease.take(Store.open(address))
+    here, there = Store.open(address), Store.open(address)
+    one = Lease.take(here)
     with pytest.raises(ParameterError, match="another gate is open on this store"):
-        Lease.take(Store.open(address))
+        Lease.take(there)
     one.end()
-    Lease.take(Store.open(address)).end()
+    Lease.take(there).end()
+    here.close()
+    there.close()
 
 
 def test_a_second_gate_on_one_store_is_refused_at_its_start(clinic: Path) -> None:

@@ -86,11 +86,14 @@ class Keeper:
         """
         policy.require_values()
         store = Store.open(policy.store)
-        lease = Lease.take(store)
+        lease: Lease | None = None
         try:
+            lease = Lease.take(store)
             keeper = cls(policy, Source.open(policy), store)
         except BaseException:
-            lease.end()
+            store.close()
+            if lease is not None:
+                lease.end()
             raise
         keeper._lease = lease
         return keeper

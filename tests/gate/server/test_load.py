@@ -47,7 +47,7 @@ def ask(connection: psycopg.Connection[Any], asked: Asked) -> tuple[str, ...]:
 def check_exactly(chosen: Policy, answers: int) -> None:
     """The first answers, looked at by the exact solver alone: everybody keeps k possible values."""
     entries = list(HistoryStore(Store.open(chosen.store)).entries("everyone", "disease"))[:answers]
-    codes = {disease: number for number, disease in enumerate(DISEASES)}
+    codes = {disease: number for number, disease in enumerate((*DISEASES, "(other)"))}
     knowledge, numbers, truth = Knowledge(len(codes)), {}, []
     for entry in entries:
         for person, label in entry.newcomers:
