@@ -1,7 +1,8 @@
 """What a gate must never forget: every answer, before it leaves.
 
-People are in it by keyed marks, not by name. Their true values are in it as labels, since the gate must
-notice when they change: whoever has both the store and the key knows as much as the owner of the table.
+People are in it by keyed marks, not by name. Their true values are in it as labels, since the audit must see
+that they were answered, and as keyed marks of what the table has, since the gate must notice when that
+changes: whoever has both the store and the key knows as much as the owner of the table.
 """
 
 from __future__ import annotations

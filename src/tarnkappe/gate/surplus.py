@@ -41,9 +41,9 @@ rule is the same, only faster, and few answers need step 3.
 **Its limits.** The test in step 2 must be exact. With the strategy `exact` it is. `witness-pool` may give
 up on a draw that would have done (`unproven` counts how often). A table is then excluded only if the search
 gives up on P in this table whatever its random numbers are, which are secret, although in the true table it
-did not. Other strategies turn down by rules that depend on the true values, and the policy is warned. The
-values that a column may have are presumed to be public, and so is who was inserted, deleted or changed, and
-when.
+did not. Other strategies turn down by rules that depend on the true values, and a policy cannot name them.
+The values that a column may have are presumed to be public, and so is who was inserted, deleted or changed,
+and when; `labels` and `roster` see to it that this tells nothing.
 """
 
 from __future__ import annotations
