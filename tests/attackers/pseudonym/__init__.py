@@ -3,7 +3,8 @@
 from functools import partial
 
 from tests.attackers.attacker import Stage, Trial
-from tests.attackers.pseudonym import vault_stages
+from tests.attackers.pseudonym import stages, vault_stages
+from tests.attackers.pseudonym.family import Family
 from tests.attackers.pseudonym.vault_insider import VaultInsider
 from tests.attackers.pseudonym.vault_writer import VaultWriter
 
@@ -27,6 +28,16 @@ TRIALS: list[Trial] = [
         (
             Stage("a vault that its members know", vault_stages.vault),
             Stage("keys that have seen nothing", vault_stages.vault_nobody_remembers, unprotected=True),
+        ),
+    ),
+]
+
+TRIALS += [
+    Trial(
+        Family(),
+        (
+            Stage("linked tables", stages.vault),
+            Stage("a person says that they are one", stages.decided_to_be_one, unprotected=True),
         ),
     ),
 ]

@@ -2,7 +2,7 @@
 
 Sure pairs are linked, doubtful ones are left to a person. Records of one source are taken for different
 people, so whoever has a better partner in a source is not linked with a worse one: that keeps twins and
-namesakes apart. Given names that have nothing in common are never sure, however much else agrees.
+namesakes apart. What contradicts a link is left to a person, however much else agrees (`contradictions`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from tarnkappe.errors import ParameterError
 from tarnkappe.pseudonym.identity import Identity
 from tarnkappe.pseudonym.linkage.blocking import candidates
+from tarnkappe.pseudonym.linkage.contradictions import contradictions
 from tarnkappe.pseudonym.linkage.records import Records, records
-from tarnkappe.pseudonym.linkage.similarity import DIFFERENT, Levels, levels
+from tarnkappe.pseudonym.linkage.similarity import Levels, levels
 from tarnkappe.pseudonym.linkage.weights import Floats, Weights, chances, estimate, scores
 from tarnkappe.table.encoding import Progress
 
@@ -31,10 +32,11 @@ Decisions = Mapping[frozenset[Identity], bool]
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Doubt:
-    """A pair for a person to decide, and how likely it is one person."""
+    """A pair for a person to decide, how likely it is one person, and what speaks against it."""
 
     chance: float
     pair: Pair
+    why: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,8 +107,7 @@ class _Judge:
     def judge(self, pairs: np.ndarray, found: Levels, score: Floats) -> Links:
         self._take_decisions()
         chance = chances(score, self._weights.prior)
-        given = next((i for i, field in enumerate(self._people.fields) if field.kind == "given"), None)
-        strangers = found[:, given] == DIFFERENT if given is not None else np.zeros(len(pairs), dtype=bool)
+        against = contradictions(self._people, pairs, found)
         kept = np.flatnonzero(chance >= self._doubtful)
         kept = kept[np.argsort(-score[kept], kind="stable")]
         rivals = _Rivals(pairs[kept], score[kept], self._sources)
@@ -115,16 +116,16 @@ class _Judge:
             left, right = map(int, pairs[place])
             if self._pair(left, right) in self._decisions or self._root(left) == self._root(right):
                 continue
-            is_sure = chance[place] >= self._sure_chance and not strangers[place]
+            is_sure = chance[place] >= self._sure_chance and not against[place]
             if not self._may_be_one(left, right):
                 continue  # one of them has a better partner in this source
             if is_sure and rivals.lead(left, right, float(score[place])) >= MARGIN:
                 self._unite(left, right)
             else:
-                doubts.append((float(chance[place]), left, right))
+                doubts.append((float(chance[place]), left, right, str(against[place])))
         open_doubts = [
-            Doubt(round(chance, 4), (self._people.people[left], self._people.people[right]))
-            for chance, left, right in doubts
+            Doubt(round(chance, 4), (self._people.people[left], self._people.people[right]), why)
+            for chance, left, right, why in doubts
             if self._may_be_one(left, right)
         ]
         groups: dict[int, list[Identity]] = {}

@@ -70,6 +70,7 @@ def _rows(doubts: Sequence[Doubt], fields: Sequence[str]) -> list[dict[str, obje
         {
             "decision": "",
             "chance": doubt.chance,
+            "against": doubt.why,
             **{
                 f"{side} {name}": value
                 for side, person in zip(("left", "right"), doubt.pair, strict=True)
@@ -81,7 +82,8 @@ def _rows(doubts: Sequence[Doubt], fields: Sequence[str]) -> list[dict[str, obje
 
 
 def _as_csv(doubts: Sequence[Doubt], fields: Sequence[str]) -> str:
-    columns = ["decision", "chance", *(f"{side} {name}" for side in ("left", "right") for name in fields)]
+    people = [f"{side} {name}" for side in ("left", "right") for name in fields]
+    columns = ["decision", "chance", "against", *people]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
