@@ -121,6 +121,8 @@ def fits(value: object, hint: Any) -> bool:
         return _fits_inside(value, origin, inner)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return isinstance(value, hint | str)
+    if getattr(hint, "_is_protocol", False) and not getattr(hint, "_is_runtime_protocol", False):
+        return value is not None  # what a protocol asks for shows when it is used
     return not isinstance(hint, type) or isinstance(value, hint)
 
 

@@ -34,12 +34,29 @@ def patients(rows: list[list[Any]] | None = None, **changes: dict[str, Any]) -> 
     return pa.Table.from_pylist(table)
 
 
+def with_others(table: pa.Table) -> pa.Table:
+    """The same people, and two others who look like each of them and take something else."""
+    rows = table.to_pylist()
+    ill = sorted({row["diagnosis"] for row in rows})
+    others = [
+        {
+            **row,
+            "id": f"{row['id']}-{place}",
+            "medication": f"other {place}",
+            "diagnosis": ill[(ill.index(row["diagnosis"]) + place) % len(ill)],
+        }
+        for row in rows
+        for place in (1, 2)
+    ]
+    return pa.Table.from_pylist([*rows, *others], schema=table.schema)
+
+
 def surroundings(
     table: pa.Table | None = None, policy: dict[str, Any] | None = None, **other: Any
 ) -> Surroundings:
     said = {**FIXTURE["policy"], **(policy or {})}
     around = {
-        "institution": Institution("B", patients() if table is None else table, "id"),
+        "institution": Institution("B", with_others(patients() if table is None else table), "id"),
         "catalogue": Catalogue.from_dict(FIXTURE["catalogue"]),
         "policy": Policy.from_dict(said),
         "network": Network([Member("A", frozenset(Purpose), bound_to_secrecy=True)]),

@@ -19,7 +19,7 @@ from tarnkappe.exchange.statistics.example import MEDICATIONS, facts, joint
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.state import AuditLog, Store
 from tarnkappe.table import write
-from tests.exchange.scenes import patients, request, surroundings
+from tests.exchange.scenes import patients, request, surroundings, with_others
 
 DAY = date(2026, 1, 1)
 
@@ -27,7 +27,7 @@ DAY = date(2026, 1, 1)
 @pytest.fixture(params=["sqlite", "duckdb", "postgresql", "memory"])
 def ward(request: pytest.FixtureRequest, tmp_path: Path):
     """The patients of F-REQ-1 in databases of several kinds."""
-    table = patients()
+    table = with_others(patients())
     if request.param == "memory":
         return Institution("B", table, "id")
     if request.param == "postgresql":
@@ -78,7 +78,7 @@ def test_a_selection_is_a_value_and_never_sql(ward: Institution, attack: str) ->
 def test_what_a_database_gives_is_released_as_it_is_where_nothing_is_conspicuous(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "ward.db") as connection:
         connection.execute("CREATE TABLE ward (id TEXT, sex TEXT, diagnosis TEXT, medication TEXT)")
-        rows = [(f"P{i}", "MW"[i % 2], f"D{i % 3}", "X") for i in range(24)]
+        rows = [(f"P{i}", "MW"[i % 2], f"D{i % 3}", "XY"[i // 24]) for i in range(48)]
         connection.executemany("INSERT INTO ward VALUES (?, ?, ?, ?)", rows)
     ward = Institution("B", f"sqlite:///{tmp_path / 'ward.db'}", "id", table="ward")
     found = check(request("sex", "diagnosis"), surroundings(institution=ward))

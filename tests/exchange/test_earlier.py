@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import InputError
 from tarnkappe.exchange import Thresholds
+from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.desk import PatientRegister
 from tarnkappe.exchange.desk.earlier import EarlierReleases
 from tarnkappe.exchange.desk.tables import TRAILS
@@ -22,6 +23,8 @@ from tarnkappe.table import Role, Table
 PATIENTS = [f"P{number}" for number in range(12)]
 LIMITS = Thresholds(k=2, l=2, base=2)
 KEY = Key(bytes(32))
+NOTHING = Told.none()
+"""Here only the groups of people in packages are compared; what is told of everybody has tests of its own."""
 
 
 def package(groups: dict[str, int], **columns: dict[str, str]) -> tuple[Table, list[str]]:
@@ -41,13 +44,13 @@ class House:
         self.earlier = EarlierReleases(self.store, KEY, self.register, "B")
 
     def objection(self, made: tuple[Table, list[str]], to: str = "A", limits: Thresholds = LIMITS) -> str:
-        return self.earlier.objection(*made, limits, to)
+        return self.earlier.objection(*made, limits, to, NOTHING)
 
     def accept(self, made: tuple[Table, list[str]], to: str = "A") -> str:
         self._sent += 1
         digest = str(self._sent)
         with self.store.writing() as connection:
-            self.earlier.accept(connection, digest, made[0], self.register.marks(made[1]), to)
+            self.earlier.accept(connection, digest, made[0], self.register.marks(made[1]), to, NOTHING)
         return digest
 
     def leave(self, made: tuple[Table, list[str]], to: str = "A") -> None:

@@ -289,7 +289,7 @@ def test_a_sensitive_column_that_is_the_same_for_all_is_withheld() -> None:
     assert "diversity" in alone.steps[-1].reply
 
 
-def test_conspicuous_features_are_deleted_record_by_record() -> None:
+def test_conspicuous_features_are_hidden_among_as_many_others() -> None:
     from tarnkappe.exchange import Catalogue
     from tests.exchange.scenes import FIXTURE
 
@@ -298,4 +298,4 @@ def test_conspicuous_features_are_deleted_record_by_record() -> None:
     found = check(request(), surroundings(catalogue=Catalogue.from_dict({"attributes": attributes})))
     cells = Counter(found.package.release.data.column("diagnosis").to_pylist())
     assert "D3" not in cells
-    assert cells["*"] == 3
+    assert cells["*"] >= 2 * 3

@@ -31,7 +31,8 @@ def house(kept: Vault | None) -> Desk:
     at = Desk(Store.in_memory(), OWN, surroundings(policy=policy), STAFF, registrar)
     until = datetime.now(UTC) + timedelta(days=9)
     for number in range(1, 13):
-        at.register.consent(f"P{number:02}", Consent(Scope.THIS_STUDY, until))
+        for person in (f"P{number:02}", f"P{number:02}-1", f"P{number:02}-2"):
+            at.register.consent(person, Consent(Scope.THIS_STUDY, until))
     return at
 
 

@@ -34,7 +34,7 @@ class Attribute:
         purposes: what it may be essential for; for anything else it is dropped.
         special_category: the part of the legal list of sensitive data that it belongs to, if any.
         identifier_kind: which of HIPAA's 18 identifiers it is, if any.
-        conspicuous: values that are deleted record by record wherever they occur.
+        conspicuous: values that are hidden wherever they occur, among others; nobody is selected by one.
         damage: how much harm its disclosure does, in units of the institution's choice.
     """
 
@@ -53,6 +53,11 @@ class Attribute:
     def __post_init__(self) -> None:
         if self.role is Role.IDENTIFIER and self.selects:
             raise ParameterError(f"'{self.name}' identifies a person: nobody may be selected by it")
+        if self.conspicuous and self.role is Role.QUASI_IDENTIFIER:
+            raise ParameterError(
+                f"'{self.name}': conspicuous values cannot be hidden in a quasi-identifier, which is "
+                "generalized: give it a hierarchy that has them in a larger group"
+            )
         if self.damage < 0:
             raise ParameterError(f"'{self.name}': a damage is a number from 0")
         if self.useful_level is not None and self.useful_level < 0:
@@ -72,6 +77,38 @@ class Attribute:
     def last_useful_level(self, height: int) -> int:
         """The greatest level at which the attribute may be released: at the root it tells nothing."""
         return min(height - 1 if self.useful_level is None else self.useful_level, height - 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Reclassification:
+    """An attribute that has another class in one request than in the catalogue.
+
+    >>> Reclassification("ward", Role.INSENSITIVE, Role.QUASI_IDENTIFIER).protects_less
+    False
+    >>> Reclassification("weight", Role.QUASI_IDENTIFIER, Role.SENSITIVE).protects_less
+    True
+    """
+
+    attribute: str
+    was: Role
+    now: Role
+    reason: str = ""
+
+    @property
+    def protects_less(self) -> bool:
+        """Whether something is not protected any more: against who knows it, or against being learned."""
+        return (
+            self.now is not self.was and self.was is not Role.INSENSITIVE and self.now is not Role.IDENTIFIER
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """As plain data."""
+        return {
+            "attribute": self.attribute,
+            "was": str(self.was),
+            "now": str(self.now),
+            "reason": self.reason,
+        }
 
 
 class Catalogue:
@@ -110,16 +147,35 @@ class Catalogue:
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self._attributes.values())
 
-    def override(self, roles: Mapping[str, Role]) -> Catalogue:
-        """The catalogue for one request, in which a steward gives some attributes another class.
+    def reclassified(
+        self, roles: Mapping[str, Role], less_protected: Mapping[str, str]
+    ) -> tuple[Reclassification, ...]:
+        """What changes if a steward gives some attributes another class for one request.
 
-        A primary identifier stays one: no context makes a name harmless.
+        A primary identifier stays one: no context makes a name harmless. Who says nothing of it does not
+        protect an attribute less than the catalogue does.
+
+        Args:
+            roles: the classes.
+            less_protected: why, of each attribute that is protected less by its new class.
         """
+        changes = []
         for name, role in roles.items():
             if name not in self:
                 raise ParameterError(f"the catalogue has no attribute '{name}' to reclassify")
             if self[name].role is Role.IDENTIFIER and role is not Role.IDENTIFIER:
                 raise ParameterError(f"'{name}' identifies a person by itself: it cannot be anything else")
+            change = Reclassification(name, self[name].role, role, less_protected.get(name, "").strip())
+            if change.protects_less and not change.reason:
+                raise ParameterError(
+                    f"as {role}, '{name}' is protected less than the catalogue wants: name it in "
+                    "less_protected with a reason, or leave its class as it is"
+                )
+            changes += [change] if role is not self[name].role else []
+        return tuple(changes)
+
+    def override(self, roles: Mapping[str, Role]) -> Catalogue:
+        """The catalogue for one request, in which some attributes have another class."""
         return Catalogue(
             [
                 dataclasses.replace(each, role=roles[each.name]) if each.name in roles else each

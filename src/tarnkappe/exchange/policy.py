@@ -41,6 +41,9 @@ class Thresholds:
         suppression: the share of records that protecting a package may leave out.
         method: how the package is made k-anonymous.
         seconds: how long a method may look for something better.
+        share: the most that one sensitive value may have of a group, and one selected value of people who
+            look alike; 1 asks for nothing.
+        cover: the most that conspicuous cells may be of the hidden ones of a group.
         together: whose packages must keep their promises all together.
         joint_k: how many people must look alike over all these packages; k if not given.
     """
@@ -55,6 +58,8 @@ class Thresholds:
     suppression: float = 0.0
     method: str = "levels"
     seconds: float = 3.0
+    share: float = 0.8
+    cover: float = 0.5
     together: str = Together.EVERYBODY
     joint_k: int | None = None
 
@@ -74,6 +79,8 @@ class Thresholds:
             ("suppression", 0, 1),
             ("peak", 1, 1e9),
             ("seconds", 0, 3600),
+            ("share", 0.01, 1),
+            ("cover", 0.01, 1),
         ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:

@@ -24,6 +24,7 @@ def physician_report(recommendation: Mapping[str, Any], request: Mapping[str, An
         f"of patients with: {anchor['attribute']} = {' or '.join(anchor['values'])}",
         f"for: {request['purpose']}: {request['question']}",
         "",
+        *_reclassified(recommendation),
         f"Recommendation: {recommendation['verdict'].upper()}",
         *_package(recommendation),
         "",
@@ -43,6 +44,15 @@ def physician_report(recommendation: Mapping[str, Any], request: Mapping[str, An
         ]
     risks = _risks(recommendation)
     return "\n".join([*lines, *risks]) + "\n"
+
+
+def _reclassified(recommendation: Mapping[str, Any]) -> list[str]:
+    changes = [
+        f"  {each['attribute']}: {each['now']} instead of {each['was']}"
+        + (f", because: {each['reason']}" if each["reason"] else "")
+        for each in recommendation.get("reclassified", ())
+    ]
+    return ["Classes that were changed for this request:", *changes, ""] if changes else []
 
 
 def _package(recommendation: Mapping[str, Any]) -> list[str]:

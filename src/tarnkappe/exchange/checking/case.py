@@ -10,11 +10,12 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.exchange.catalogue import Attribute, Catalogue
+from tarnkappe.exchange.catalogue import Catalogue, Reclassification
 from tarnkappe.exchange.checking.actions import Actions
 from tarnkappe.exchange.checking.history import History
 from tarnkappe.exchange.checking.protect import Draft
 from tarnkappe.exchange.checking.rarity import Flagger, Known
+from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.checking.verify import Verified
 from tarnkappe.exchange.facts import ExpertDetermination
 from tarnkappe.exchange.findings import Action, Treatment
@@ -23,13 +24,10 @@ from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.policy import Policy, Thresholds
 from tarnkappe.exchange.request import Request, Wanted
 from tarnkappe.exchange.rules import Ruling
-from tarnkappe.exchange.safe_harbor import safe_hierarchy
 from tarnkappe.exchange.statistics import Profile, Statistics
-from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job.release import plain
+from tarnkappe.state import Key
 from tarnkappe.table import Column, Role, Table
 from tarnkappe.table.classes import Mask
-from tarnkappe.table.encoding import encode_column
 
 
 class Patients(Protocol):
@@ -42,7 +40,9 @@ class Patients(Protocol):
 class Earlier(Protocol):
     """Knows what was released before."""
 
-    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str) -> str:
+    def objection(
+        self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str, told: Told
+    ) -> str:
         """Why a package must not follow the earlier ones; nothing if it may."""
 
 
@@ -66,6 +66,7 @@ class Surroundings:
         patients: who has withdrawn or consented; without it nobody has withdrawn, and nobody consented.
         earlier: what was released before.
         suspicions: what was asked before.
+        key: what people and values are marked with; a new one if there is none.
     """
 
     institution: Institution
@@ -76,6 +77,7 @@ class Surroundings:
     patients: Patients | None = None
     earlier: Earlier | None = None
     suspicions: Requests | None = None
+    key: Key = dataclasses.field(default_factory=Key.new)
 
 
 @dataclasses.dataclass(eq=False)
@@ -92,14 +94,18 @@ class Case:
     treatments: dict[str, Treatment] = dataclasses.field(default_factory=dict)
     rulings: tuple[Ruling, ...] = ()
     history: History = dataclasses.field(default_factory=History)
+    reclassified: tuple[Reclassification, ...] = ()
     base: pa.Table | None = None
     originals: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    everybody: pa.Table | None = None
+    everybodys: dict[str, Column] = dataclasses.field(default_factory=dict)
     known: list[Known] = dataclasses.field(default_factory=list)
     profile: Profile | None = None
     flagger: Flagger | None = None
     actions: Actions | None = None
     draft: Draft | None = None
     package: Verified | None = None
+    told: Told | None = None
     metrics: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
@@ -142,6 +148,12 @@ class Case:
         return sorted(self.names(Role.SENSITIVE), key=lambda name: (-self.catalogue[name].damage, name))
 
     @property
+    def conspicuous(self) -> list[str]:
+        """The attributes with values that are hidden record by record."""
+        known = Role.QUASI_IDENTIFIER
+        return [n for n in self.wanted if self.catalogue[n].conspicuous and self.role(n) is not known]
+
+    @property
     def damage(self) -> float:
         """How much harm the most harmful attribute that is still to be released can do."""
         return max((self.catalogue[name].damage for name in self.wanted), default=0.0)
@@ -166,19 +178,3 @@ class Case:
     def roles(self) -> Mapping[str, Role]:
         """The attributes that are still to be released, with their classes."""
         return {name: self.role(name) for name in self.wanted}
-
-
-def quasi_identifier(
-    attribute: Attribute, base: pa.Table, originals: frozenset[str] | None = None
-) -> tuple[Column, Hierarchy]:
-    """A quasi-identifier of a selection: its values with their generalization, and the whole hierarchy.
-
-    Where the safe harbor filter has changed the column, `originals` are its values before.
-    """
-    column = encode_column(attribute.name, plain(base.column(attribute.name)))
-    hierarchy = (
-        attribute.hierarchy_for(column)
-        if originals is None
-        else safe_hierarchy(column, originals, attribute.hierarchy_for)
-    )
-    return hierarchy.attach(column), hierarchy

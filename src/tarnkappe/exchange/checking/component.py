@@ -10,8 +10,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tarnkappe.exchange.catalogue import Reclassification
 from tarnkappe.exchange.checking.case import Case, Surroundings
-from tarnkappe.exchange.checking.protect import NotEnoughError, class_ids, is_diverse, protect, selection
+from tarnkappe.exchange.checking.cover import covered
+from tarnkappe.exchange.checking.protect import (
+    CannotHideError,
+    Draft,
+    NotEnoughError,
+    class_ids,
+    is_diverse,
+    protect,
+    selection,
+)
 from tarnkappe.exchange.checking.steps import (
     rulings,
     s0_authenticate,
@@ -22,6 +32,8 @@ from tarnkappe.exchange.checking.steps import (
     s5_flags,
     s6_actions,
 )
+from tarnkappe.exchange.checking.telling import told_by
+from tarnkappe.exchange.checking.told import Told, most_likely, objection
 from tarnkappe.exchange.checking.verify import Inquiry, Verified, verify
 from tarnkappe.exchange.facts import ExpertDetermination, Protected
 from tarnkappe.exchange.findings import Action, Answer, Finding, Step, Treatment, Verdict, count
@@ -47,6 +59,8 @@ class Recommendation:
         metrics: precision, discernibility and normalized class size of the package.
         package: the package, verified.
         patients: who is in it, in the order of its rows. It stays in the house.
+        told: what it tells of everybody, by marks. It stays in the house.
+        reclassified: the attributes that have another class in this request than in the catalogue.
     """
 
     request: Request
@@ -58,6 +72,8 @@ class Recommendation:
     metrics: Mapping[str, float] = dataclasses.field(default_factory=dict)
     package: Verified | None = None
     patients: tuple[str, ...] = ()
+    told: Told | None = None
+    reclassified: tuple[Reclassification, ...] = ()
 
     def __post_init__(self) -> None:
         refuses = self.verdict is Verdict.REFUSE
@@ -85,6 +101,7 @@ class Recommendation:
             "steps": [step.to_dict() for step in self.steps],
             "attributes": [treatment.to_dict() for treatment in self.treatments],
             "rules": [ruling.to_dict() for ruling in self.rulings],
+            "reclassified": [change.to_dict() for change in self.reclassified],
         }
 
 
@@ -100,16 +117,23 @@ def s7_s8_protect(case: Case) -> Step:
         if each.name in case.wanted
     ]
     levels = {} if case.actions is None else case.actions.levels
-    uniform = [name for name in case.sensitive if not is_diverse(base, name, case.limits.l)]
+    uniform = [name for name in case.sensitive if not is_diverse(base, name, case.limits)]
     for name in uniform:
-        case.drop(
-            name, "It has too few different values among these people to hide anybody's.", Action.WITHHOLD
-        )
-    if not case.wanted:
-        return Step("S8", question, "Not enough diversity: nothing is left to release.", Answer.REFUSE)
-    table = selection(base, case.patient, case.roles())
+        reason = "It has too few different values among these people, or one too often, to hide anybody's."
+        case.drop(name, reason, Action.WITHHOLD)
     try:
-        case.draft = protect(table, case.known, levels, case.sensitive, case.limits, seed=case.seed)
+        while case.draft is None:
+            if not case.wanted:
+                return Step(
+                    "S8", question, "Not enough diversity: nothing is left to release.", Answer.REFUSE
+                )
+            table = selection(base, case.patient, case.roles())
+            try:
+                case.draft = _protected(case, table, levels)
+            except CannotHideError:
+                uniform.append(case.sensitive[0])
+                reason = "Its conspicuous values cannot be hidden among enough others."
+                case.drop(case.sensitive[0], reason, Action.WITHHOLD)
     except NotEnoughError as error:
         return Step("S8", question, f"Not enough diversity: {error}.", Answer.REFUSE)
     for name in case.draft.withheld:
@@ -123,6 +147,21 @@ def s7_s8_protect(case: Case) -> Step:
             case.treatments[each.name] = Treatment(each.name, Action.GENERALIZE, level, reason)
     answer = Answer.CHANGE if changed else Answer.GO_ON
     return Step("S8", question, " ".join(case.draft.told), answer)
+
+
+def _protected(case: Case, table: Table, levels: Mapping[str, int]) -> Draft:
+    def hide(draft: Draft) -> Draft:
+        return covered(draft, case.conspicuous, case.limits.cover, case.around.key, case.request.anchor)
+
+    return protect(
+        table,
+        case.known,
+        levels,
+        case.sensitive,
+        case.limits,
+        hide=hide if case.conspicuous else None,
+        seed=case.seed,
+    )
 
 
 def s9_verify(case: Case) -> Step:
@@ -153,19 +192,29 @@ def s9_verify(case: Case) -> Step:
 
 def s9_earlier(case: Case) -> Step:
     """Does it keep them together with everything that was released before?"""
-    question = "Does it keep them together with earlier packages?"
-    if case.around.earlier is None:
+    question = "Does it keep them together with whom it selects, and with earlier packages?"
+    assert case.package is not None
+    around = case.around
+    case.told = told_by(case, case.package, around.key)
+    wrong = ""
+    if most_likely(case.told) > case.limits.share:
+        wrong = "Of people who look alike too many would be told to have what they were selected by."
+    elif around.earlier is None:
+        wrong = objection([], case.told, case.limits)
+    else:
+        wrong = around.earlier.objection(
+            case.package.release,
+            case.patients_of(case.package),
+            case.limits,
+            case.request.institution,
+            case.told,
+        )
+    if wrong:
+        case.package = None
+        return Step("S9a", question, wrong, Answer.REFUSE)
+    if around.earlier is None:
         found = Finding("history unknown", "Nobody has looked at what was released before.")
         return Step("S9a", question, "No history of releases is kept.", findings=(found,))
-    assert case.package is not None
-    patients = case.patients_of(case.package)
-    objection = case.around.earlier.objection(
-        case.package.release, patients, case.limits, case.request.institution
-    )
-    if objection:
-        case.package = None
-        return Step("S9a", question, objection, Answer.REFUSE)
-    around = case.around
     joined = case.history.joined(case.request, around.institution, case.catalogue, case.limits, case.damage)
     return Step("S9a", question, "It does.", findings=tuple(joined))
 
@@ -221,6 +270,7 @@ def check(
     around: Surroundings,
     *,
     roles: Mapping[str, Role] | None = None,
+    less_protected: Mapping[str, str] | None = None,
     expert: ExpertDetermination | None = None,
     today: date | None = None,
     seed: int | None = None,
@@ -233,14 +283,19 @@ def check(
     Args:
         request: the request.
         around: what the component works with.
-        roles: classes that a steward gives some attributes for this request only.
+        roles: classes that a steward gives some attributes for this request only; the recommendation names
+            them.
+        less_protected: of attributes whose new class protects them less, why that is right; without a reason
+            such a class is refused.
         expert: the finding of an expert, as HIPAA's second way asks for.
         today: the day, for tests.
         seed: for tests: makes the order of the rows reproducible.
         steps: the steps, for tests.
     """
+    changes = around.catalogue.reclassified(roles or {}, less_protected or {})
     catalogue = around.catalogue.override(roles or {})
     case = Case(request, around, catalogue, expert=expert, seed=seed, today=today or date.today())
+    case.reclassified = changes
     walked: list[Step] = []
     for step in steps:
         try:
@@ -259,15 +314,14 @@ def _recommend(case: Case, walked: Sequence[Step]) -> Recommendation:
     package = case.package
     refused = any(step.answer is Answer.REFUSE for step in walked)
     refused |= not {step.name for step in walked} >= MUST_BE_WALKED
-    released = Treatment("", Action.RELEASE, 0, "It is released as it is.")
-    for name in case.wanted:
-        case.treatments.setdefault(name, dataclasses.replace(released, attribute=name))
+    refused |= package is None or case.base is None
     common: dict[str, Any] = {
         "request": case.request,
         "steps": tuple(walked),
-        "treatments": tuple(case.treatments.values()),
+        "treatments": _treatments(case, refused),
         "rulings": case.rulings,
         "base": None if case.base is None else case.base.num_rows,
+        "reclassified": case.reclassified,
     }
     if refused or package is None or case.base is None:
         return Recommendation(verdict=Verdict.REFUSE, **common)
@@ -278,7 +332,24 @@ def _recommend(case: Case, walked: Sequence[Step]) -> Recommendation:
         metrics=case.metrics,
         package=package,
         patients=tuple(case.patients_of(package)),
+        told=case.told,
         **common,
+    )
+
+
+def _treatments(case: Case, refused: bool) -> tuple[Treatment, ...]:
+    """What is done with each attribute in the end: of a refused request nothing is released."""
+    released = Treatment("", Action.RELEASE, 0, "It is released as it is.")
+    nothing = Treatment("", Action.WITHHOLD, 0, "The request is refused, so nothing of it is released.")
+    found = dict(case.treatments)
+    for name in case.wanted:
+        found.setdefault(name, dataclasses.replace(released, attribute=name))
+    gone = (Action.DROP, Action.WITHHOLD)
+    return tuple(
+        dataclasses.replace(nothing, attribute=each.attribute)
+        if refused and each.action not in gone
+        else each
+        for each in found.values()
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import Result, anonymize
 from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.search_plan import create_algorithm
-from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
+from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, XYLinkability
 from tarnkappe.privacy.several_sensitive import protect_several
 from tarnkappe.table import SUPPRESSED, Role, Table, encode
 from tarnkappe.table.encoding import Progress, encode_column
@@ -61,6 +61,10 @@ class NotEnoughError(NoSolutionError):
     """The selection is too uniform or too small to be protected."""
 
 
+class CannotHideError(NotEnoughError):
+    """Hiding conspicuous values of the main sensitive column would leave too few others to see."""
+
+
 def protect(
     table: Table,
     known: Sequence[Known],
@@ -68,6 +72,7 @@ def protect(
     sensitive: Sequence[str],
     limits: Thresholds,
     *,
+    hide: Callable[[Draft], Draft] | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Draft:
@@ -79,16 +84,21 @@ def protect(
         levels: the level that each of them has at least.
         sensitive: its sensitive columns, the most harmful first.
         limits: what must be kept.
+        hide: hides conspicuous values among others, once the groups are known.
         seed: for tests: makes the order of the rows reproducible.
         progress: told about the progress of long work.
 
     Raises:
         NotEnoughError: if even with all quasi-identifiers withheld too few people or values are left.
+        CannotHideError: if they are, but not without the values that have to be hidden.
     """
-    k_model, diversity = KAnonymity(limits.k), [DistinctDiversity(name, limits.l) for name in sensitive[:1]]
+    k_model = KAnonymity(limits.k)
+    diversity = [model for name in sensitive[:1] for model in diversity_of(name, limits)]
     _require_values(table, sensitive[:1], limits)
     if not known:
-        return _several(_without_known(table, seed), sensitive, limits, seed)
+        return _several(
+            _hidden(_without_known(table, seed), sensitive, limits, hide), sensitive, limits, seed
+        )
     maker = _Maker(table, known, levels, limits, seed, progress)
     told: list[str] = []
     drafted = maker.at_once([k_model])
@@ -103,17 +113,55 @@ def protect(
     else:
         drafted = maker.by_levels([k_model])
         told.append(f"Values were generalized until everybody looks like at least {limits.k - 1} others.")
-    if diversity and least_diversity(drafted.release, sensitive[0]) < limits.l:
+    if diversity and not keeps_values_open(drafted.release, sensitive[0], limits):
         drafted = maker.diverse([k_model, *diversity], sensitive[0])
         told.append(
             f"A group gave the sensitive value away, so values were generalized until {limits.l} remain "
-            "possible for everybody."
+            f"possible for everybody, none with a share above {limits.share:g}."
         )
     elif diversity:
         told.append(f"At least {limits.l} sensitive values remain possible for everybody.")
-    return _several(
-        dataclasses.replace(_without_constant(drafted, known), told=tuple(told)), sensitive, limits, seed
-    )
+    drafted = dataclasses.replace(_without_constant(drafted, known), told=tuple(told))
+    return _several(_hidden(drafted, sensitive, limits, hide), sensitive, limits, seed)
+
+
+def _hidden(
+    draft: Draft, sensitive: Sequence[str], limits: Thresholds, hide: Callable[[Draft], Draft] | None
+) -> Draft:
+    """The draft with conspicuous values hidden among others."""
+    if hide is None:
+        return draft
+    draft = hide(draft)
+    if sensitive and not keeps_values_open(draft.release, sensitive[0], limits):
+        raise CannotHideError("too few values are left beside those that have to be hidden")
+    return draft
+
+
+def diversity_of(column: str, limits: Thresholds) -> list[Model]:
+    """What a package must keep of a sensitive column."""
+    return [DistinctDiversity(column, limits.l), XYLinkability((column,), limits.share)]
+
+
+def keeps_values_open(release: Table, column: str, limits: Thresholds) -> bool:
+    """Whether every group has enough values of a sensitive column, and none of them too often."""
+    if least_diversity(release, column) < limits.l:
+        return False
+    return greatest_share(release.data.column(column), class_ids(release)) <= limits.share
+
+
+def greatest_share(column: pa.ChunkedArray, groups: Rows) -> float:
+    """The greatest share that one value has of a group; suppressed cells are no values.
+
+    >>> values = pa.chunked_array([["flu", "flu", "HIV", "*", "flu"]])
+    >>> greatest_share(values, np.array([0, 0, 0, 0, 1]))
+    1.0
+    """
+    own = encode_column("values", plain(column))
+    visible = np.array([label != SUPPRESSED for label in own.labels], dtype=bool)[own.codes]
+    counts = np.zeros((int(groups.max(initial=-1)) + 1, own.cardinality), np.int64)
+    np.add.at(counts, (groups[visible], own.codes[visible]), 1)
+    sizes = np.bincount(groups, minlength=len(counts))
+    return float((counts.max(axis=1, initial=0) / np.maximum(sizes, 1)).max(initial=0.0))
 
 
 def least_diversity(release: Table, column: str) -> int:
@@ -144,13 +192,14 @@ def _require_values(table: Table, sensitive: Sequence[str], limits: Thresholds) 
     if table.num_rows < max(limits.k, limits.l):
         raise NotEnoughError("too few people are left to hide among each other")
     for name in sensitive:
-        if not is_diverse(table.data, name, limits.l):
+        if not is_diverse(table.data, name, limits):
             raise NotEnoughError(f"'{name}' has too few different values to hide anybody's")
 
 
-def is_diverse(data: pa.Table, column: str, l: int) -> bool:  # noqa: E741
-    """Whether all people together have enough different values; suppressed cells are no values."""
-    return len(set(data.column(column).unique().to_pylist()) - {SUPPRESSED}) >= l
+def is_diverse(data: pa.Table, column: str, limits: Thresholds) -> bool:
+    """Whether all people together have enough values, none too often; suppressed cells are no values."""
+    everybody = Table(data.select([column]), {column: Role.SENSITIVE})
+    return bool(data.num_rows) and keeps_values_open(everybody, column, limits)
 
 
 def _without_known(table: Table, seed: int | None) -> Draft:
@@ -214,7 +263,7 @@ class _Maker:
                     intervals = self.by_intervals(KAnonymity(factor * self._limits.k))
                 except NotEnoughError:
                     break
-                if least_diversity(intervals.release, main) >= self._limits.l:
+                if keeps_values_open(intervals.release, main, self._limits):
                     found.append(intervals)
                     break
         return min(found, key=_discernibility)

@@ -10,18 +10,20 @@ import pyarrow.compute as pc
 from sqlalchemy.exc import SQLAlchemyError
 
 from tarnkappe.errors import InputError
+from tarnkappe.exchange.catalogue import Reclassification
 from tarnkappe.exchange.checking.actions import choose
-from tarnkappe.exchange.checking.case import Case, quasi_identifier
+from tarnkappe.exchange.checking.case import Case
 from tarnkappe.exchange.checking.rarity import Flagger, Known, pattern
+from tarnkappe.exchange.checking.telling import hidden_attributes
 from tarnkappe.exchange.facts import Protected, gather
 from tarnkappe.exchange.findings import Action, Answer, Finding, Flag, Step, Treatment, count
 from tarnkappe.exchange.request import price_of_change
 from tarnkappe.exchange.rules import Outcome, RuleSet, Ruling, evaluate
-from tarnkappe.exchange.safe_harbor import filtered
+from tarnkappe.exchange.safe_harbor import filtered, safe_hierarchy
 from tarnkappe.exchange.statistics import Asked, Profile, ask
 from tarnkappe.job.release import plain
 from tarnkappe.table import SUPPRESSED, Role
-from tarnkappe.table.encoding import as_text
+from tarnkappe.table.encoding import as_text, encode_column
 
 
 def s0_authenticate(case: Case) -> Step:
@@ -38,8 +40,10 @@ def s0_authenticate(case: Case) -> Step:
 def s1_decompose(case: Case) -> Step:
     """Which attributes are asked for, and what is each of them?"""
     case.wanted = {each.name: each for each in case.request.wanted}
-    findings = []
+    findings = [_reclassified(change) for change in case.reclassified]
+    changed = False
     for name in list(case.wanted):
+        changed |= name not in case.catalogue or case.catalogue[name].role is Role.IDENTIFIER
         if name not in case.catalogue:
             case.drop(name, "It is not in the catalogue, so nobody knows what it would tell.")
             findings.append(Finding("unknown attribute", f"'{name}' is not in the catalogue.", name))
@@ -55,11 +59,14 @@ def s1_decompose(case: Case) -> Step:
                 )
             )
     question = "What is each attribute to an attacker?"
-    anchor = case.request.anchor.attribute
-    if anchor not in case.catalogue or not case.catalogue[anchor].selects:
+    anchor = case.request.anchor
+    if anchor.attribute not in case.catalogue or not case.catalogue[anchor.attribute].selects:
         return Step(
             "S1", question, "Nobody may be selected by this attribute.", Answer.REFUSE, tuple(findings)
         )
+    if set(anchor.values) & set(case.catalogue[anchor.attribute].conspicuous):
+        reply = "Nobody may be selected by a conspicuous value: the selection would tell who has it."
+        return Step("S1", question, reply, Answer.REFUSE, tuple(findings))
     if case.policy.strict and any(found.code == "primary identifier" for found in findings):
         return Step("S1", question, "A primary identifier was asked for.", Answer.REFUSE, tuple(findings))
     if not case.wanted:
@@ -67,7 +74,16 @@ def s1_decompose(case: Case) -> Step:
             "S1", question, "Nothing that may be released is asked for.", Answer.REFUSE, tuple(findings)
         )
     told = ", ".join(f"{name}: {case.role(name)}" for name in case.wanted)
-    return Step("S1", question, told, Answer.CHANGE if findings else Answer.GO_ON, tuple(findings))
+    return Step("S1", question, told, Answer.CHANGE if changed else Answer.GO_ON, tuple(findings))
+
+
+def _reclassified(change: Reclassification) -> Finding:
+    why = f", because: {change.reason}" if change.reason else ""
+    return Finding(
+        "reclassified",
+        f"For this request '{change.attribute}' counts as {change.now}; the catalogue says {change.was}{why}",
+        change.attribute,
+    )
 
 
 def s2_gates(case: Case) -> Step:
@@ -129,6 +145,7 @@ def s3_base_set(case: Case) -> Step:
     if base.num_rows < case.least:
         return _too_few(question, base.num_rows, findings)
     case.base = _prepared(case, base)
+    _read_everybody(case)
     return Step("S3", question, f"It selects {count(base.num_rows)}.", findings=findings)
 
 
@@ -144,23 +161,34 @@ def _may_be_released(case: Case, patients: pa.ChunkedArray) -> np.ndarray[tuple[
 
 
 def _prepared(case: Case, base: pa.Table) -> pa.Table:
-    """The selection with conspicuous features deleted and, where HIPAA rules, through its filter."""
-    for name in case.wanted:
-        values = case.catalogue[name].conspicuous
-        if values and case.role(name) is not Role.QUASI_IDENTIFIER:
-            texts = as_text(plain(base.column(name)))
-            hidden = pc.is_in(texts, pa.array(values, pa.string()))
-            base = base.set_column(base.column_names.index(name), name, pc.if_else(hidden, SUPPRESSED, texts))
-    if "hipaa" in case.policy.rules and case.expert is None:
-        kinds = {n: k for n in case.wanted if (k := case.catalogue[n].identifier_kind) is not None}
-        case.originals = {
-            name: frozenset(as_text(plain(base.column(name)).unique()).drop_null().to_pylist())
-            for name in kinds
-        }
-        base = filtered(base, kinds, date.today().year)
-        for name in [name for name in case.wanted if name not in base.column_names]:
-            case.drop(name, "It is one of the 18 identifiers of the safe harbor rule.")
+    """The selection with conspicuous values hidden and, where HIPAA rules, through its filter."""
+    for name in case.conspicuous:
+        texts = as_text(plain(base.column(name)))
+        hidden = pc.is_in(texts, pa.array(case.catalogue[name].conspicuous, pa.string()))
+        base = base.set_column(base.column_names.index(name), name, pc.if_else(hidden, SUPPRESSED, texts))
+    base = _through_safe_harbor(case, base)
+    for name in [name for name in case.wanted if name not in base.column_names]:
+        case.drop(name, "It is one of the 18 identifiers of the safe harbor rule.")
     return base
+
+
+def _through_safe_harbor(case: Case, people: pa.Table) -> pa.Table:
+    if "hipaa" not in case.policy.rules or case.expert is not None:
+        return people
+    kinds = {n: k for n in case.wanted if (k := case.catalogue[n].identifier_kind) is not None}
+    case.originals = {
+        name: frozenset(as_text(plain(people.column(name)).unique()).drop_null().to_pylist())
+        for name in kinds
+    }
+    return filtered(people, kinds, date.today().year)
+
+
+def _read_everybody(case: Case) -> None:
+    """Everybody who could have been selected: whom a package tells something of, in it or not."""
+    hidden = hidden_attributes(case)
+    people = case.around.institution.everybody([*case.wanted, *hidden])
+    people = people.filter(pa.array(_may_be_released(case, people.column(case.patient))))
+    case.everybody = _through_safe_harbor(case, people)
 
 
 def s4_profile(case: Case) -> Step:
@@ -192,12 +220,17 @@ def _unknown_population() -> Finding:
 
 
 def _known(case: Case, name: str) -> Known:
+    """A quasi-identifier of the selection, generalized like everybody's: labels must not tell who was selected."""
     assert case.base is not None
+    assert case.everybody is not None
     assert case.profile is not None
-    column, hierarchy = quasi_identifier(case.catalogue[name], case.base, case.originals.get(name))
+    everybody = encode_column(name, plain(case.everybody.column(name)))
+    build, originals = case.catalogue[name].hierarchy_for, case.originals.get(name)
+    hierarchy = build(everybody) if originals is None else safe_hierarchy(everybody, originals, build)
+    case.everybodys[name] = hierarchy.attach(everybody)
     return Known(
         case.catalogue[name],
-        column,
+        hierarchy.attach(encode_column(name, plain(case.base.column(name)))),
         hierarchy,
         case.wanted[name].detail,
         price_of_change(case.wanted[name].change_weight),
@@ -294,7 +327,8 @@ def s6_actions(case: Case) -> Step:
             case.drop(each.name, treatment.reason, Action.WITHHOLD)
         case.treatments[each.name] = treatment
         if treatment.action is not Action.RELEASE:
-            told.append(f"{each.attribute.called}: {treatment.action}")
+            least = "" if treatment.action is Action.WITHHOLD else "at least "
+            told.append(f"{each.attribute.called}: {least}{treatment.action}")
     gone = int(chosen.deleted.sum())
     if gone:
         told.append(f"{count(gone, 'record is', 'records are')} deleted")

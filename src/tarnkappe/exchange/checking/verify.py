@@ -217,6 +217,21 @@ def no_more_detail_than_asked(inquiry: Inquiry) -> str:
     return ""
 
 
+def no_value_too_likely(inquiry: Inquiry) -> str:
+    """No value of a sensitive column has a greater share of a group than the policy allows."""
+    known = list(inquiry.draft.quasi_identifiers)
+    for name in [name for name in inquiry.sensitive if name in inquiry.release.column_names]:
+        columns = {each: inquiry.release.data.column(each) for each in (*known, name)}
+        sizes: dict[tuple[str, ...], int] = {}
+        found = _grouped(columns)
+        for words, number in found:
+            sizes[words[:-1]] = sizes.get(words[:-1], 0) + number
+        visible = [(words, number) for words, number in found if words[-1] != SUPPRESSED]
+        if any(number > inquiry.limits.share * sizes[words[:-1]] + 1e-9 for words, number in visible):
+            return f"a value of '{name}' is too likely in a group"
+    return ""
+
+
 def attacks_fail(inquiry: Inquiry) -> str:
     """Nobody's sensitive value is learned by homogeneity, or by excluding one value fewer than l protects."""
     for name in inquiry.sensitive[:1]:
@@ -282,6 +297,7 @@ CHECKS: tuple[Check, ...] = (
     true_cells,
     no_rare_value,
     no_more_detail_than_asked,
+    no_value_too_likely,
     attacks_fail,
     balanced,
 )

@@ -90,7 +90,7 @@ class Desk:
         self.register = PatientRegister(store, key)
         self.earlier = EarlierReleases(store, key, self.register, around.institution.name)
         self.around = dataclasses.replace(
-            around, patients=self.register, earlier=self.earlier, suspicions=Suspicions(store)
+            around, patients=self.register, earlier=self.earlier, suspicions=Suspicions(store), key=key
         )
         self.reader = WholeReader(self.records, staff, self.around)
         self.delivery = Delivery(
@@ -201,6 +201,7 @@ class Desk:
             content = found.to_dict() | {
                 "roles": package.roles,
                 "people": digest_of_marks(marks),
+                "told": None if found.told is None else self.earlier.note(connection, digest, found.told),
                 "check": said,
             }
             values = {
@@ -220,7 +221,7 @@ class Desk:
                 connection.execute(sa.insert(PEOPLE), people)
             told = {"request": digest, "check": number, "verdict": str(found.verdict), "by": steward}
             told |= {"steps": [step.name for step in found.steps], "order": order}
-            told |= {"reclassified": {name: str(role) for name, role in (roles or {}).items()}}
+            told |= {"reclassified": [change.to_dict() for change in found.reclassified]}
             told |= {MOVES: str(Event.CHECK), ROW: row_digest(values, RECOMMENDATIONS, "package")}
             self.log.append(CHECKED, told, connection)
         return found
@@ -339,10 +340,11 @@ class Desk:
         whole.logged.require_register(connection, TOLD)
         whole.logged.require_register(connection, WITHDRAWN)
         limits = self.around.policy.thresholds_for(request.purpose)
-        unsafe = self.earlier.objection_within(connection, table, marks, limits, recipient)
+        told = self.earlier.noted(connection, digest, check.content.get("told"))
+        unsafe = self.earlier.objection_within(connection, table, marks, limits, recipient, told)
         if unsafe:
             raise AccessError(f"since the check the package became unsafe: check it again. {unsafe}")
-        self.earlier.accept(connection, digest, table, marks, recipient)
+        self.earlier.accept(connection, digest, table, marks, recipient, told)
         release = self.register.note_release(connection, request, table.column_names, marks)
         answer = self.delivery.write(connection, whole, check, signed)
         rest = {ANSWER_ROW: answer, RELEASE_ROW: release, **registers(connection, TOLD)}

@@ -9,19 +9,25 @@ more than one package may tell. A policy may trust institutions not to compare t
 "recipient"`); then all packages that one of them got are like one.
 
 A package that was accepted and has not left yet counts too, but can still be taken back. Once it has left,
-only the groups of everybody over all packages are kept, so a check takes as long after a thousand packages as
-after one.
+only the groups of everybody over all packages are kept, and what each package told of everybody.
+
+What a package tells is more than its rows: also that they are people with the selected value, and that nobody
+else who looks like them is. `checking.told` compares that for all packages, of people in them or not.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from tarnkappe.errors import AccessError
+from tarnkappe.exchange.checking.told import Told
+from tarnkappe.exchange.checking.told import objection as objection_to_told
 from tarnkappe.exchange.desk.logged import TOLD, Logged
 from tarnkappe.exchange.desk.people import PatientRegister
-from tarnkappe.exchange.desk.tables import PENDING, TRAILS
+from tarnkappe.exchange.desk.tables import LEDGER, PENDING, TELLINGS, TRAILS
 from tarnkappe.exchange.desk.trails import Trails, joined, objection
 from tarnkappe.exchange.policy import Thresholds, Together
 from tarnkappe.state import AuditLog, Key, Store
@@ -45,7 +51,9 @@ class EarlierReleases:
         self._store, self._key, self._register = store, key, register
         self._institution = institution
 
-    def objection(self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str) -> str:
+    def objection(
+        self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str, told: Told
+    ) -> str:
         """Why a package must not follow the earlier ones; nothing if it may.
 
         Args:
@@ -53,11 +61,12 @@ class EarlierReleases:
             patients: whose row each of its rows is.
             limits: what must be left to everybody over all packages.
             recipient: who would get it.
+            told: what it tells of everybody.
         """
         with self._store.reading() as connection:
             Logged.read(AuditLog(self._store), connection).require_register(connection, TOLD)
             return self.objection_within(
-                connection, release, self._register.marks(patients), limits, recipient
+                connection, release, self._register.marks(patients), limits, recipient, told
             )
 
     def objection_within(
@@ -67,16 +76,54 @@ class EarlierReleases:
         marks: Sequence[bytes],
         limits: Thresholds,
         recipient: str,
+        told: Told,
     ) -> str:
         """The same in a transaction, by the marks of the patients."""
         compared = recipient if limits.together == Together.RECIPIENT else EVERYBODY
         before = joined([self._left(connection, compared), *self._pending(connection, compared)])
-        return objection(before, Trails.of_package(release, marks, self._key), limits)
+        wrong = objection(before, Trails.of_package(release, marks, self._key), limits)
+        return wrong or objection_to_told(self._told(connection, compared), told, limits)
+
+    def note(self, connection: sa.Connection, digest: str, told: Told) -> str:
+        """Keep what the package of a check tells, until somebody decides; what stands for it."""
+        content = told.to_bytes()
+        connection.execute(sa.delete(TELLINGS).where(TELLINGS.c.digest == digest))
+        connection.execute(sa.insert(TELLINGS).values(digest=digest, told=content))
+        return hashlib.sha256(content).hexdigest()
+
+    def noted(self, connection: sa.Connection, digest: str, expected: str | None) -> Told:
+        """What the package of the last check tells.
+
+        Raises:
+            AccessError: if it is not what the check found.
+        """
+        found = connection.execute(sa.select(TELLINGS.c.told).where(TELLINGS.c.digest == digest)).scalar()
+        if found is None or hashlib.sha256(found).hexdigest() != expected:
+            raise AccessError("what the package tells is not what the check found: check the request again")
+        return Told.from_bytes(found)
+
+    def _told(self, connection: sa.Connection, recipient: str) -> list[Told]:
+        mine = LEDGER.c.institution == self._institution
+        if recipient != EVERYBODY:
+            mine = sa.and_(mine, LEDGER.c.recipient == recipient)
+        found = connection.execute(sa.select(LEDGER.c.told).where(mine).order_by(LEDGER.c.digest)).scalars()
+        return [Told.from_bytes(content) for content in found]
 
     def accept(
-        self, connection: sa.Connection, digest: str, release: Table, marks: Sequence[bytes], recipient: str
+        self,
+        connection: sa.Connection,
+        digest: str,
+        release: Table,
+        marks: Sequence[bytes],
+        recipient: str,
+        told: Told,
     ) -> None:
         """Note a package that may leave from now on."""
+        connection.execute(
+            sa.insert(LEDGER).values(
+                digest=digest, institution=self._institution, recipient=recipient, told=told.to_bytes()
+            )
+        )
         connection.execute(
             sa.insert(PENDING).values(
                 digest=digest,
@@ -88,6 +135,7 @@ class EarlierReleases:
 
     def take_back(self, connection: sa.Connection, digest: str) -> None:
         """A package will not leave after all."""
+        connection.execute(sa.delete(LEDGER).where(LEDGER.c.digest == digest))
         connection.execute(sa.delete(PENDING).where(PENDING.c.digest == digest))
 
     def leave(self, connection: sa.Connection, digest: str) -> None:
@@ -98,7 +146,7 @@ class EarlierReleases:
         package = Trails.from_bytes(row.trails)
         for recipient in (EVERYBODY, row.recipient):
             self._keep(connection, recipient, self._left(connection, recipient).joined(package))
-        self.take_back(connection, digest)
+        connection.execute(sa.delete(PENDING).where(PENDING.c.digest == digest))
 
     def _keep(self, connection: sa.Connection, recipient: str, trails: Trails) -> None:
         mine = sa.and_(TRAILS.c.institution == self._institution, TRAILS.c.recipient == recipient)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange.desk.states import Event, State, after
-from tarnkappe.exchange.desk.tables import CONSENTS, PENDING, TRAILS, WITHDRAWALS
+from tarnkappe.exchange.desk.tables import CONSENTS, LEDGER, PENDING, TRAILS, WITHDRAWALS
 from tarnkappe.state import AuditEntry, AuditLog, Statement
 
 RECEIVED, CHECKED, DECIDED = "request received", "request checked", "decided"
@@ -59,7 +59,7 @@ def register_digest(connection: sa.Connection, name: str) -> str:
 _TABLES: Mapping[str, tuple[sa.Table, ...]] = {
     WITHDRAWN: (WITHDRAWALS,),
     CONSENTED: (CONSENTS,),
-    TOLD: (TRAILS, PENDING),
+    TOLD: (TRAILS, PENDING, LEDGER),
 }
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError, VerificationError
 from tarnkappe.exchange.desk.states import Event, State, after
-from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS, TELLINGS
 from tarnkappe.exchange.request import Request
 from tarnkappe.state import AuditLog, Store
 
@@ -86,6 +86,7 @@ class Records:
         mine = RECOMMENDATIONS.c.digest == digest
         connection.execute(sa.update(RECOMMENDATIONS).where(mine).values(package=None))
         connection.execute(sa.delete(PEOPLE).where(PEOPLE.c.digest == digest))
+        connection.execute(sa.delete(TELLINGS).where(TELLINGS.c.digest == digest))
 
     def require_own(self, digest: str, institution: str) -> Request:
         """A request, for who asked only."""

@@ -87,6 +87,22 @@ PENDING = sa.Table(
     sa.Column("trails", sa.LargeBinary, nullable=False),
 )
 """The same of each package that was accepted and has not left yet."""
+TELLINGS = sa.Table(
+    "exchange_tellings",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("told", sa.LargeBinary, nullable=False),
+)
+"""What the package of the last check of a request would tell of everybody."""
+LEDGER = sa.Table(
+    "exchange_ledger",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("institution", sa.String, nullable=False),
+    sa.Column("recipient", sa.String, nullable=False),
+    sa.Column("told", sa.LargeBinary, nullable=False),
+)
+"""The same of each package that was accepted, whether it has left or not."""
 WITHDRAWALS = sa.Table(
     "exchange_withdrawals",
     METADATA,
