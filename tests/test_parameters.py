@@ -23,11 +23,13 @@ from tarnkappe.job import Job
 from tarnkappe.job.job import Memory, Output, Source
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES
+from tarnkappe.parameters import fits
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS
 from tarnkappe.registry import Registry
 from tarnkappe.risk.attacks import ATTACKS
 from tarnkappe.risk.measures import MEASURES
+from tarnkappe.table.encoding import Progress
 
 FAMILIES: dict[str, Registry[Any]] = {
     family.family: family
@@ -222,3 +224,8 @@ def test_a_huge_number_of_levels_or_labels_is_refused_at_once(builder: str, para
             said = str(error)
         assert said
         assert time.process_time() - start < 5
+
+
+def test_what_is_told_about_progress_may_be_left_out_by_name() -> None:
+    assert fits(None, Progress | None)
+    assert fits(print, Progress | None)
