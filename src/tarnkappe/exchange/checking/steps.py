@@ -220,7 +220,7 @@ def _unknown_population() -> Finding:
 
 
 def _known(case: Case, name: str) -> Known:
-    """A quasi-identifier of the selection, generalized like everybody's: labels must not tell who was selected."""
+    """A quasi-identifier, generalized like everybody's: labels must not tell who was selected."""
     assert case.base is not None
     assert case.everybody is not None
     assert case.profile is not None
