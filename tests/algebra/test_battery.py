@@ -17,7 +17,7 @@ from tarnkappe.algebra.nodes import Generalization, Plan, Relation, Slicing
 from tarnkappe.algebra.proof import RuleFinding, check_rule, starts, try_rule
 from tarnkappe.algebra.rules import ALL_RULES, CLASSICAL, RULES, Rule, Way
 from tarnkappe.algebra.semantics import evaluate, possible_degree
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import Space, small_spaces
 from tarnkappe.algebra.world import World
 
 every_rule = pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
@@ -143,12 +143,15 @@ def random_trials(draw: st.DrawFn) -> tuple[Rule, Way, Plan, World]:
     named = [rule for rule in ALL_RULES if not rule.name.startswith(("D", "GD", "SD", "S1"))]
     rule = draw(st.sampled_from(named))
     way, plan = draw(st.sampled_from(list(starts(rule))))
-    space = Space.of(plan, worlds=1, bucket=draw(st.integers(2, 3)), stable_buckets=draw(st.booleans()))
+    options = {"bucket": draw(st.integers(2, 3)), "stable_buckets": draw(st.booleans())}
+    complete, incomplete = small_spaces(plan, worlds=1, **options)
+    space = draw(st.sampled_from([complete, incomplete]))
+    missing = (None,) if space is incomplete and not space.hierarchies else ()
     sliced = any(isinstance(node, Slicing) for node in plan.walk())
     relations = {}
     for node in plan.walk():
         if isinstance(node, Relation):
-            row = st.tuples(*(st.sampled_from(space.domains[column]) for column in node.columns))
+            row = st.tuples(*(st.sampled_from((*space.domains[c], *missing)) for c in node.columns))
             relations[node.name] = tuple(draw(st.lists(row, max_size=4 if sliced else 8)))
     return (
         rule,
