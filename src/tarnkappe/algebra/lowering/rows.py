@@ -105,7 +105,7 @@ def alike(left: Rows, right: Rows) -> tuple[Rows, Rows]:
         if any(cell is not own for cell, own in zip(cells, side.cells, strict=True))
         else side
         for side, cells in ((left, [a for a, _ in pairs]), (right, [b for _, b in pairs]))
-    )
+    )  # type: ignore[return-value]
 
 
 def common(left: Any, right: Any, column: str) -> tuple[Any, Any]:
