@@ -19,6 +19,7 @@ from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table import SUPPRESSED, Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts
+from tarnkappe.table.grouping import group_codes
 
 
 def exclusions_needed(distribution: Distribution) -> npt.NDArray[np.int64]:
@@ -45,11 +46,19 @@ def exclusions_needed_through(target: Target, column: str, through: str) -> tupl
     column. Who excludes all values that are not pure for v is left with v. A suppressed cell cannot be
     excluded. A class that gives nothing away so has -1.
     """
+    if (column, through) not in target.exclusions:
+        target.exclusions[column, through] = _exclusions_needed_through(target, column, through)
+    return target.exclusions[column, through]
+
+
+def _exclusions_needed_through(target: Target, column: str, through: str) -> tuple[Counts, list[set[str]]]:
     classes = target.classes
     tuples = classes.tuples
-    shown = tuples.counts > 0
     own, other = tuples.columns[column], tuples.columns[through]
-    triples = np.unique(np.column_stack([classes.ids, other.codes, own.codes])[shown], axis=0)
+    codes = [each[tuples.counts > 0] for each in (classes.ids, other.codes, own.codes)]
+    groups = group_codes(codes, [classes.num_classes, other.cardinality, own.cardinality])
+    triples = np.column_stack([each[groups.representatives] for each in codes])
+    triples = triples[np.argsort(triples[:, 0], kind="stable")]
     needed = np.full(classes.num_classes, -1, dtype=np.int64)
     learned: list[set[str]] = [set() for _ in range(classes.num_classes)]
     for index, rows in groupby(triples.tolist(), key=lambda triple: triple[0]):

@@ -52,6 +52,11 @@ class Target:
         return self.state.kept & self.classes.released
 
     @cached_property
+    def exclusions(self) -> dict[tuple[str, str], tuple[Counts, list[set[str]]]]:
+        """What excluding values of one sensitive column tells of another, as far as it was looked at."""
+        return {}
+
+    @cached_property
     def rows(self) -> int:
         """How many rows are released."""
         return int(self.classes.sizes[self.kept].sum())
