@@ -19,7 +19,7 @@ TRIALS = [
             ),
             Stage(
                 "1,000 people, a list that only claims to be public",
-                stages.LARGE.with_a_list_that_only_claims_to_be_public,
+                stages.LONG.with_a_list_that_only_claims_to_be_public,
                 unprotected=True,
                 slow=True,
             ),

@@ -82,9 +82,8 @@ class Bisector(Attacker[OpenGate]):
             if waiting:
                 group = waiting.pop()
             else:
-                half = (
-                    chance.sample(suspects, max(1, min(target.group, len(suspects)) // 2)) if suspects else []
-                )
+                many = min(target.group, -(-len(suspects) // 2))
+                half = chance.sample(suspects, many)
                 group = half + chance.sample(cleared, min(len(cleared), target.group - len(half)))
             people, values = asked(connection, group)
             if not people:

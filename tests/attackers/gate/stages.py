@@ -137,6 +137,7 @@ class Search:
 SMALL = Search(people=100, labels=60, k=3, group=12, questions=30)
 RARE_IN_TABLE = Search(people=200, labels=6, k=3, group=20, questions=30, holders=4)
 LARGE = Search(people=1_000, labels=60, k=5, group=50, questions=60)
+LONG = dataclasses.replace(LARGE, questions=120)
 
 
 @dataclasses.dataclass(frozen=True)
