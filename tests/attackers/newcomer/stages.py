@@ -121,6 +121,9 @@ role = "quasi-identifier"
 [columns.age]
 role = "quasi-identifier"
 [columns.ticket]
+{accept}
+[columns.name]
+{accept}
 [[privacy]]
 model = "k-anonymity"
 k = 2
@@ -134,8 +137,11 @@ flags = let_out(
     (*FLAGS, *DIVERSE, "--out", "out/release.csv", "--report", "out/report.html"),
     (*FLAGS, *DIVERSE, "--algorithm", "anatomy", "--out", "out/anatomy.xlsx", "--json"),
 )
-job_file = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed=""))
-published = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"'))
+job_file = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed="", accept=""))
+published = let_out(
+    ("anonymize", "forgetful.toml"),
+    job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"', accept='accept = "made up"'),
+)
 
 
 def habits(*more: str) -> Callable[[Path], AbstractContextManager[Habits]]:
