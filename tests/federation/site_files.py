@@ -58,6 +58,11 @@ def write_sites(
             f'output = "{name}"',
             'accept = "all"',
             f"patience = {patience}",
+            "[policy]",
+            "least_k = 2",
+            "greatest_suppression = 1.0",
+            "accept_decodable_rows = true",
+            "accept_weak_ciphers = true",
         ]
         table = federation.tables.get(name)
         if table is not None:

@@ -19,7 +19,7 @@ from tarnkappe.federation.leakage import roles_of
 from tarnkappe.federation.local import canonical, local_share, readable
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.runner import run_in_memory
-from tarnkappe.federation.site import FederatedJob
+from tarnkappe.federation.job_file import FederatedJob
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Exhaustive, Problem
 from tarnkappe.loss import AverageClassSize, DiscernibilityStar, Entropy, Height, PrecisionStar

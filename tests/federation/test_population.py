@@ -29,7 +29,7 @@ def test_trap_28_members_of_a_population_are_counted(
     whole = random_whole(13, least_rows=24, most_rows=24)
     rng = np.random.default_rng(2)
     member = rng.random(24) < 0.4
-    federation = federate(whole, protocol, distribution, (KAnonymity(1),), Height(), 0.3, seed=3)
+    federation = federate(whole, protocol, distribution, (KAnonymity(2),), Height(), 0.3, seed=3)
     federation = federation.with_contract(models=(model,), member="member")
     holder = federation.contract.column(whole.quasi_identifiers[0]).owner
     marked = {

@@ -21,6 +21,9 @@ def federate(
     show: Annotated[
         bool, typer.Option("--show", help="Show the contract and what everybody would learn, and end.")
     ] = False,
+    new_run: Annotated[
+        bool, typer.Option("--new-run", help="Make another contract: one that was proposed runs once.")
+    ] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Foretell time and traffic on machines like this one, and end.")
     ] = False,
@@ -36,10 +39,11 @@ def federate(
     """Propose a contract to all sites, and run it when all have agreed."""
     require_packages()
     from tarnkappe.federation import cost, initiator
+    from tarnkappe.federation.job_file import FederatedJob
     from tarnkappe.federation.leakage import foretell
-    from tarnkappe.federation.site import FederatedJob, describe
+    from tarnkappe.federation.wording import describe
 
-    asked = FederatedJob.from_file(job)
+    asked = FederatedJob.from_file(job, new_run=new_run)
     contract = asked.contract
     if estimate:
         work = cost.Workload(
@@ -55,7 +59,10 @@ def federate(
         speed = cost.calibrated(contract, megabits * 1e6, min(max(groups, cost.SAMPLE), 8 * cost.SAMPLE))
         _tell(cost.estimate(contract.protocol, contract.distribution, work, speed), as_json)
         return
+    asked.store(job)
     if not show:
+        text = f"proposing {contract.digest.hex()[:16]} to {', '.join(contract.everybody)}"
+        errors.print(text, highlight=False, soft_wrap=True, markup=False)
         with progress_bar() as progress:
             transcript = initiator.federate(
                 contract, asked.addresses, asked.credentials, patience=asked.patience, progress=progress
@@ -77,7 +84,7 @@ def federate(
     else:
         folder = contract.digest.hex()[:16]
         told = f"done: every site has the release under {folder}; what was exchanged is proven in {proof}"
-        errors.print(told, highlight=False, soft_wrap=True)
+        errors.print(told, highlight=False, soft_wrap=True, markup=False)
 
 
 def _tell(cost: Cost, as_json: bool) -> None:

@@ -63,7 +63,14 @@ class Credentials:
     @cached_property
     def name(self) -> str:
         """Whose credentials these are."""
-        return common_name(x509.load_pem_x509_certificate(self.certificate.read_bytes()))
+        try:
+            return common_name(x509.load_pem_x509_certificate(self.certificate.read_bytes()))
+        except (OSError, ValueError) as error:
+            raise InputError(f"the certificate '{self.certificate}' cannot be read: {error}") from None
+
+    def require_signing(self) -> None:
+        """Refuse a key that cannot sign messages, before anything is started with it."""
+        self.sign(b"")
 
     def sign(self, data: bytes) -> bytes:
         """A signature that everybody can check who has the certificate."""
@@ -71,9 +78,16 @@ class Credentials:
 
     @cached_property
     def _private(self) -> ec.EllipticCurvePrivateKey:
-        key = serialization.load_pem_private_key(self.key.read_bytes(), None)
+        try:
+            key = serialization.load_pem_private_key(self.key.read_bytes(), None)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"the key '{self.key}' cannot be read: {error}") from None
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise ParameterError(f"'{self.key}' is no key of an elliptic curve: issue another certificate")
+            raise ParameterError(
+                f"'{self.key}' is no key of an elliptic curve, which messages are signed with: issue a "
+                "certificate "
+                "with an EC key (P-256)"
+            )
         return key
 
 
@@ -113,26 +127,42 @@ def peer_name(certificate: bytes | None) -> str:
 
 
 class Authority:
-    """A small authority that certifies parties, for tests and trials."""
+    """A small authority that certifies parties, for tests and trials; one in the folder is used again."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self._key = ec.generate_private_key(CURVE)
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Tarnkappe trial authority")])
+        self.certificate, place = folder / "authority.pem", folder / "authority.key"
+        if place.exists() and self.certificate.exists():
+            self._key = _read_key(place)
+            return
+        if self.certificate.exists():
+            raise InputError(
+                f"'{self.certificate}' has no key beside it: whoever has it issues certificates, or take "
+                "another folder"
+            )
+        self._key = ec.generate_private_key(CURVE)
+        _write_key(place, self._key)
         builder = self._builder(self._name, self._key.public_key())
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
         builder = builder.add_extension(
             x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False
         )
-        self.certificate = folder / "authority.pem"
         self.certificate.write_bytes(
             builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
         )
 
     def issue(self, party: str) -> Credentials:
-        """The credentials of a party, as files that only their owner can read."""
+        """The credentials of a party, as files that only their owner can read; they are made once."""
+        if party != Path(party).name or party in ("", ".", "..", "authority"):
+            raise ParameterError(f"'{party}' cannot be the name of a party: files are called by it")
+        certificate, key_file = self._folder / f"{party}.pem", self._folder / f"{party}.key"
+        if certificate.exists() or key_file.exists():
+            raise ParameterError(
+                f"'{party}' has a certificate in {self._folder}: remove it first to make another"
+            )
         key = ec.generate_private_key(CURVE)
         builder = self._builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, party)]), key.public_key())
         builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -143,17 +173,9 @@ class Authority:
         builder = builder.add_extension(x509.SubjectAlternativeName([here]), critical=False)
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         builder = builder.add_extension(issuer, critical=False)
-        certificate, key_file = self._folder / f"{party}.pem", self._folder / f"{party}.key"
         signed = builder.sign(self._key, hashes.SHA256())
         certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-        key_file.touch(mode=0o600)
-        key_file.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
+        _write_key(key_file, key)
         return Credentials(certificate, key_file, self.certificate)
 
     def revoke(self, *certificates: Path) -> Path:
@@ -195,3 +217,21 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
         encipher_only=False,
         decipher_only=False,
     )
+
+
+def _write_key(place: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    place.touch(mode=0o600)
+    place.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+
+
+def _read_key(place: Path) -> ec.EllipticCurvePrivateKey:
+    key = serialization.load_pem_private_key(place.read_bytes(), None)
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise InputError(f"'{place}' is no key of this authority: take another folder")
+    return key

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,9 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
+from tarnkappe.federation.printable import printable
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
-from tarnkappe.lattice import SEARCHES, Auto, Search
+from tarnkappe.lattice import SEARCHES, Auto, Effort, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.state.canonical import canonical_json
@@ -26,6 +28,7 @@ from tarnkappe.table import Role
 
 DEFAULT_WIDTH = 40
 LEAST_RING = 3
+DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
 
 
 class Protocol(StrEnum):
@@ -57,6 +60,27 @@ class Distribution(StrEnum):
     """Both: everybody has some columns of some people."""
 
 
+TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "bool": ("true or false", lambda value: isinstance(value, bool)),
+    "int": ("a whole number", lambda value: type(value) is int),
+    "float": ("a number", lambda value: type(value) in (int, float) and math.isfinite(value)),
+    "str": ("a text", lambda value: isinstance(value, str) and bool(value)),
+    "str | None": ("a text", lambda value: value is None or isinstance(value, str)),
+    "tuple[str, ...]": (
+        "a list of texts",
+        lambda value: all(isinstance(each, str) and each for each in value),
+    ),
+}
+
+
+def require_types(agreed: Contract | SharedColumn) -> None:
+    """Refuse values of other types: `"false"` would count as true, and a text as a list of letters."""
+    for field in dataclasses.fields(agreed):
+        words, is_right = TYPES.get(str(field.type), ("", lambda _: True))
+        if not is_right(getattr(agreed, field.name)):
+            raise ParameterError(f"'{field.name}' of a contract is {words}")
+
+
 @dataclasses.dataclass(frozen=True)
 class SharedColumn:
     """A column of the release.
@@ -82,6 +106,7 @@ class SharedColumn:
     owners: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        require_types(self)
         if self.role is Role.IDENTIFIER:
             raise ColumnError(f"'{self.name}' identifies people: it cannot be part of a release")
         if self.role is Role.UNSTATED:
@@ -136,6 +161,8 @@ class Contract:
         shared_tests: whether all parties of a masked run get the key of the counters and share its work.
         check_master: whether all parties of a ring anonymize, and decrypt only what all agree on.
         weak_ciphers: whether ciphers below current recommendations are allowed, to compare figures or to try.
+        person: the columns that together tell who a row is about. They never leave a party; each refuses if
+            somebody has several rows with it. Across parties rows are counted, not people.
         run: a name that no other run has.
     """
 
@@ -161,14 +188,42 @@ class Contract:
     shared_tests: bool = False
     check_master: bool = False
     weak_ciphers: bool = False
+    person: tuple[str, ...] = ()
     run: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
+        require_types(self)
         self._check_parties()
         self._check_columns()
         self._check_ciphers()
+        self._check_models()
         if not self.made_up_share >= 0:
             raise ParameterError(f"the share of made-up rows is at least 0, not {self.made_up_share}")
+
+    def _check_models(self) -> None:
+        if not self.models:
+            raise ParameterError("the contract promises nothing: name at least one model")
+        for part in (part for model in self.models for part in model.parts):
+            least = [part.k] if hasattr(part, "k") else []
+            least += [part.l] if part.name in DIVERSITIES and hasattr(part, "l") else []
+            if any(number <= 1 for number in least):
+                raise ParameterError(f"{part} protects nobody: take at least 2")
+        if not 0 <= self.suppression_limit <= 1:
+            raise ParameterError(
+                f"the suppression limit is a share of the rows from 0 to 1, not {self.suppression_limit}"
+            )
+        shared = {column.name for column in self.columns}
+        for name in self.person:
+            if name in shared:
+                raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
+
+    @property
+    def class_size(self) -> int:
+        """How many rows every class of the release has at least, as far as its models say so."""
+        parts = [part for model in self.models for part in model.parts]
+        sizes = [part.k for part in parts if part.name == "k-anonymity" and hasattr(part, "k")]
+        sizes += [part.l for part in parts if part.name == "distinct-diversity" and hasattr(part, "l")]
+        return int(max(sizes, default=1))
 
     def _check_ciphers(self) -> None:
         weak = GROUPS[self.group].comparison_only or (
@@ -331,7 +386,7 @@ class Contract:
         plain["columns"] = [dataclasses.asdict(column) for column in self.columns]
         plain["models"] = [{"model": model.name, **model.parameters} for model in self.models]
         plain["loss"] = {"loss": self.loss.name, **self.loss.parameters}
-        plain["search"] = self.search.name
+        plain["search"] = {"search": self.search.name, **dataclasses.asdict(self.search)}
         document: dict[str, Any] = json.loads(canonical_json(plain))
         return document
 
@@ -350,15 +405,17 @@ class Contract:
             )
             plain["models"] = tuple(MODELS.create(model.pop("model"), model) for model in models)
             plain["loss"] = LOSSES.create(loss.pop("loss"), loss)
-            plain["search"] = SEARCHES.create(plain["search"], {})
-            for name in ("parties", "without_data"):
+            search = dict(plain["search"])
+            search["effort"] = Effort(**search["effort"])
+            plain["search"] = SEARCHES.create(search.pop("search"), search)
+            for name in ("parties", "without_data", "person"):
                 plain[name] = tuple(plain[name])
             plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
             plain["distribution"] = Distribution(plain["distribution"])
             return cls(**plain)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ParameterError(f"the contract cannot be understood: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ParameterError(f"the contract cannot be understood: {printable(error)}") from None
 
     @cached_property
     def digest(self) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.printable import printable
 from tarnkappe.federation.run import Stage
 from tarnkappe.federation.transcript import MergedTranscript
 from tarnkappe.federation.transport import Caller
@@ -72,7 +73,7 @@ def _wait(
         states: dict[str, Any] = {party: caller.call(party, f"/status/{digest}") for party in waiting}
         for party, status in states.items():
             if status["state"] == Stage.FAILED:
-                raise ProtocolError(status["error"])
+                raise ProtocolError(printable(status["error"]))
             if status["state"] in stages:
                 waiting.remove(party)
         if progress:

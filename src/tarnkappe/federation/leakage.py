@@ -82,37 +82,63 @@ WITH_SENSITIVE_COUNTS = ", and how often sensitive values occur in each group, w
 WITH_KNOWN_VALUES = ", by which a value is known again in other groups of the same test"
 
 HONEST = "All parties keep to the protocol, curious as they may be; channels are encrypted and authenticated."
+DECODABLE = (
+    "Ciphers here do not hide how often values occur and which stand together, and that is enough to read "
+    "most of "
+    "them (frequency and co-occurrence analysis): {measured}."
+)
+SHAPE = "The shape of a public hierarchy is visible in its encrypted rules and may tell labels apart."
+MADE_UP = "Made-up rows do not change that."
+
+OTHERS = (
+    "on 9,000 rows of the census table Adult a simulated attack by somebody who knew 9,000 other people read "
+    "{cells} % of all cells and {rows} % of all rows"
+)
+OWN_ROWS = (
+    "on 9,000 rows of the census table Adult a simulated attack by a party that knew its own 3,000 of them "
+    "read 99 % "
+    "of all cells and 96 % of all rows"
+)
+
+MEASURED: dict[Protocol, str] = {
+    Protocol.RING: OWN_ROWS,
+    Protocol.STAR: OTHERS.format(cells=91, rows=25),
+    Protocol.MASKED: OTHERS.format(cells=91, rows=24),
+    Protocol.MASKED_RING: OTHERS.format(cells=91, rows=24),
+}
+"""What somebody with a sample of the population decodes, measured; `decoding.estimate` measures it at a
+site."""
 
 ASSUMPTIONS: dict[Protocol, tuple[str, ...]] = {
     Protocol.RING: (
         HONEST,
-        "Nobody can decrypt before the end unless all parties work together.",
-        "Who knows how often values occur in the population can guess which ciphertext is which value "
-        "(frequency analysis): generalize such columns beforehand.",
-        "The shape of a public hierarchy is visible in its encrypted rules and may tell labels apart.",
+        DECODABLE.format(measured=MEASURED[Protocol.RING]),
+        "The keys can be put together by all parties together only; reading by frequencies needs no key.",
+        SHAPE,
         "The party that anonymizes sees its own rows fully encrypted among those of the others but one.",
     ),
     Protocol.STAR: (
         HONEST,
+        DECODABLE.format(measured=MEASURED[Protocol.STAR]),
         "The helper works with none of the parties: together with one of them it can read everything.",
-        "The helper can guess values by how often they occur (frequency analysis): generalize such columns "
-        "beforehand, or mask them.",
-        "The shape of a public hierarchy is visible in its encrypted rules and may tell labels apart.",
+        SHAPE,
     ),
     Protocol.MASKED: (
         HONEST,
+        DECODABLE.format(measured=MEASURED[Protocol.MASKED]),
+        MADE_UP,
         "The helper works with none of the parties: together with one of them it can read all values, and "
         "with the holder of the counters' key also which rows are true.",
-        "Made-up rows hide how often ciphertexts occur, the better the more there are; vertically they come "
-        "in blocks of equal rows, which stand out where true rows are all different.",
-        "The shape of a public hierarchy is visible in its encrypted rules and may tell labels apart.",
+        SHAPE,
     ),
 }
 ASSUMPTIONS[Protocol.MASKED_RING] = (
     HONEST,
-    "Nobody can decrypt before the end unless all parties work together; the helper needs all of them too.",
+    DECODABLE.format(measured=MEASURED[Protocol.MASKED_RING]),
+    MADE_UP,
+    "The keys can be put together by all parties together only; reading by frequencies needs no key.",
     "The helper together with the holder of the counters' key can tell true rows from made-up ones.",
-    *ASSUMPTIONS[Protocol.MASKED][2:],
+    SHAPE,
 )
 
 

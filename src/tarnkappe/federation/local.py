@@ -6,11 +6,13 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tarnkappe.errors import ColumnError, HierarchyError
+from tarnkappe.errors import ColumnError, HierarchyError, ProtocolError
 from tarnkappe.federation.contract import Contract, SharedColumn
+from tarnkappe.federation.people import refuse_repeated_people
 from tarnkappe.federation.share import Part, Share, Tokens
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table import SUPPRESSED, Role, Table
@@ -54,15 +56,26 @@ def local_share(
     for column in columns:
         if table.roles[table.require(column.name)] is Role.IDENTIFIER:
             raise ColumnError(f"the contract names '{column.name}', which identifies people: refuse it")
+    refuse_repeated_people(table, contract)
     keys = None
     if contract.key is not None:
         table = without_repeats(table, contract, party)
         keys = key_tokens(table, contract.key)
     members = None
     if contract.member is not None and contract.member in table.column_names:
-        members = pc.fill_null(table.data.column(contract.member).cast(pa.bool_()), False).to_numpy()
+        members = _members(table, contract.member)
     parts = {c.name: _part(table, c, hierarchies.get(c.name), fill=contract.fill_absent) for c in columns}
     return Share(parts, table.num_rows, keys, members=members)
+
+
+def _members(table: Table, name: str) -> npt.NDArray[np.bool_]:
+    try:
+        said = table.data.column(name).cast(pa.bool_())
+    except pa.ArrowException:
+        raise ColumnError(
+            f"'{name}' tells who is released: it has other values than true and false"
+        ) from None
+    return np.asarray(pc.fill_null(said, False).to_numpy())
 
 
 def without_repeats(table: Table, contract: Contract, party: str) -> Table:
@@ -132,10 +145,16 @@ def _as_rules(lines: list[tuple[int, ...]], column: SharedColumn) -> Codes:
 def _labels(column: SharedColumn, rules: Hierarchy | Rule | None, text: str | None) -> list[str]:
     if rules is None:
         raise HierarchyError(f"the contract says how high the hierarchy of '{column.name}' is: give it")
-    if isinstance(rules, Hierarchy):
-        labels = [rules.label(text, level) for level in range(1, rules.height + 1)]
-    else:
-        labels = list(rules(text))
+    try:
+        if isinstance(rules, Hierarchy):
+            labels = [rules.label(text, level) for level in range(1, rules.height + 1)]
+        else:
+            labels = [str(label) for label in rules(text)]
+    except Exception:  # a function of a site may raise anything, and its text may quote the value
+        raise HierarchyError(
+            f"a value of '{column.name}' has no line in the hierarchy of this site: add it, or correct the "
+            "value"
+        ) from None
     if len(labels) != column.height:
         raise HierarchyError(
             f"the hierarchy of '{column.name}' has the height {len(labels)}, and the contract says "
@@ -151,6 +170,12 @@ def as_table(share: Share, contract: Contract, levels: Mapping[str, int]) -> pa.
         part, column = share.parts[name], contract.column(name)
         texts = pa.array([readable(token) for token in part.tokens], pa.string())
         if levels.get(name, 0) == 0:
-            texts = texts.cast(column.type)
+            try:
+                texts = texts.cast(column.type)
+            except pa.ArrowException:
+                raise ProtocolError(
+                    f"a value of '{name}' is not of the type '{column.kind}' that the contract says: the run "
+                    "ends"
+                ) from None
         data[name] = texts.take(pa.array(part.codes))
     return pa.table(data)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable
+from functools import cached_property
 
 import pyarrow as pa
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.federation.wire import Tables, pack, unpack
+from tarnkappe.federation.wire import Tables, canonical_json, pack, unpack
 from tarnkappe.recoding.chance import Chance
+from tarnkappe.table.encoding import as_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +59,23 @@ class Entry:
     digest: str
 
 
+@dataclasses.dataclass(frozen=True)
+class OwnRows:
+    """What a party finds of its own rows in a release that it has checked.
+
+    Attributes:
+        sent: how many it has sent.
+        suppressed: how many of them are certainly not in the release.
+        below: how many would be in classes smaller than promised if all other parties took out theirs.
+        alone: how many would then be alone.
+    """
+
+    sent: int
+    suppressed: int
+    below: int
+    alone: int
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Outcome:
     """What a run ends with.
@@ -65,13 +84,27 @@ class Outcome:
         release: the anonymized table.
         levels: the level of each quasi-identifier.
         suppressed: how many rows were suppressed.
-        loss: the information lost.
+        loss: the information lost, as who anonymized has told it.
+        own: what this party finds of its own rows in it.
     """
 
     release: pa.Table
     levels: dict[str, int]
     suppressed: int
     loss: float
+    own: OwnRows | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """One digest for equal releases, whatever the order of their rows."""
+        texts = pa.table(
+            {name: as_text(self.release.column(name).combine_chunks()) for name in self.release.column_names}
+        )
+        order = [(name, "ascending") for name in texts.column_names]
+        hashed = hashlib.sha256(canonical_json([sorted(self.levels.items()), self.suppressed]))
+        for name, column in zip(texts.column_names, texts.sort_by(order).columns, strict=True):
+            hashed.update(canonical_json([name, column.to_pylist()]))
+        return hashed.hexdigest()
 
 
 class Participant:

@@ -10,7 +10,7 @@ from tarnkappe.federation.engine import Finding
 from tarnkappe.federation.local import as_table
 from tarnkappe.federation.message import Outcome
 from tarnkappe.federation.share import Share
-from tarnkappe.federation.verification import require_promises
+from tarnkappe.federation.verification import require_levels, require_own_rows, require_promises
 from tarnkappe.federation.wire import Tables, facts_of, facts_table
 
 
@@ -30,9 +30,19 @@ def finding_of(tables: Tables, sender: str) -> Finding:
         ) from None
 
 
-def outcome_of(share: Share, contract: Contract, finding: Finding) -> Outcome:
-    """The end of a run, from the release in plain, which is verified."""
+def outcome_of(share: Share, contract: Contract, finding: Finding, own: Share) -> Outcome:
+    """The end of a run, from the release in plain, which is verified.
+
+    Args:
+        share: the release.
+        contract: what is promised.
+        finding: what was done, as who anonymized has told it.
+        own: the rows that this party has sent, in plain.
+    """
+    require_levels(contract, finding, share.num_rows)
     levels = dict(zip(contract.quasi_identifiers, finding.node, strict=True))
+    share = share.in_order_of_columns([column.name for column in contract.columns])
     release = as_table(share, contract, levels)
     require_promises(release, contract, finding.suppressed)
-    return Outcome(release, levels, finding.suppressed, finding.loss)
+    found = require_own_rows(share, own, contract, finding)
+    return Outcome(release, levels, finding.suppressed, finding.loss, found)

@@ -250,7 +250,7 @@ class RingParty(Participant):
         return [] if self._next is None else [self._result(self._next, RELEASE, share, finding)]
 
     def _finish(self, share: Share, finding: Finding) -> None:
-        self.outcome = outcome_of(share, self.contract, finding)
+        self.outcome = outcome_of(share, self.contract, finding, self._share)
         self._held = self._partial = None
         self._layers.forget()
 

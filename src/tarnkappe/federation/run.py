@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from queue import Empty, Queue
@@ -61,6 +62,9 @@ class Run:
         self.stage = Stage.ASKED
         self.was_asked = False
         self.error = ""
+        self.release = ""
+        """The digest of the release that this party has, by which parties see that all have the same one."""
+        self.deadline = math.inf
         self.participant: Participant | None = None
         self.lock = Lock()
         self._inbox: Queue[Message | None] = Queue()
@@ -132,14 +136,17 @@ class Run:
         self._is_idle = False
         return message
 
-    @property
-    def status(self) -> dict[str, object]:
-        """How far this party is, for others who wonder why nothing comes."""
+    def status_for(self, caller: str) -> dict[str, object]:
+        """How far this party is, for others who wonder why nothing comes.
+
+        A helper, which gets no release, gets no digest of it either: it could try guesses on it.
+        """
         return {
             "state": self.stage,
             "error": self.error,
             "waiting": self.is_waiting,
             "taken": self._taken,
+            "release": "" if caller == self.contract.helper else self.release,
         }
 
     def fail(self, error: str) -> bool:

@@ -10,14 +10,25 @@ import json
 import time
 from collections.abc import Callable
 from queue import Empty
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
-from tarnkappe.errors import ProtocolError, TarnkappeError
+from tarnkappe.errors import (
+    AccessError,
+    ColumnError,
+    HierarchyError,
+    InputError,
+    NoSolutionError,
+    OutputError,
+    ParameterError,
+    ProtocolError,
+    TarnkappeError,
+)
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.printable import printable
 from tarnkappe.federation.run import Run, Stage
 from tarnkappe.federation.transcript import signed_transcript
 from tarnkappe.federation.transport import OK, Answer, Caller, Listener
@@ -29,6 +40,34 @@ Confirm = Callable[[Contract], None]
 """Raises an error if this party does not agree to a contract."""
 
 PAUSE = 0.05
+LONGEST_RUN = 86_400.0
+MOST_RUNS = 200
+"""So many runs are kept in mind; of more, those that have ended are forgotten first."""
+
+SPOKEN = (ProtocolError, AccessError, NoSolutionError)
+"""Errors whose texts are made of the contract and of names of parties alone: others may read them."""
+REASONS: dict[type[Exception], str] = {
+    HierarchyError: "a hierarchy lacks a value, or does not fit the contract",
+    ColumnError: "a column of the contract is missing, does not fit the contract, or identifies people",
+    ParameterError: "a value or a setting does not fit the contract",
+    InputError: "its files cannot be read",
+    OutputError: "its release cannot be written",
+}
+
+
+def told_to_others(error: Exception, party: str) -> str:
+    """What others are told of an error at a party: never a text that could quote a cell."""
+    if isinstance(error, SPOKEN):
+        return str(error)
+    for kind, reason in REASONS.items():
+        if isinstance(error, kind):
+            return f"'{party}' cannot take part: {reason}. Its own log says more; the run ends"
+    return f"'{party}' failed with a {type(error).__name__}: the run ends"
+
+
+def told_at_home(error: Exception) -> str:
+    """What the own log says of an error: texts of our own errors, of others only what they are."""
+    return str(error) if isinstance(error, TarnkappeError) else type(error).__name__
 
 
 class PartyService:
@@ -41,6 +80,10 @@ class PartyService:
         confirm: whether it agrees to a contract.
         done: told about every run that ends well.
         patience: after how many seconds in which nobody does anything a run is given up.
+        received: told about every contract that arrives and who proposes it; may refuse it.
+        failed: told about every contract that ends without a release, and why.
+        log: told in a line what happens here.
+        longest_run: after how many seconds a run is given up, whatever others say they do.
     """
 
     def __init__(
@@ -51,13 +94,23 @@ class PartyService:
         confirm: Confirm,
         done: Callable[[Participant], None] = lambda _: None,
         patience: float = 60.0,
+        received: Callable[[Contract, str], None] = lambda _, __: None,
+        failed: Callable[[Contract, str], None] = lambda _, __: None,
+        log: Callable[[str], None] = lambda _: None,
+        longest_run: float = LONGEST_RUN,
     ) -> None:
+        credentials.require_signing()
         self.name = credentials.name
         self._credentials = credentials
         self._build = build
         self._confirm = confirm
         self._done = done
         self._patience = patience
+        self._received = received
+        self._failed = failed
+        self._log = log
+        self._longest_run = longest_run
+        self._arrival = Lock()
         self._runs: dict[str, Run] = {}
         self._listener = Listener(address, credentials, self._serve)
 
@@ -83,6 +136,12 @@ class PartyService:
     # ------------------------------------------------------------------ calls
 
     def _serve(self, path: str, body: bytes, certificate: bytes, caller: str) -> Answer:
+        try:
+            return self._answer(path, body, certificate, caller)
+        except TarnkappeError as error:
+            raise ProtocolError(told_to_others(error, self.name)) from None
+
+    def _answer(self, path: str, body: bytes, certificate: bytes, caller: str) -> Answer:
         if path == "/propose":
             return self._propose(body, caller)
         _, action, digest, *rest = [*path.split("/"), "", ""]
@@ -96,10 +155,10 @@ class PartyService:
         if action == "finish":
             return self._finish(run)
         if action == "abort":
-            run.fail(body.decode(errors="replace")[:1000])
+            self._fail(run, printable(body.decode(errors="replace"))[:1000])
             return OK, {}
         if action == "status":
-            return OK, run.status
+            return OK, run.status_for(caller)
         if action == "transcript":
             return self._transcript(run)
         raise ProtocolError(f"'{self.name}' does not know '{action}'")
@@ -114,26 +173,57 @@ class PartyService:
         if caller not in contract.everybody or self.name not in contract.everybody:
             raise ProtocolError(f"the contract of '{caller}' does not name both '{caller}' and '{self.name}'")
         digest = contract.digest.hex()
-        run = self._runs.setdefault(digest, Run(self.name, caller, contract, addresses))
+        with self._arrival:
+            if digest not in self._runs:
+                self._make_room()
+                self._say(contract, f"proposed by '{printable(caller)}'")
+                try:
+                    self._received(contract, caller)
+                except TarnkappeError as error:
+                    self._say(contract, f"refused: {told_at_home(error)}")
+                    raise
+                self._runs[digest] = Run(self.name, caller, contract, addresses)
+            run = self._runs[digest]
         with run.lock:
             if run.proposer != caller or run.stage not in (Stage.ASKED, Stage.PROPOSED):
-                raise ProtocolError("this contract was proposed before: every run needs its own name")
+                raise ProtocolError("this contract was proposed before, and a contract runs once (--new-run)")
             if not run.was_asked:
                 run.was_asked = True
                 Thread(target=self._ask, args=(run,), daemon=True).start()
         return OK, {"digest": digest}
 
+    def _make_room(self) -> None:
+        """Forget runs that have ended where there are many; who proposes without end is refused."""
+        ended = [d for d, run in self._runs.items() if run.stage in (Stage.DONE, Stage.FAILED)]
+        for digest in ended[: max(0, len(self._runs) - MOST_RUNS + 1)]:
+            del self._runs[digest]
+        if len(self._runs) >= MOST_RUNS:
+            raise ProtocolError(
+                f"'{self.name}' has {MOST_RUNS} contracts that have not ended: try again later"
+            )
+
+    def _say(self, contract: Contract, what: str) -> None:
+        self._log(f"{contract.digest.hex()[:16]} {what}")
+
+    def _fail(self, run: Run, error: str) -> bool:
+        """End a run here; returns whether that is news."""
+        if not run.fail(error):
+            return False
+        self._failed(run.contract, error)
+        self._say(run.contract, f"ended without a release: {error}")
+        return True
+
     def _ask(self, run: Run) -> None:
         """Ask the people of this party, who may take their time."""
         try:
             self._confirm(run.contract)
-        except TarnkappeError as error:
-            run.fail(str(error))
         except Exception as error:
-            run.fail(f"'{self.name}' failed with a {type(error).__name__}: the run ends")
+            self._say(run.contract, f"not agreed to: {told_at_home(error)}")
+            self._fail(run, told_to_others(error, self.name))
         with run.lock:
             if run.stage is Stage.ASKED:
                 run.stage = Stage.PROPOSED
+                self._say(run.contract, "agreed to")
 
     def _start(self, run: Run) -> Answer:
         with run.lock:
@@ -143,13 +233,29 @@ class PartyService:
         return OK, {}
 
     def _finish(self, run: Run) -> Answer:
+        if run.stage is Stage.READY and self.name != run.contract.helper:
+            self._require_same_release(run)
         with run.lock:
             if run.stage not in (Stage.READY, Stage.DONE) or run.participant is None:
                 raise ProtocolError(run.error or f"'{self.name}' is not ready to release")
             if run.stage is Stage.READY:
                 self._done(run.participant)
+                self._say(run.contract, "ended: the release is kept")
             run.stage = Stage.DONE
         return OK, {}
+
+    def _require_same_release(self, run: Run) -> None:
+        """Nobody keeps a release of which another party with data has got another version."""
+        caller = Caller(self._credentials, run.addresses, self._patience)
+        try:
+            states = self._ask_all(run, caller)
+            parties = [name for name in run.contract.parties if name != self.name]
+            if any(states[name].get("release") != run.release for name in parties):
+                error = "the parties have got different releases: none of them is kept, and the run ends"
+                self._end_for_all(run, caller, error)
+                raise ProtocolError(error)
+        finally:
+            caller.close()
 
     def _take(self, run: Run, rest: list[str], body: bytes, certificate: bytes, caller: str) -> Answer:
         number, position, total = (int(each) for each in rest[:3])
@@ -170,6 +276,8 @@ class PartyService:
 
     def _take_part(self, run: Run) -> None:
         caller = Caller(self._credentials, run.addresses, self._patience, keep_open=True)
+        run.deadline = time.monotonic() + self._longest_run
+        self._say(run.contract, "started")
         try:
             run.participant = self._build(run.contract)
             self._post(run, caller, run.participant.start())
@@ -178,17 +286,16 @@ class PartyService:
                 if message is None:
                     return
                 self._post(run, caller, run.participant.receive(message))
+            outcome = run.participant.outcome
+            digest = "" if outcome is None else outcome.digest
             with run.lock:
                 run.participant.forget()
                 if run.stage is Stage.RUNNING:
-                    run.stage = Stage.READY
+                    run.release, run.stage = digest, Stage.READY
             self._wait_for_the_others(run, caller)
-        except TarnkappeError as error:
-            self._end_for_all(run, caller, str(error))
         except Exception as error:
-            self._end_for_all(
-                run, caller, f"'{self.name}' failed with a {type(error).__name__}: the run ends"
-            )
+            self._say(run.contract, told_at_home(error))
+            self._end_for_all(run, caller, told_to_others(error, self.name))
         finally:
             caller.close()
             with run.lock:
@@ -200,10 +307,19 @@ class PartyService:
             try:
                 return run.next(self._patience)
             except Empty:
+                self._refuse_endless(run)
                 if self._nobody_works(run, caller) and run.is_waiting:
                     raise ProtocolError(
                         f"'{self.name}' has waited {self._patience:g} seconds for a message: the run ends"
                     ) from None
+
+    def _refuse_endless(self, run: Run) -> None:
+        """Who says for ever that he is at work is not waited for for ever."""
+        if time.monotonic() > run.deadline:
+            raise ProtocolError(
+                f"'{self.name}' has given the run {self._longest_run:g} seconds and it is not done: the run "
+                "ends"
+            )
 
     def _ask_all(self, run: Run, caller: Caller) -> dict[str, Any]:
         """How far the others are; who has failed or cannot be reached ends the run."""
@@ -211,8 +327,8 @@ class PartyService:
         others = [party for party in run.contract.everybody if party != self.name]
         states = {party: caller.call(party, path) for party in others}
         for status in states.values():
-            if status["state"] == Stage.FAILED:
-                raise ProtocolError(status["error"])
+            if status.get("state") == Stage.FAILED:
+                raise ProtocolError(printable(status.get("error", "the run has ended"))[:1000])
         return states
 
     def _nobody_works(self, run: Run, caller: Caller) -> bool:
@@ -222,7 +338,7 @@ class PartyService:
         and has taken no message in between has waited all the time, so between the two rounds all did.
         """
         before, after = self._ask_all(run, caller), self._ask_all(run, caller)
-        return before == after and all(status["waiting"] for status in after.values())
+        return before == after and all(status.get("waiting") for status in after.values())
 
     def _wait_for_the_others(self, run: Run, caller: Caller) -> None:
         """Keep the release back until told that all have it; if nobody tells, find out whether some know."""
@@ -231,8 +347,9 @@ class PartyService:
             time.sleep(PAUSE)
             if time.monotonic() < deadline:
                 continue
+            self._refuse_endless(run)
             states = self._ask_all(run, caller).values()
-            if any(status["state"] == Stage.DONE for status in states):
+            if any(status.get("state") == Stage.DONE for status in states):
                 self._finish(run)
             elif self._nobody_works(run, caller):
                 raise ProtocolError(f"'{self.name}' is ready, but nobody asks for the release: the run ends")
@@ -244,7 +361,7 @@ class PartyService:
             caller.upload(message.receiver, f"{path}/{message.number}", seal(message, self._credentials))
 
     def _end_for_all(self, run: Run, caller: Caller, error: str) -> None:
-        if not run.fail(error):
+        if not self._fail(run, error):
             return
         for party in run.contract.everybody:
             if party != self.name:

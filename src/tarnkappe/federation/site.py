@@ -1,32 +1,64 @@
-"""A site: its data, its certificates, and which contracts it agrees to. Read from a TOML file."""
+"""A site: its data, its certificates, its policy, and which contracts it has agreed to. Read from a TOML
+file.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
-import tomllib
-from collections.abc import Callable, Mapping
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.errors import AccessError, JobError
+import pyarrow as pa
+
+from tarnkappe.errors import AccessError, JobError, OutputError
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
-from tarnkappe.federation.leakage import LeakageReport, foretell, transcript_lines
+from tarnkappe.federation.contract import Contract, Protocol
+from tarnkappe.federation.decoding import Estimate, estimate
+from tarnkappe.federation.insiders import Subtraction, simulate
+from tarnkappe.federation.leakage import LeakageReport, transcript_lines
+from tarnkappe.federation.ledger import Event, Ledger
 from tarnkappe.federation.linkage import LinkedParty
-from tarnkappe.federation.local import Rule
+from tarnkappe.federation.local import Rule, local_share
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.masked_ring import MaskedRingParty
 from tarnkappe.federation.message import Participant
+from tarnkappe.federation.people import refuse_repeated_identifiers
+from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.ring import RingParty
 from tarnkappe.federation.star import StarHelper, StarParty
+from tarnkappe.federation.support import refuse_unsupported
+from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
+from tarnkappe.federation.wire import canonical_json
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
-from tarnkappe.lattice import SEARCHES
-from tarnkappe.loss import LOSSES
-from tarnkappe.privacy import MODELS
 from tarnkappe.table import Role, Table, read, write
+from tarnkappe.table.encoding import as_text
+from tarnkappe.table.formats.address import is_address
 
-Address = tuple[str, int]
+SECTIONS = ("site", "input", "columns", "policy")
+SITE_KEYS = (
+    "certificate",
+    "key",
+    "authority",
+    "revoked",
+    "address",
+    "output",
+    "accept",
+    "patience",
+    "consent_days",
+    "longest_run",
+)
+INPUT_KEYS = ("path", "delimiter", "encoding", "quote", "sheet", "table", "query")
+COLUMN_KEYS = ("role", "hierarchy")
+DAY = 86_400.0
+PAUSE = 0.2
+"""Seconds between two looks at whether people have decided."""
 
 PARTIES: Mapping[Protocol, type[StarParty]] = {
     Protocol.STAR: StarParty,
@@ -62,18 +94,64 @@ def _party(
     return PARTIES[contract.protocol](name, contract, table, hierarchies)
 
 
+@dataclasses.dataclass(frozen=True)
+class Exposure:
+    """What a contract exposes of the rows of a site, in numbers that the site computes for itself.
+
+    Attributes:
+        decoded: what a simulated attack reads of the ciphertexts of its rows, or None if it has none.
+        subtractions: what an insider of each size finds by taking out its own rows.
+    """
+
+    decoded: Estimate | None
+    subtractions: tuple[Subtraction, ...]
+
+    def lines(self) -> list[str]:
+        """The numbers in sentences."""
+        told = ["This site sends no rows: nothing of it can be read."]
+        if self.decoded is not None and not self.decoded.is_reliable:
+            told = [
+                f"{self.decoded.num_rows:,} rows are too few to measure what can be read: count on all of "
+                "them."
+            ]
+        elif self.decoded is not None:
+            low, high = self.decoded.low, self.decoded.high
+            told = [
+                "Who gets the ciphertexts and knows how often values occur reads "
+                f"{low.cells:.0%} to {high.cells:.0%} of all cells and {low.rows:.0%} to {high.rows:.0%} of "
+                "all rows "
+                f"of this site (a simulated attack on {self.decoded.num_rows:,} of them, seed "
+                f"{self.decoded.seed}; "
+                "others may read more)."
+            ]
+        return told + [
+            f"A site with {each.insider_share:.0%} of all rows that takes out its own finds {each.below:.1%} "
+            "of the "
+            f"others' rows in classes smaller than promised, {each.alone:.1%} alone (simulated on rows of "
+            "this site)."
+            for each in self.subtractions
+        ]
+
+    def as_document(self) -> dict[str, Any]:
+        """The numbers as plain data."""
+        return dataclasses.asdict(self)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Site:
-    """What `tarn party serve` needs to know.
+    """What `tarn party` needs to know.
 
     Attributes:
         credentials: who it is.
         address: where it listens.
-        output: the folder for releases, transcripts and leakage reports.
+        output: the folder for releases, transcripts, leakage reports, contracts and the ledger.
         table: its data; a helper has none.
         hierarchies: how its columns generalize.
         accept: the contracts that it agrees to without asking: none (""), "all", or a digest.
         patience: after how many seconds without a message a run is given up.
+        policy: the rules that no contract overrides.
+        consent_days: how long people may take to decide.
+        longest_run: after how many seconds a run is given up, whatever others say.
     """
 
     credentials: Credentials
@@ -83,79 +161,191 @@ class Site:
     hierarchies: Mapping[str, Hierarchy | Rule] = dataclasses.field(default_factory=dict)
     accept: str = ""
     patience: float = 60.0
+    policy: Policy = dataclasses.field(default_factory=Policy)
+    consent_days: float = 7.0
+    longest_run: float = DAY
 
     @classmethod
     def from_file(cls, path: Path) -> Site:
         """A site as its file describes it; other files are found beside it."""
-        content, folder = _read_toml(path), path.parent
+        content, folder = read_toml(path, SECTIONS, "site", "the file of a site"), path.parent
         own = content.get("site", {})
-        data, columns = content.get("input", {}), content.get("columns", {})
+        refuse_unknown(own, SITE_KEYS, f"{path}: [site] has no key")
         try:
             credentials = Credentials(
-                folder / own["certificate"], folder / own["key"], folder / own["authority"]
+                folder / own["certificate"],
+                folder / own["key"],
+                folder / own["authority"],
+                folder / own["revoked"] if "revoked" in own else None,
             )
-            table = None
-            if data:
-                table = read(str(folder / data["path"]))
-                names = [name for name, plan in columns.items() if plan.get("role") == "identifier"]
-                table = table.with_roles(identifiers=names)
-            rules = {
-                name: read_hierarchy(str(folder / plan["hierarchy"]))
-                for name, plan in columns.items()
-                if "hierarchy" in plan
-            }
             return cls(
                 credentials,
                 parse_address(own["address"]),
                 folder / own.get("output", "."),
-                table,
-                rules,
+                _table(path, content),
+                _hierarchies(path, content),
                 str(own.get("accept", "")),
                 float(own.get("patience", 60.0)),
+                Policy.from_section(content.get("policy", {}), str(path)),
+                float(own.get("consent_days", 7.0)),
+                float(own.get("longest_run", DAY)),
             )
         except KeyError as error:
             raise JobError(f"{path}: [site] or [input] lacks {error}") from None
+        except (TypeError, ValueError, AttributeError) as error:
+            raise JobError(f"{path}: the site cannot be understood: {error}") from None
+
+    @cached_property
+    def name(self) -> str:
+        """Whose site it is."""
+        return self.credentials.name
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What has happened to the contracts of this site."""
+        return Ledger(self.output)
+
+    @cached_property
+    def data_digest(self) -> str:
+        """One digest of all rows: a consent is about these."""
+        hashed = hashlib.sha256()
+        data = pa.table({}) if self.table is None else self.table.data
+        for name, column in zip(data.column_names, data.columns, strict=True):
+            hashed.update(canonical_json([name, as_text(column.combine_chunks()).to_pylist()]))
+        return hashed.hexdigest()
+
+    # ------------------------------------------------------------------ consent
+
+    def receive(self, contract: Contract, proposer: str) -> None:
+        """Store a contract that has arrived; what the policy forbids is refused, and nobody is asked."""
+        self.check(contract, proposer)
+        self.ledger.receive(contract, proposer)
+
+    def check(self, contract: Contract, proposer: str) -> None:
+        """Refuse a contract that cannot be run, breaks the policy, or does not fit the data."""
+        refuse_unsupported(contract)
+        self.policy.refuse(contract, proposer, self.name)
+        if self.table is None or self.name == contract.helper:
+            return
+        if not self.policy.accept_repeated_people:
+            refuse_repeated_identifiers(self.table, contract)
+        share = local_share(self.table, self.name, contract, self.hierarchies)
+        if not self.policy.accept_decodable_rows:
+            self.policy.refuse_decodable(estimate(share, contract, self.name), self.name)
+
+    def exposure(self, contract: Contract, seed: int = 0) -> Exposure:
+        """What the contract exposes of the rows of this site, in numbers."""
+        if self.table is None or self.name == contract.helper:
+            return Exposure(None, ())
+        share = local_share(self.table, self.name, contract, self.hierarchies)
+        return Exposure(estimate(share, contract, self.name, seed), simulate(share, contract, seed))
+
+    def agree(self, digest: str, by: str) -> None:
+        """Agree to a stored contract and no other one, with the data as they are now."""
+        contract = self.ledger.contract(digest)
+        received = self.ledger.history(digest)[0]
+        self.check(contract, received.by)
+        self.ledger.decide(digest, Event.ACCEPTED, by, self.data_digest)
+
+    def confirm(self, contract: Contract) -> None:
+        """Wait until people have agreed to a contract, or rejected it; the site file may agree for them."""
+        digest = contract.digest.hex()
+        if self.ledger.decision(digest) is None and self.accept in ("all", digest):
+            self.ledger.decide(digest, Event.ACCEPTED, "the site file", self.data_digest)
+        deadline = time.monotonic() + self.consent_days * DAY
+        while (decision := self.ledger.decision(digest)) is None:
+            if any(line.event is Event.FAILED for line in self.ledger.history(digest)):
+                raise AccessError("the proposal was withdrawn")
+            if time.monotonic() > deadline:
+                raise AccessError(f"nobody at '{self.name}' has decided about the contract in time")
+            time.sleep(PAUSE)
+        if decision.event is Event.REJECTED:
+            raise AccessError(f"'{self.name}' does not agree to the contract")
+
+    # ------------------------------------------------------------------ the run
 
     def build(self, contract: Contract) -> Participant:
-        """The state machine of this site."""
-        return participant(self.credentials.name, contract, self.table, self.hierarchies)
+        """The state machine of this site, once for each contract and with the data that were agreed to."""
+        digest = contract.digest.hex()
+        self.check(contract, self.ledger.history(digest)[0].by)
+        decision = self.ledger.decision(digest)
+        if decision is None or decision.note != self.data_digest:
+            raise AccessError(
+                f"the data of '{self.name}' have changed since it agreed to the contract: propose it anew "
+                "(--new-run)"
+            )
+        self.ledger.start(digest, self.name)
+        return participant(self.name, contract, self.table, self.hierarchies)
 
-    def confirm(self, contract: Contract, ask: Callable[[str], bool] | None = None) -> None:
-        """Agree to a contract, or refuse it."""
-        if self.accept in ("all", contract.digest.hex()):
-            return
-        if ask is None or not ask(describe(contract)):
-            raise AccessError(f"'{self.credentials.name}' does not agree to the contract")
+    def fail(self, contract: Contract, error: str) -> None:
+        """Note that a contract has ended without a release."""
+        self.ledger.end(contract.digest.hex(), Event.FAILED, self.name, error)
 
     def keep(self, done: Participant) -> None:
-        """Write the release, the signed transcript and the leakage report of a run that has ended well."""
-        folder = self.output / done.contract.digest.hex()[:16]
-        folder.mkdir(parents=True, exist_ok=True)
+        """Write all that a run gives, once: contract, consents, release, what was done, transcript,
+        leakage.
+        """
+        digest = done.contract.digest.hex()
+        folder = self.output / digest[:16]
+        if folder.exists():
+            raise OutputError(f"'{folder}' exists: a release is written once and never replaced")
+        part = self.output / f".{digest[:16]}.{os.getpid()}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        try:
+            self._write(part, done)
+            part.rename(folder)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        self.ledger.end(digest, Event.FINISHED, self.name)
+
+    def _write(self, folder: Path, done: Participant) -> None:
         lines = "\n".join(transcript_lines(done.transcript)).encode()
         (folder / "transcript.jsonl").write_bytes(lines)
         (folder / "transcript.signature").write_bytes(self.credentials.sign(done.contract.digest + lines))
         report = LeakageReport.of(done.contract, {done.name: done.transcript})
-        document = json.dumps(report.as_document(), indent=1, ensure_ascii=False)
-        (folder / "leakage.json").write_text(document, encoding="utf-8")
-        if done.outcome is not None:
-            write(Table(done.outcome.release), str(folder / "release.parquet"))
+        consents = [dataclasses.asdict(line) for line in self.ledger.history(done.contract.digest.hex())]
+        documents = {
+            "contract": done.contract.as_document(),
+            "consents": consents,
+            "leakage": report.as_document(),
+        }
+        outcome = done.outcome
+        if outcome is not None:
+            documents["result"] = {
+                "contract": done.contract.digest.hex(),
+                "release": outcome.digest,
+                "rows": outcome.release.num_rows,
+                "levels": outcome.levels,
+                "suppressed": outcome.suppressed,
+                "loss": outcome.loss,
+                "loss_told_by": done.contract.helper or done.contract.master,
+                "own": None if outcome.own is None else dataclasses.asdict(outcome.own),
+            }
+            write(Table(outcome.release), str(folder / "release.parquet"))
+        for name, document in documents.items():
+            text = json.dumps(document, indent=1, ensure_ascii=False)
+            (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def describe(contract: Contract) -> str:
-    """A contract in words, with what every party will learn."""
-    lines = [
-        f"protocol {contract.protocol}, {contract.distribution} data of {', '.join(contract.parties)}"
-        + (f", helper {contract.helper}" if contract.helper else ""),
-        *(f"the same people: {', '.join(region)}" for region in contract.regions),
-        "columns: " + ", ".join(f"{c.name} ({c.role})" for c in contract.columns),
-        *(f"promise: {model.promise}" for model in contract.models),
-        f"at most {contract.suppression_limit:.0%} of all rows are suppressed; loss: {contract.loss}",
-    ]
-    for party, learned in foretell(contract).items():
-        lines += [f"{party} will learn", *(f"  {each}" for each in learned)]
-    return "\n".join([*lines, f"digest {contract.digest.hex()}"])
+def _table(path: Path, content: Mapping[str, Any]) -> Table | None:
+    data, columns = content.get("input", {}), content.get("columns", {})
+    refuse_unknown(data, INPUT_KEYS, f"{path}: [input] has no key")
+    if not data:
+        return None
+    source = data["path"]
+    options = {name: value for name, value in data.items() if name != "path"}
+    table = read(source if is_address(source) else str(path.parent / source), **options)
+    names = []
+    for name, plan in columns.items():
+        refuse_unknown(plan, COLUMN_KEYS, f"{path}: [columns.{name}] has no key")
+        if Role.parse(plan.get("role", "insensitive")) is Role.IDENTIFIER:
+            names.append(name)
+    return table.with_roles(identifiers=names)
 
 
+<<<<<<< HEAD
 @dataclasses.dataclass(frozen=True, eq=False)
 class FederatedJob:
     """What `tarn federate` needs to know: the contract, where everybody is, and who asks."""
@@ -203,24 +393,18 @@ class FederatedJob:
             credentials = Credentials(*(folder / identity[k] for k in ("certificate", "key", "authority")))
             return cls(contract, {n: parse_address(a) for n, a in addresses.items()}, credentials, patience)
         except KeyError as missing:
+=======
+def _hierarchies(path: Path, content: Mapping[str, Any]) -> dict[str, Hierarchy | Rule]:
+    rules: dict[str, Hierarchy | Rule] = {}
+    for name, plan in content.get("columns", {}).items():
+        if "hierarchy" not in plan:
+            continue
+        if not isinstance(plan["hierarchy"], str):
+>>>>>>> 7750d46 (A contract says in words all that it binds and in numbers what its ciphers give away; sites have a policy, a ledger and a queue, and look for their own rows in the release)
             raise JobError(
-                f"{path}: {missing} is missing: is it the job of a federation? It has [federation], "
-                "[addresses], [identity], [columns] and [[privacy]]"
-            ) from None
-        except (TypeError, ValueError) as error:
-            raise JobError(f"{path}: the job cannot be understood: {error}") from None
-
-
-def parse_address(text: str) -> Address:
-    """Host and port."""
-    host, _, port = str(text).rpartition(":")
-    if not host or not port.isdigit():
-        raise JobError(f"an address is host:port, not '{text}'")
-    return host, int(port)
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise JobError(f"'{path}' cannot be read: {error}") from None
+                f"{path}: [columns.{name}] hierarchy is the path of a file that all sites have, not a "
+                "builder: "
+                "`tarn hierarchy` makes one"
+            )
+        rules[name] = read_hierarchy(str(path.parent / plan["hierarchy"]))
+    return rules

@@ -183,7 +183,7 @@ class StarParty(Participant):
         return []
 
     def _end(self, share: Share, finding: Finding) -> None:
-        self.outcome = outcome_of(share, self.contract, finding)
+        self.outcome = outcome_of(share, self.contract, finding, self.share)
         self.column_keys.clear()
         self.secret = b""
 

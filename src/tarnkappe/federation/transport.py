@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tarnkappe.errors import ProtocolError, TarnkappeError
+from tarnkappe.errors import InputError, ProtocolError, TarnkappeError
 from tarnkappe.federation.certificates import Credentials, peer_name
+from tarnkappe.federation.printable import printable
 
 Answer = tuple[int, Mapping[str, Any]]
 Serve = Callable[[str, bytes, bytes, str], Answer]
@@ -24,8 +25,14 @@ LARGEST = 4 * 2**30
 PIECE = 4 * 2**20
 """Long messages travel in pieces of so many bytes: if a connection breaks, only the last one is repeated."""
 
+LARGEST_CALL = 4 * PIECE
+"""A call that announces more bytes is refused before any of them is read."""
+LARGEST_ANSWER = 256 * 2**20
+
 IDLE = 30.0
 """After so many seconds without a call a connection is closed."""
+
+LONGEST_ERROR = 2000
 
 PAUSES = (0.05, 0.2, 0.5, 1.0)
 """How long to wait before each further attempt to reach a party."""
@@ -102,7 +109,7 @@ class Caller:
                 time.sleep(pause)
                 continue
             if status != OK:
-                raise ProtocolError(str(answer.get("error", f"'{party}' refused")))
+                raise ProtocolError(printable(answer.get("error", f"'{party}' refused"))[:LONGEST_ERROR])
             return answer
         raise AssertionError
 
@@ -129,7 +136,10 @@ class Caller:
         try:
             connection.request("POST", path, body, {"Content-Type": "application/octet-stream"})
             with connection.getresponse() as response:
-                answer = response.status, json.loads(response.read())
+                text = response.read(LARGEST_ANSWER + 1)
+                if len(text) > LARGEST_ANSWER:
+                    raise ValueError("an answer without end")
+                answer = response.status, dict(json.loads(text))
         except BaseException:
             connection.close()
             raise
@@ -168,10 +178,16 @@ class Listener(ThreadingHTTPServer):
     request_queue_size = 64
 
     def __init__(self, address: tuple[str, int], credentials: Credentials, serve: Serve) -> None:
-        super().__init__(address, _Handler)
         self._context = credentials.server_context()
         self._connections: set[ssl.SSLSocket] = set()
         self.serve = serve
+        try:
+            super().__init__(address, _Handler)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or type(error).__name__
+            raise InputError(
+                f"cannot listen at {address[0]}:{address[1]} ({why}): choose another address"
+            ) from None
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """The handshake is made in the thread of the call, so that nobody can hold up the others."""
@@ -211,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
         certificate = self.connection.getpeercert(binary_form=True)
         try:
             length = int(self.headers.get("Content-Length", ""))
-            if not 0 <= length <= LARGEST:
+            if not 0 <= length <= LARGEST_CALL:
                 raise ValueError
             body = self.rfile.read(length)
             if len(body) < length:

@@ -1,21 +1,31 @@
-"""Every party asks again, in SQL, whether the release that came keeps what the contract promises.
+"""Every party asks again, in SQL, whether the release that came keeps what the contract promises, and looks
+for its own rows in it. Only then does it keep the release.
 
-Only then does it keep the release. Nothing here uses the encoded table, the ciphers or the search, so
-that neither a mistake of ours nor a helper or master that cheats puts a weaker release into a file.
+Nothing here uses the ciphers or the search. What no party can check alone: whether rows of others are true,
+whether somebody has added rows, and whether other levels would have lost less.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ProtocolError
-from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.engine import Finding
+from tarnkappe.federation.insiders import worst_case
+from tarnkappe.federation.message import OwnRows
+from tarnkappe.federation.share import Share
 from tarnkappe.privacy import Model
+from tarnkappe.privacy.exact import share_of
 from tarnkappe.privacy.verify import verify
+from tarnkappe.table.encoding import Codes, Counts
+from tarnkappe.table.grouping import group_codes
 
 WHOLE_TABLE = re.compile(r"\b(totals|input|input_size)\b")
 """What a query asks of the rows before suppression: a release without suppressed rows has them all."""
@@ -45,3 +55,111 @@ def verifiable(contract: Contract, suppressed: int) -> Sequence[Model]:
         for part in model.parts
         if not any(words.search(part.sql(contract.quasi_identifiers)) for words in unknown)
     ]
+
+
+def require_levels(contract: Contract, finding: Finding, released: int) -> None:
+    """Refuse levels that the contract does not allow, and more suppressed rows than it allows."""
+    if len(finding.node) != len(contract.quasi_identifiers):
+        raise ProtocolError("the release that came does not say its levels: it is not kept, and the run ends")
+    for name, level in zip(contract.quasi_identifiers, finding.node, strict=True):
+        column = contract.column(name)
+        if not column.least_level <= level <= column.height:
+            raise ProtocolError(
+                f"the release that came has a level of '{name}' that the contract does not allow: it is not "
+                "kept, and "
+                "the run ends"
+            )
+    allowed = share_of(contract.suppression_limit, released + max(finding.suppressed, 0))
+    if not 0 <= finding.suppressed <= allowed:
+        raise ProtocolError(
+            "more rows were suppressed than the contract allows: the release is not kept, and the run ends"
+        )
+
+
+def require_own_rows(release: Share, own: Share, contract: Contract, finding: Finding) -> OwnRows:
+    """Refuse a release that lacks rows of this party, or has changed them.
+
+    A class is released whole or not at all. So where all columns are known, each own row is in the release
+    with all its values if its class is, and otherwise counts among the suppressed ones. Where others have
+    the other columns, what is released has own values of own people, and no more of them are missing than
+    were suppressed.
+
+    Args:
+        release: the release in plain.
+        own: the rows that this party has sent, in plain.
+        contract: what all have agreed on.
+        finding: what was done, as who anonymized has told it.
+    """
+    if own.members is not None:
+        own = own.take(np.flatnonzero(own.members).astype(np.int64))
+    if not own.num_rows or not own.parts:
+        return OwnRows(own.num_rows, 0, 0, 0)
+    level = dict(zip(contract.quasi_identifiers, finding.node, strict=True))
+    mine = own.with_parts(lambda name, part: part.at(level.get(name, 0)))
+    rows = _Counted.of(release, mine, list(mine.parts))
+    missing = np.maximum(rows.own - rows.released, 0)
+    if contract.distribution is not Distribution.HORIZONTAL:
+        joined = contract.distribution is Distribution.VERTICAL and not contract.fill_absent
+        if joined and (rows.released > rows.own).any():
+            raise _not_mine()
+        knows_who = contract.member is None or own.members is not None
+        if knows_who and int(missing.sum()) > finding.suppressed:
+            raise _not_mine()
+        return OwnRows(own.num_rows, int(missing.sum()) if knows_who else 0, 0, 0)
+    classes = _Counted.of(release, mine, contract.quasi_identifiers)
+    absent = classes.released == 0
+    if missing[~absent[classes.ids[rows.first]]].any():
+        raise _not_mine()
+    suppressed = int(classes.own[absent].sum())
+    if suppressed > finding.suppressed:
+        raise _not_mine()
+    only_sizes = all(part.name == "k-anonymity" for model in contract.models for part in model.parts)
+    if only_sizes and (classes.own[absent] >= contract.class_size).any():
+        raise ProtocolError(
+            "a class is missing in the release that is large enough with the rows of one party alone: it is "
+            "not kept, "
+            "and the run ends"
+        )
+    below, alone = worst_case(classes.own[~absent], contract.class_size)
+    return OwnRows(own.num_rows, suppressed, below, alone)
+
+
+def _not_mine() -> ProtocolError:
+    return ProtocolError(
+        "the release that came lacks rows of a party or has changed them: it is not kept, and the run ends"
+    )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Counted:
+    """How often combinations of cells occur in the release and in the own rows.
+
+    Attributes:
+        ids: for each row of both tables the number of its combination, those of the release first.
+        first: a row of each combination.
+        released: how many rows of the release have each combination.
+        own: how many own rows do.
+    """
+
+    ids: Codes
+    first: Counts
+    released: Counts
+    own: Counts
+
+    @classmethod
+    def of(cls, release: Share, own: Share, names: Sequence[str]) -> _Counted:
+        codes, sizes = [], []
+        for name in names:
+            place: dict[bytes, int] = {}
+            both = []
+            for part in (release.parts[name], own.parts[name]):
+                moved = np.array([place.setdefault(token, len(place)) for token in part.tokens], np.int32)
+                both.append(moved[part.codes] if len(part.codes) else part.codes)
+            codes.append(np.concatenate(both))
+            sizes.append(len(place))
+        groups = group_codes(codes, sizes)
+        counts = [
+            np.bincount(each, minlength=groups.num_groups)
+            for each in (groups.ids[: release.num_rows], groups.ids[release.num_rows :])
+        ]
+        return cls(groups.ids, groups.representatives, counts[0], counts[1])

@@ -29,7 +29,7 @@ class Federations:
     def contract(self, name: str, who: Person) -> dict[str, Any]:
         """The contract of a federation, in words too, and what everybody would learn."""
         from tarnkappe.federation.leakage import foretell
-        from tarnkappe.federation.site import describe
+        from tarnkappe.federation.wording import describe
 
         contract = self._job(name, who).contract
         return {
@@ -68,7 +68,7 @@ class Federations:
     def _job(self, name: str, who: Person) -> Any:
         who.require(Right.FEDERATE)
         require_packages()
-        from tarnkappe.federation.site import FederatedJob
+        from tarnkappe.federation.job_file import FederatedJob
 
         if name not in self._jobs:
             raise NotFoundError("there is no federation of this name: the settings of the service list them")

@@ -35,8 +35,8 @@ class Federate(Kind):
     def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
         require_packages()
         from tarnkappe.federation.initiator import federate
+        from tarnkappe.federation.job_file import FederatedJob
         from tarnkappe.federation.leakage import foretell
-        from tarnkappe.federation.site import FederatedJob
 
         asked = FederatedJob.from_file(Path(document["federation"]))
         contract = dataclasses.replace(asked.contract, run=document.get("run", asked.contract.run))
