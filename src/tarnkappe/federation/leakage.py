@@ -239,10 +239,20 @@ TRANSCRIPT = (
 )
 
 
+ENDED = (
+    "end: how many rows each other party with data has sent, and whether all have got the same release, by "
+    "which each checks that no row is missing and none was added"
+)
+
+
 def foretell(contract: Contract) -> dict[str, tuple[str, ...]]:
     """For each party, before the start, what it will learn: the list that people confirm."""
     return {
-        party: (*dict.fromkeys(f"{kind}: {statement(contract, kind)}" for kind in kinds), TRANSCRIPT)
+        party: (
+            *dict.fromkeys(f"{kind}: {statement(contract, kind)}" for kind in kinds),
+            *([] if party == contract.helper else [ENDED]),
+            TRANSCRIPT,
+        )
         for party, kinds in roles_of(contract).items()
     }
 

@@ -66,6 +66,7 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "ledger.jsonl"
         self._contracts = folder / "contracts"
+        self._read: tuple[tuple[int, int], list[Line]] = ((0, 0), [])
 
     def receive(self, contract: Contract, proposer: str) -> None:
         """Store a contract; one that was started before, or was rejected, is refused."""
@@ -147,10 +148,15 @@ class Ledger:
 
     def lines(self) -> list[Line]:
         """The whole ledger."""
-        if not self._file.exists():
+        try:
+            state = self._file.stat()
+        except FileNotFoundError:
             return []
-        with self._file.open("rb") as file:
-            return list(_lines(file))
+        version = (state.st_size, state.st_mtime_ns)
+        if self._read[0] != version:  # people are waited for by looking again and again
+            with self._file.open("rb") as file:
+                self._read = version, list(_lines(file))
+        return self._read[1]
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:

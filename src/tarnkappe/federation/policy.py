@@ -33,11 +33,11 @@ class Policy:
         greatest_suppression: the greatest share of rows that may be suppressed.
         ciphers: the groups of commutative ciphers that may be used; if empty, all that are recommended.
         proposers: who may propose contracts; everybody with a certificate if empty.
-        greatest_decodable_cells: none if 0, which no protocol here can promise; else the greatest share of
-        own cells that a simulated attack on the ciphertexts may read. accept_decodable_rows: whether rows
-        may leave that who gets them can read for the most part. accept_weak_ciphers: whether ciphers may be
-        used that can be broken, for trials. accept_repeated_people: whether one person may count as several
-        in the own rows.
+        greatest_decodable_cells: the greatest share of own cells that a simulated attack may read of the
+            ciphertexts; 0 refuses all protocols that send ciphertexts, since none can promise it.
+        accept_decodable_rows: whether rows may leave that who gets them can read for the most part.
+        accept_weak_ciphers: whether ciphers may be used that can be broken, for trials.
+        accept_repeated_people: whether one person may count as several in the own rows.
     """
 
     least_k: int = 5

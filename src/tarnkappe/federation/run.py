@@ -64,6 +64,8 @@ class Run:
         self.error = ""
         self.release = ""
         """The digest of the release that this party has, by which parties see that all have the same one."""
+        self.num_rows = 0
+        """How many rows this party has sent, by which parties see that none is missing and none was added."""
         self.deadline = math.inf
         self.participant: Participant | None = None
         self.lock = Lock()
@@ -147,6 +149,7 @@ class Run:
             "waiting": self.is_waiting,
             "taken": self._taken,
             "release": "" if caller == self.contract.helper else self.release,
+            "rows": 0 if caller == self.contract.helper else self.num_rows,
         }
 
     def fail(self, error: str) -> bool:

@@ -25,7 +25,7 @@ from tarnkappe.errors import (
     TarnkappeError,
 )
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.contract import Contract, Distribution
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.printable import printable
@@ -68,6 +68,11 @@ def told_to_others(error: Exception, party: str) -> str:
 def told_at_home(error: Exception) -> str:
     """What the own log says of an error: texts of our own errors, of others only what they are."""
     return str(error) if isinstance(error, TarnkappeError) else type(error).__name__
+
+
+def is_counted(contract: Contract) -> bool:
+    """Whether the rows that the parties have sent add up to those that are released or suppressed."""
+    return contract.distribution is Distribution.HORIZONTAL and contract.member is None
 
 
 class PartyService:
@@ -245,13 +250,25 @@ class PartyService:
         return OK, {}
 
     def _require_same_release(self, run: Run) -> None:
-        """Nobody keeps a release of which another party with data has got another version."""
+        """Nobody keeps a release of which another party with data has got another version.
+
+        Where every row is of one party, all rows that were sent are released or suppressed, and no others.
+        """
         caller = Caller(self._credentials, run.addresses, self._patience)
         try:
             states = self._ask_all(run, caller)
             parties = [name for name in run.contract.parties if name != self.name]
+            error = ""
             if any(states[name].get("release") != run.release for name in parties):
                 error = "the parties have got different releases: none of them is kept, and the run ends"
+            elif is_counted(run.contract) and run.participant is not None:
+                sent = run.num_rows + sum(int(states[name].get("rows") or 0) for name in parties)
+                outcome = run.participant.outcome
+                if outcome is not None and sent != outcome.release.num_rows + outcome.suppressed:
+                    error = (
+                        "other rows were released than the parties have sent: none is kept, and the run ends"
+                    )
+            if error:
                 self._end_for_all(run, caller, error)
                 raise ProtocolError(error)
         finally:
@@ -290,6 +307,8 @@ class PartyService:
             digest = "" if outcome is None else outcome.digest
             with run.lock:
                 run.participant.forget()
+                if outcome is not None and outcome.own is not None:
+                    run.num_rows = outcome.own.sent
                 if run.stage is Stage.RUNNING:
                     run.release, run.stage = digest, Stage.READY
             self._wait_for_the_others(run, caller)

@@ -254,7 +254,8 @@ class Site:
             self.ledger.decide(digest, Event.ACCEPTED, "the site file", self.data_digest)
         deadline = time.monotonic() + self.consent_days * DAY
         while (decision := self.ledger.decision(digest)) is None:
-            if any(line.event is Event.FAILED for line in self.ledger.history(digest)):
+            history = self.ledger.history(digest)
+            if not history or any(line.event is Event.FAILED for line in history):
                 raise AccessError("the proposal was withdrawn")
             if time.monotonic() > deadline:
                 raise AccessError(f"nobody at '{self.name}' has decided about the contract in time")

@@ -105,6 +105,9 @@ def require_own_rows(release: Share, own: Share, contract: Contract, finding: Fi
         knows_who = contract.member is None or own.members is not None
         if knows_who and int(missing.sum()) > finding.suppressed:
             raise _not_mine()
+        total = release.num_rows + finding.suppressed
+        if joined and contract.member is None and own.num_rows != total:
+            raise _not_mine()
         return OwnRows(own.num_rows, int(missing.sum()) if knows_who else 0, 0, 0)
     classes = _Counted.of(release, mine, contract.quasi_identifiers)
     absent = classes.released == 0
