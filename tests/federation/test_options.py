@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, HierarchyError, JobError, ProtocolError
 from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.job_file import FederatedJob
 from tarnkappe.federation.leakage import roles_of
 from tarnkappe.federation.local import canonical, local_share, readable
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.runner import run_in_memory
-from tarnkappe.federation.job_file import FederatedJob
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import Exhaustive, Problem
 from tarnkappe.loss import AverageClassSize, DiscernibilityStar, Entropy, Height, PrecisionStar

@@ -408,6 +408,8 @@ class Contract:
             search = dict(plain["search"])
             search["effort"] = Effort(**search["effort"])
             plain["search"] = SEARCHES.create(search.pop("search"), search)
+            if not all(isinstance(plain[name], list) for name in ("parties", "without_data", "person")):
+                raise ParameterError("the contract cannot be understood: names come in lists")
             for name in ("parties", "without_data", "person"):
                 plain[name] = tuple(plain[name])
             plain["regions"] = tuple(map(tuple, plain["regions"]))

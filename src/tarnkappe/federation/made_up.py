@@ -1,4 +1,6 @@
-"""Made-up rows: they hide how often true ones occur from whoever anonymizes.
+"""Made-up rows: whoever anonymizes is not told which rows are true.
+
+They do not hide which values ciphertexts stand for: `decoding` reads as many cells with them as without.
 
 Every cell of a made-up row is a value that occurs at its party, so no value gives the row away, no rule
 is added, and the labels that the search counts are those of the true table. What differs is which values

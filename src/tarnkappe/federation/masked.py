@@ -1,4 +1,4 @@
-"""Protocol C, the masked star: the helper does not learn how often anything occurs.
+"""Protocol C, the masked star: the helper is not told which rows are true.
 
 As in the star, with these additions. Among the true rows are made-up ones, and every row has an encrypted
 counter: 1 if it is true, 0 if not. The helper groups the rows and adds counters without being able to read

@@ -1,4 +1,4 @@
-"""Protocols A and C together: made-up rows against frequency analysis, layers against collusion.
+"""Protocols A and C together: made-up rows, and layers against collusion.
 
 As in the masked star, but instead of common keys every share gets a layer of every party on its way
 around the ring, and who puts on the last one hands it to the helper. So the helper together with one

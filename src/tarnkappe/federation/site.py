@@ -181,7 +181,7 @@ class Site:
             return cls(
                 credentials,
                 parse_address(own["address"]),
-                folder / own.get("output", "."),
+                folder / own.get("output", f"releases-{credentials.name}"),
                 _table(path, content),
                 _hierarchies(path, content),
                 str(own.get("accept", "")),
