@@ -76,6 +76,8 @@ def test_the_contract_is_shown_with_what_everybody_would_learn(tmp_path: Path) -
     for words in (
         "helper X",
         "Every row of the release shares what others may know with at least 1 other row",
+        "classes of at least 2 rows",
+        "Made-up rows do not change that.",
         "P1 will learn",
         "digest",
     ):
