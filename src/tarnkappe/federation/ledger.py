@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from tarnkappe.errors import AccessError, InputError, NotFoundError, ParameterError
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.wire import canonical_json
+from tarnkappe.state.canonical import canonical_json
 
 LEAST_DIGITS = 16
 FIRST = "0" * 64

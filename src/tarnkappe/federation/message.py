@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 from collections.abc import Callable
 from functools import cached_property
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.federation.wire import Tables, canonical_json, pack, unpack
+from tarnkappe.federation.wire import Tables, pack, unpack
 from tarnkappe.recoding.chance import Chance
 from tarnkappe.table.encoding import as_text
 
@@ -101,9 +102,9 @@ class Outcome:
             {name: as_text(self.release.column(name).combine_chunks()) for name in self.release.column_names}
         )
         order = [(name, "ascending") for name in texts.column_names]
-        hashed = hashlib.sha256(canonical_json([sorted(self.levels.items()), self.suppressed]))
+        hashed = hashlib.sha256(json.dumps([sorted(self.levels.items()), self.suppressed]).encode())
         for name, column in zip(texts.column_names, texts.sort_by(order).columns, strict=True):
-            hashed.update(canonical_json([name, column.to_pylist()]))
+            hashed.update(json.dumps([name, column.to_pylist()]).encode())
         return hashed.hexdigest()
 
 

@@ -35,7 +35,6 @@ from tarnkappe.federation.ring import RingParty
 from tarnkappe.federation.star import StarHelper, StarParty
 from tarnkappe.federation.support import refuse_unsupported
 from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
-from tarnkappe.federation.wire import canonical_json
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.table import Role, Table, read, write
 from tarnkappe.table.encoding import as_text
@@ -211,7 +210,7 @@ class Site:
         hashed = hashlib.sha256()
         data = pa.table({}) if self.table is None else self.table.data
         for name, column in zip(data.column_names, data.columns, strict=True):
-            hashed.update(canonical_json([name, as_text(column.combine_chunks()).to_pylist()]))
+            hashed.update(json.dumps([name, as_text(column.combine_chunks()).to_pylist()]).encode())
         return hashed.hexdigest()
 
     # ------------------------------------------------------------------ consent
