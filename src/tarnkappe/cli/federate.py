@@ -1,4 +1,4 @@
-"""`tarn federate`: several sites publish one anonymized table that none of them has seen."""
+"""`tarn federate`: several sites publish one anonymized table."""
 
 from __future__ import annotations
 

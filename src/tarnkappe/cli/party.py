@@ -155,6 +155,7 @@ def _text(site: Site, digits: str, *, leakage: bool) -> str:
         if leakage:
             lines += ["numbers of this site", *(f"  {line}" for line in site.exposure(contract).lines())]
         site.check(contract, site.ledger.history(digest)[0].by)
+        site.check_data(contract)
         lines.append("The policy of this site allows it.")
     except TarnkappeError as error:
         lines.append(str(error))

@@ -1,4 +1,4 @@
-"""Several sites publish one anonymized table that none of them has seen.
+"""Several sites publish one anonymized table.
 
 Three protocols, each for rows or columns that are distributed over any number of parties: `ring` (A),
 `star` (B) and `masked` (C). The state machines in them know nothing of networks; `service` lets them talk

@@ -75,14 +75,21 @@ class Policy:
                 raise JobError(f"{where}: [policy] there is no protocol '{name}': {', '.join(Protocol)}")
         return cls(**given)
 
-    def refuse(self, contract: Contract, proposer: str, site: str) -> None:
-        """Refuse a contract that breaks a rule; others are told the name of the rule."""
-        for rule, why in self._broken(contract, proposer):
+    def refuse(self, contract: Contract, proposer: str, site: str, *, sends_rows: bool) -> None:
+        """Refuse a contract that breaks a rule; others are told the name of the rule.
+
+        Args:
+            contract: what is proposed.
+            proposer: by whom.
+            site: whose rules these are.
+            sends_rows: whether the site would send rows, and not only help.
+        """
+        for rule, why in self._broken(contract, proposer, sends_rows):
             raise AccessError(
                 f"'{site}' does not agree to the contract: its policy says otherwise ({rule}: {why})"
             )
 
-    def _broken(self, contract: Contract, proposer: str) -> Iterator[tuple[str, str]]:
+    def _broken(self, contract: Contract, proposer: str, sends_rows: bool) -> Iterator[tuple[str, str]]:
         if self.proposers and proposer not in self.proposers:
             yield "proposers", "this party may not propose contracts"
         if contract.class_size < self.least_k:
@@ -96,6 +103,12 @@ class Policy:
         allowed = self.ciphers or tuple(name for name in GROUPS.names if not GROUPS[name].comparison_only)
         if contract.group not in allowed and not self.accept_weak_ciphers:
             yield "ciphers", "the group of the contract is not among them"
+        if sends_rows and not (self.accept_decodable_rows or self.greatest_decodable_cells):
+            yield (
+                "greatest_decodable_cells",
+                "who gets the ciphertexts can read rows of this site. A site that accepts this says "
+                "accept_decodable_rows = true",
+            )
         yield from self._broken_by_columns(contract)
 
     def _broken_by_columns(self, contract: Contract) -> Iterator[tuple[str, str]]:
@@ -112,10 +125,8 @@ class Policy:
         if estimate is None or self.accept_decodable_rows:
             return
         measured = estimate.high.cells if estimate.is_reliable else 1.0
-        if not measured <= self.greatest_decodable_cells or not self.greatest_decodable_cells:
+        if not measured <= self.greatest_decodable_cells:
             raise AccessError(
-                f"'{site}' does not agree to the contract: its policy says otherwise "
-                "(greatest_decodable_cells: "
-                "who gets the ciphertexts can read rows of this site. `tarn party show DIGEST --leakage` "
-                "tells there how many; a site that accepts this says accept_decodable_rows = true)"
+                f"'{site}' does not agree to the contract: its policy says otherwise (greatest_decodable_cells: "
+                "who gets the ciphertexts can read more of the rows of this site than it allows)"
             )

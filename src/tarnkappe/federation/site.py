@@ -221,9 +221,16 @@ class Site:
         self.ledger.receive(contract, proposer)
 
     def check(self, contract: Contract, proposer: str) -> None:
-        """Refuse a contract that cannot be run, breaks the policy, or does not fit the data."""
+        """Refuse a contract that cannot be run or breaks the policy.
+
+        The data are not looked at: whoever proposes contracts could ask questions about them that way.
+        """
         refuse_unsupported(contract)
-        self.policy.refuse(contract, proposer, self.name)
+        sends_rows = self.table is not None and self.name != contract.helper
+        self.policy.refuse(contract, proposer, self.name, sends_rows=sends_rows)
+
+    def check_data(self, contract: Contract) -> None:
+        """Refuse a contract that does not fit the data, or exposes more of them than the policy allows."""
         if self.table is None or self.name == contract.helper:
             return
         if not self.policy.accept_repeated_people:
@@ -244,12 +251,14 @@ class Site:
         contract = self.ledger.contract(digest)
         received = self.ledger.history(digest)[0]
         self.check(contract, received.by)
+        self.check_data(contract)
         self.ledger.decide(digest, Event.ACCEPTED, by, self.data_digest)
 
     def confirm(self, contract: Contract) -> None:
         """Wait until people have agreed to a contract, or rejected it; the site file may agree for them."""
         digest = contract.digest.hex()
         if self.ledger.decision(digest) is None and self.accept in ("all", digest):
+            self.check_data(contract)
             self.ledger.decide(digest, Event.ACCEPTED, "the site file", self.data_digest)
         deadline = time.monotonic() + self.consent_days * DAY
         while (decision := self.ledger.decision(digest)) is None:
@@ -268,6 +277,7 @@ class Site:
         """The state machine of this site, once for each contract and with the data that were agreed to."""
         digest = contract.digest.hex()
         self.check(contract, self.ledger.history(digest)[0].by)
+        self.check_data(contract)
         decision = self.ledger.decision(digest)
         if decision is None or decision.note != self.data_digest:
             raise AccessError(
