@@ -127,6 +127,6 @@ class Policy:
         measured = estimate.high.cells if estimate.is_reliable else 1.0
         if not measured <= self.greatest_decodable_cells:
             raise AccessError(
-                f"'{site}' does not agree to the contract: its policy says otherwise (greatest_decodable_cells: "
-                "who gets the ciphertexts can read more of the rows of this site than it allows)"
+                f"'{site}' does not agree to the contract: its policy says otherwise "
+                "(greatest_decodable_cells: who gets ciphertexts can read more of its rows than it allows)"
             )
