@@ -20,11 +20,14 @@ from tarnkappe.federation import result as results
 from tarnkappe.federation import ring, star
 from tarnkappe.federation.contract import Contract, Distribution, Protocol
 from tarnkappe.federation.engine import Finding
-from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.message import Participant
+from tarnkappe.federation.run import Run
 from tarnkappe.federation.service import SPOKEN, told_to_others
 from tarnkappe.federation.share import Share
 from tarnkappe.federation.transport import Caller
-from tests.federation.federations import PURE, example
+from tarnkappe.loss import Height
+from tarnkappe.privacy import KAnonymity
+from tests.federation.federations import PURE, example, federate, random_whole
 from tests.federation.sites import Sites
 
 CELL = "Geheimnis-4711"
@@ -232,30 +235,23 @@ def test_a_text_from_another_party_cannot_write_on_the_screen(sites: Callable[..
 # ------------------------------------------------------------------ cheats that only all parties together notice
 
 
-def test_a_first_party_that_sends_different_releases_is_noticed(sites: Callable[..., Sites]) -> None:
+def test_a_release_of_which_another_party_has_another_version_is_not_kept(
+    sites: Callable[..., Sites],
+) -> None:
     all_sites = sites(Protocol.STAR, HORIZONTAL)
+    service = all_sites.services["P2"]
+    honest = service._ask_all
 
-    def two_faced(contract: Contract) -> Participant:
-        made = all_sites.build("P1")(contract)
-        finish = made.finish  # type: ignore[attr-defined]
+    def two_faced(run: Run, caller: Caller) -> dict[str, Any]:
+        states = honest(run, caller)
+        states["P3"]["release"] = "another"
+        return states
 
-        def both(share: Share, finding: Finding) -> list[Message]:
-            messages: list[Message] = finish(share, finding)
-            twice = share.take(pa.array([*range(share.num_rows), *range(share.num_rows)]).to_numpy())
-            made._sent.clear()
-            others = finish(twice, finding)
-            return [
-                m if m.receiver == "P2" else next(o for o in others if o.receiver == m.receiver)
-                for m in messages
-            ]
-
-        vars(made)["finish"] = both
-        return made
-
-    all_sites.add("P1", two_faced)
-    with pytest.raises(ProtocolError):
+    vars(service)["_ask_all"] = two_faced
+    with pytest.raises(ProtocolError, match="different releases"):
         all_sites.run()
-    assert not {"P2", "P3"} & set(all_sites.ended)
+    assert "P2" not in all_sites.ended
+    assert "P3" not in all_sites.ended
 
 
 @pytest.mark.parametrize("protocol", [Protocol.STAR, Protocol.RING])
@@ -279,18 +275,39 @@ def test_rows_that_nobody_has_sent_are_noticed(
 
 @pytest.mark.parametrize("distribution", PURE)
 @pytest.mark.parametrize(("protocol", "module"), [(Protocol.STAR, star), (Protocol.RING, ring)])
-def test_rows_that_were_changed_or_dropped_are_noticed_by_whose_they_are(
+def test_values_that_were_changed_are_noticed_by_whose_they_are(
     protocol: Protocol, module: Any, distribution: Distribution, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = module.anonymize
 
-    def dropped(share: Share, contract: Contract) -> tuple[Share, Finding]:
+    def turned(share: Share, contract: Contract) -> tuple[Share, Finding]:
         released, finding = honest(share, contract)
-        return released.take(pa.array(list(range(0, released.num_rows // 2))).to_numpy()), finding
+        column = released.parts["disease"]
+        other = dataclasses.replace(column, codes=(column.codes + 1) % len(column.tokens))
+        return dataclasses.replace(released, parts={**released.parts, "disease": other}), finding
 
-    monkeypatch.setattr(module, "anonymize", dropped)
-    with pytest.raises(ProtocolError, match="is not kept"):
-        example(protocol, distribution).run()
+    monkeypatch.setattr(module, "anonymize", turned)
+    whole = random_whole(5, least_rows=24)
+    with pytest.raises(ProtocolError, match="lacks rows of a party or has changed them"):
+        federate(whole, protocol, distribution, (KAnonymity(2),), Height(), 0.2).run()
+
+
+@pytest.mark.parametrize(("protocol", "module"), [(Protocol.STAR, star), (Protocol.RING, ring)])
+def test_a_class_that_is_left_out_is_noticed_by_who_has_rows_in_it(
+    protocol: Protocol, module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = module.anonymize
+
+    def one_class(share: Share, contract: Contract) -> tuple[Share, Finding]:
+        released, finding = honest(share, contract)
+        cells = [[part.tokens[code] for code in part.codes.tolist()] for part in released.parts.values()]
+        rows = list(zip(*cells, strict=True))
+        kept = [index for index, row in enumerate(rows) if row == rows[0]]
+        return released.take(pa.array(kept).to_numpy()), finding
+
+    monkeypatch.setattr(module, "anonymize", one_class)
+    with pytest.raises(ProtocolError, match="lacks rows of a party or has changed them"):
+        example(protocol, HORIZONTAL).run()
 
 
 def test_levels_that_the_contract_does_not_allow_are_noticed() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
+from tarnkappe.federation.field_types import require_types
 from tarnkappe.federation.printable import printable
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
 from tarnkappe.lattice import SEARCHES, Auto, Effort, Search
@@ -58,27 +58,6 @@ class Distribution(StrEnum):
     """Everybody has different columns of the same people."""
     HYBRID = "hybrid"
     """Both: everybody has some columns of some people."""
-
-
-TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "bool": ("true or false", lambda value: isinstance(value, bool)),
-    "int": ("a whole number", lambda value: type(value) is int),
-    "float": ("a number", lambda value: type(value) in (int, float) and math.isfinite(value)),
-    "str": ("a text", lambda value: isinstance(value, str) and bool(value)),
-    "str | None": ("a text", lambda value: value is None or isinstance(value, str)),
-    "tuple[str, ...]": (
-        "a list of texts",
-        lambda value: all(isinstance(each, str) and each for each in value),
-    ),
-}
-
-
-def require_types(agreed: Contract | SharedColumn) -> None:
-    """Refuse values of other types: `"false"` would count as true, and a text as a list of letters."""
-    for field in dataclasses.fields(agreed):
-        words, is_right = TYPES.get(str(field.type), ("", lambda _: True))
-        if not is_right(getattr(agreed, field.name)):
-            raise ParameterError(f"'{field.name}' of a contract is {words}")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -66,6 +66,8 @@ class Run:
         """The digest of the release that this party has, by which parties see that all have the same one."""
         self.num_rows = 0
         """How many rows this party has sent, by which parties see that none is missing and none was added."""
+        self.is_comparing = False
+        """Whether it was told to keep its release, and asks the others first whether they have the same."""
         self.deadline = math.inf
         self.participant: Participant | None = None
         self.lock = Lock()
@@ -78,6 +80,8 @@ class Run:
     @property
     def is_waiting(self) -> bool:
         """Whether only a message from somebody else can bring this party further."""
+        if self.is_comparing:
+            return False
         return self.stage is not Stage.RUNNING or (self._is_idle and self._inbox.empty())
 
     def collect(self, sender: str, number: int, position: int, total: int, piece: bytes) -> bytes | None:

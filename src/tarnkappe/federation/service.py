@@ -239,7 +239,11 @@ class PartyService:
 
     def _finish(self, run: Run) -> Answer:
         if run.stage is Stage.READY and self.name != run.contract.helper:
-            self._require_same_release(run)
+            run.is_comparing = True
+            try:
+                self._require_same_release(run)
+            finally:
+                run.is_comparing = False
         with run.lock:
             if run.stage not in (Stage.READY, Stage.DONE) or run.participant is None:
                 raise ProtocolError(run.error or f"'{self.name}' is not ready to release")
