@@ -191,10 +191,8 @@ class Contract:
             raise ParameterError(
                 f"the suppression limit is a share of the rows from 0 to 1, not {self.suppression_limit}"
             )
-        shared = {column.name for column in self.columns}
-        for name in self.person:
-            if name in shared:
-                raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
+        for name in {column.name for column in self.columns} & set(self.person):
+            raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
 
     @property
     def class_size(self) -> int:
