@@ -189,7 +189,7 @@ class Contract:
                 raise ParameterError(f"{part} protects nobody: take at least 2")
         if not 0 <= self.suppression_limit <= 1:
             raise ParameterError(
-                f"the suppression limit is a share of the rows from 0 to 1, not {self.suppression_limit}"
+                f"the suppression limit is a share from 0 to 1, not {self.suppression_limit}"
             )
         for name in {column.name for column in self.columns} & set(self.person):
             raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")

@@ -146,7 +146,9 @@ def _contract(path: Path, content: Mapping[str, Any]) -> Contract:
 
 def _column(path: Path, name: str, plan: Mapping[str, Any]) -> SharedColumn:
     refuse_unknown(plan, COLUMN_KEYS, f"{path}: [columns.{name}] has no key")
-    role = Role.parse(plan.get("role", "insensitive"))
+    if "role" not in plan:
+        raise JobError(f"{path}: [columns.{name}] has no role: {', '.join(Role)}")
+    role = Role.parse(plan["role"])
     return SharedColumn(name, **{**plan, "role": role, "owners": tuple(plan.get("owners", ()))})
 
 

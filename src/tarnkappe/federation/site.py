@@ -355,62 +355,12 @@ def _table(path: Path, content: Mapping[str, Any]) -> Table | None:
     return table.with_roles(identifiers=names)
 
 
-<<<<<<< HEAD
-@dataclasses.dataclass(frozen=True, eq=False)
-class FederatedJob:
-    """What `tarn federate` needs to know: the contract, where everybody is, and who asks."""
-
-    contract: Contract
-    addresses: Mapping[str, Address]
-    credentials: Credentials
-    patience: float = 60.0
-
-    @classmethod
-    def from_file(cls, path: Path) -> FederatedJob:
-        """A job as its file describes it."""
-        content, folder = _read_toml(path), path.parent
-        try:
-            federation, search = dict(content["federation"]), content.get("search", {})
-            identity, addresses = content["identity"], content["addresses"]
-            models = [dict(entry) for entry in content["privacy"]]
-            columns = [
-                SharedColumn(
-                    name,
-                    **{
-                        **plan,
-                        "role": Role.parse(plan["role"]),
-                        "owners": tuple(plan.get("owners", ())),
-                    },
-                )
-                for name, plan in content["columns"].items()
-            ]
-            patience = float(federation.pop("patience", 60.0))
-            contract = Contract(
-                **{
-                    **federation,
-                    "protocol": Protocol(federation["protocol"]),
-                    "distribution": Distribution(federation["distribution"]),
-                    "parties": tuple(federation["parties"]),
-                    "without_data": tuple(federation.get("without_data", ())),
-                    "regions": tuple(map(tuple, federation.get("regions", ()))),
-                },
-                columns=tuple(columns),
-                models=tuple(MODELS.create(entry.pop("model"), entry) for entry in models),
-                loss=LOSSES.create(search.get("loss", "entropy"), {}),
-                suppression_limit=float(search.get("suppression_limit", 0.0)),
-                search=SEARCHES.create(search.get("algorithm", "auto"), {}),
-            )
-            credentials = Credentials(*(folder / identity[k] for k in ("certificate", "key", "authority")))
-            return cls(contract, {n: parse_address(a) for n, a in addresses.items()}, credentials, patience)
-        except KeyError as missing:
-=======
 def _hierarchies(path: Path, content: Mapping[str, Any]) -> dict[str, Hierarchy | Rule]:
     rules: dict[str, Hierarchy | Rule] = {}
     for name, plan in content.get("columns", {}).items():
         if "hierarchy" not in plan:
             continue
         if not isinstance(plan["hierarchy"], str):
->>>>>>> 7750d46 (A contract says in words all that it binds and in numbers what its ciphers give away; sites have a policy, a ledger and a queue, and look for their own rows in the release)
             raise JobError(
                 f"{path}: [columns.{name}] hierarchy is the path of a file that all sites have, not a "
                 "builder: "
