@@ -37,7 +37,6 @@ from tarnkappe.exchange.desk.logged import (
     digest_of_marks,
     registers,
     row_digest,
-    take_over,
 )
 from tarnkappe.exchange.desk.packages import Package, packed
 from tarnkappe.exchange.desk.people import PatientRegister
@@ -46,6 +45,7 @@ from tarnkappe.exchange.desk.reidentification import Reidentifications
 from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
 from tarnkappe.exchange.desk.suspicions import Suspicions
 from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.desk.takeover import take_over
 from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader, measured
 from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.request import Request

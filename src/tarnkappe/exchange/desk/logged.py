@@ -74,11 +74,15 @@ class Logged:
     def __init__(self, entries: Iterable[AuditEntry]) -> None:
         self._by_request: dict[str, list[AuditEntry]] = {}
         self._registers: dict[str, str] = {}
+        self.before: dict[str, str | None] = {}
+        """Requests from before the log was sealed, with the digests of what was noted of their packages."""
         for entry in entries:
             digest = entry.details.get("request")
             if isinstance(digest, str):
                 self._by_request.setdefault(digest, []).append(entry)
             self._registers |= entry.details.get(REGISTERS, {})
+            if entry.event == TAKEN_OVER:
+                self.before = dict(entry.details.get("requests", {}))
 
     @classmethod
     def read(cls, log: AuditLog, connection: sa.Connection) -> Logged:
@@ -135,17 +139,3 @@ _WHAT = {
     CONSENTED: "the consents of patients",
     TOLD: "the notes of what was told before",
 }
-
-
-def take_over(log: AuditLog) -> None:
-    """Vouch for the registers of an earlier version, once: right after its log was sealed, and never
-    later.
-    """
-    with log.store.reading() as connection:
-        entries = log.verified(connection)
-    if not entries or entries[-1].event not in ("log carried over", "log sealed"):
-        return
-    if any(entry.event == TAKEN_OVER or REGISTERS in entry.details for entry in entries):
-        return
-    with log.store.writing() as connection:
-        log.append(TAKEN_OVER, registers(connection, *_TABLES), connection)

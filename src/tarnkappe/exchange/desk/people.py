@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from tarnkappe.errors import VerificationError
 from tarnkappe.exchange.desk.logged import (
     CONSENTED,
-    RECEIVED,
     RELEASE_ROW,
     TOLD,
     WITHDRAWN,
@@ -126,7 +125,7 @@ class PatientRegister:
         connection.execute(
             sa.insert(RELEASE_LOG), [{"mark": mark, "digest": request.digest} for mark in marks]
         )
-        return _release_digest(connection, request.digest)
+        return release_digest(connection, request.digest)
 
     def forget_release(self, connection: sa.Connection, digest: str) -> None:
         """A package did not leave after all."""
@@ -161,22 +160,17 @@ class PatientRegister:
         return wrong
 
     def _wrong_releases(self, connection: sa.Connection, logged: Logged) -> list[str]:
-        known = {digest: logged.detail(digest, RELEASE_ROW) for digest in logged.requests}
+        known = {digest: logged.detail(digest, RELEASE_ROW) for digest in logged.requests} | logged.before
         there = set(connection.execute(sa.select(RELEASES.c.digest)).scalars())
         there |= set(connection.execute(sa.select(RELEASE_LOG.c.digest).distinct()).scalars())
-        there -= {
-            digest
-            for digest in there
-            if not logged.of(digest, RECEIVED) or not logged.newest(digest, RECEIVED)
-        }
         return [
             f"{digest[:12]}: the notes of who is in this package were changed in the database"
             for digest in sorted({digest for digest, said in known.items() if said is not None} | there)
-            if known.get(digest) != _release_digest(connection, digest)
+            if known.get(digest) != release_digest(connection, digest)
         ]
 
 
-def _release_digest(connection: sa.Connection, digest: str) -> str:
+def release_digest(connection: sa.Connection, digest: str) -> str:
     """Stands for what is noted of a package and of who is in it."""
     rows = connection.execute(sa.select(RELEASES).where(RELEASES.c.digest == digest)).all()
     marks = sa.select(RELEASE_LOG.c.mark).where(RELEASE_LOG.c.digest == digest)
