@@ -51,6 +51,32 @@ def test_from_a_request_to_a_decision_at_the_desk(trial: Path, capsys: pytest.Ca
     assert events == ["request received", "request checked", "decided", "refused"]
 
 
+def test_several_values_of_one_attribute_can_be_selected(
+    trial: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tarnkappe.exchange.site import Site
+
+    ask = [
+        "--site",
+        str(trial / "A.toml"),
+        "--to",
+        "B",
+        "--want",
+        "sex",
+        "--question",
+        "?",
+        "--as",
+        "Dr. Ask",
+    ]
+    two = ["--select", "medication=ibuprofen", "--select", "medication=metformin"]
+    made = tarn(capsys, "request", *ask, *two)["request"]
+    [sent] = [e.request for e in Site.load(trial / "A.toml").outbox().all() if e.request.digest == made]
+    assert sent.anchor.values == ("ibuprofen", "metformin")
+    for select, error in (("diagnosis=flu", "several attributes"), ("medication=ibuprofen", "twice")):
+        [said] = tarn(capsys, "request", *ask, *two, "--select", select, code=2)["error"]
+        assert error in said
+
+
 def test_patients_statistics_and_wishes(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:
     b = ["--site", str(trial / "B.toml")]
     assert tarn(capsys, "patient", "P0000001", *b, "--consent-until", "2040-01-01")["disclosures"] == []

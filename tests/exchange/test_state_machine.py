@@ -18,12 +18,11 @@ from tarnkappe.errors import AccessError
 from tarnkappe.exchange import Purpose, Wanted
 from tarnkappe.exchange.desk import Desk, State
 from tarnkappe.exchange.desk.decisions import decision_statement
-from tarnkappe.exchange.desk.delivery import Delivery
 from tarnkappe.exchange.desk.packages import digest_of
 from tarnkappe.exchange.desk.records import Records
 from tarnkappe.exchange.desk.states import TRANSITIONS, Event, after
 from tarnkappe.exchange.desk.tables import REQUESTS
-from tarnkappe.exchange.staff import Staff
+from tarnkappe.exchange.desk.whole import WholeReader
 from tarnkappe.state import Signer
 from tests.exchange.scenes import FIXTURE, request
 from tests.exchange.test_desk import KEYS, desk
@@ -225,17 +224,16 @@ def test_long_sequences_get_nothing_out_either() -> None:
 
 
 HOLES = {
-    "one pair of eyes": (
-        Desk,
-        "_accept",
-        "bool(agreed) or request.purpose not in",
-        "True or request.purpose in",
+    "one pair of eyes": (WholeReader, "needed", "2 if", "1 if"),
+    "no physician": (WholeReader, "require_decision", 'Duty(content["duty"]) is not Duty.PHYSICIAN', "False"),
+    "his own request": (WholeReader, "require_decision", "person.name == whole.request.requester", "False"),
+    "any signature": (WholeReader, "require_decision", "require_signature(", "(lambda *_: None)("),
+    "replayed decisions": (
+        WholeReader,
+        "require_decision",
+        "said != (whole.row.digest, check.row.number, check.digest, package)",
+        "False",
     ),
-    "no physician": (Desk, "_accept", "Duty.PHYSICIAN not in duties", "False"),
-    "his own request": (Desk, "_accept", 'content["person"] == request.requester', "False"),
-    "any signature": (Desk, "decide", "require_signature(", "(lambda *_: None)("),
-    "replayed decisions": (Desk, "_note_decision", "said != (last.number, last.package_digest)", "False"),
-    "anybody decides": (Staff, "require", "not person.duties & duties", "False"),
     "anybody fetches": (Records, "require_own", "request.institution != institution", "False"),
     "withdrawn patients": (Desk, "withdraw_patient", "State(row.state) in HELD_BACK", "False"),
     "past the deadline": (
@@ -244,7 +242,6 @@ HOLES = {
         "REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat()",
         "sa.false()",
     ),
-    "parts before the package": (Delivery, "part", "state is not State.SENT or ", ""),
 }
 
 
