@@ -64,7 +64,7 @@ def trusting(folder: Path) -> Iterator[member.Desk]:
     """The same without limits, and with whatever parts a message has."""
     with (
         mock.patch.object(Request, "from_message", Request.from_dict),
-        mock.patch("tarnkappe.exchange.desk.desk.MOST_OPEN", 10**9),
+        mock.patch("tarnkappe.exchange.desk.records.MOST_OPEN", 10**9),
         desk(folder) as target,
     ):
         yield target

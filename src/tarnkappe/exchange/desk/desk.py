@@ -17,16 +17,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, LimitError, VerificationError
+from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange.checking import Recommendation, Surroundings, check
 from tarnkappe.exchange.desk.decisions import new_decision
 from tarnkappe.exchange.desk.delivery import Answer, Delivery
 from tarnkappe.exchange.desk.earlier import EarlierReleases
+from tarnkappe.exchange.desk.entries import check_statement, known_registers, note_decision
 from tarnkappe.exchange.desk.logged import (
     ANSWER_ROW,
     CHECKED,
-    CONSENTED,
-    DECIDED,
     MOVES,
     RECEIVED,
     RELEASE_ROW,
@@ -38,24 +37,21 @@ from tarnkappe.exchange.desk.logged import (
     registers,
     row_digest,
 )
-from tarnkappe.exchange.desk.packages import Package, packed
+from tarnkappe.exchange.desk.packages import packed
 from tarnkappe.exchange.desk.people import PatientRegister
 from tarnkappe.exchange.desk.records import Records
 from tarnkappe.exchange.desk.reidentification import Reidentifications
 from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
 from tarnkappe.exchange.desk.suspicions import Suspicions
-from tarnkappe.exchange.desk.tables import DECISIONS, PEOPLE, RECOMMENDATIONS, REQUESTS
+from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS
 from tarnkappe.exchange.desk.takeover import take_over
-from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader, measured
+from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader
 from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.request import Request
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
 from tarnkappe.pseudonym import Registrar
 from tarnkappe.state import Key, Signer, Statement, Store, guard, require_signature
 from tarnkappe.table import Role
-
-MOST_OPEN, MOST_A_DAY = 50, 1000
-"""So many requests of one member may be open at once, and come in on one day."""
 
 
 class Desk:
@@ -109,7 +105,7 @@ class Desk:
             mine = sa.and_(REQUESTS.c.institution == request.institution, REQUESTS.c.id == request.id)
             known = connection.execute(sa.select(REQUESTS).where(mine)).first()
             if known is None:
-                self._require_few(connection, request.institution)
+                self.records.require_few(connection, request.institution, self.around.policy.days)
                 now = datetime.now(UTC)
                 stamped = dataclasses.replace(request, received=now)
                 values = {
@@ -129,15 +125,6 @@ class Desk:
         if known.digest != request.digest:
             raise self.records.refused("a request was changed after it was sent", known.digest)
         return State(known.state)
-
-    def _require_few(self, connection: sa.Connection, institution: str) -> None:
-        mine = sa.select(sa.func.count()).where(REQUESTS.c.institution == institution)
-        states = [state.value for state in OPEN]
-        since = (datetime.now(UTC) + timedelta(days=self.around.policy.days - 1)).isoformat()
-        if connection.execute(mine.where(REQUESTS.c.state.in_(states))).scalar_one() >= MOST_OPEN:
-            raise LimitError(f"{MOST_OPEN} requests of this institution are open: wait for their answers")
-        if connection.execute(mine.where(REQUESTS.c.deadline >= since)).scalar_one() >= MOST_A_DAY:
-            raise LimitError(f"{MOST_A_DAY} requests of this institution came in today: wait until tomorrow")
 
     @contextmanager
     def _noticing(self, digest: str | None = None) -> Iterator[None]:
@@ -184,20 +171,21 @@ class Desk:
             logged = Logged.read(self.log, connection)
             whole = self.reader.read(connection, digest, logged)
             self.reader.require_requests(connection, logged)
-            before = self._registers(connection, logged)
+            before = known_registers(connection, logged)
         after(whole.state, Event.CHECK)
         found = check(whole.request, self.around, roles=roles, **options)
         package = packed(found, whole.request, self._key, self._registrar)
         marks = self.register.marks(found.patients)
         with self._noticing(digest), self.store.writing() as connection:
             logged = Logged.read(self.log, connection)
-            if self._registers(connection, logged) != before:
+            if known_registers(connection, logged) != before:
                 raise AccessError(
                     "a patient withdrew, or a package left, while this was checked: check again"
                 )
             row = self.records.move(connection, digest, Event.CHECK)
             number = row.checks + 1
-            said = self._check_statement(whole.request, number, steward, found, package)
+            limits = self.around.policy.thresholds_for(whole.request.purpose)
+            said = check_statement(number, steward, found, package, limits)
             content = found.to_dict() | {
                 "roles": package.roles,
                 "people": digest_of_marks(marks),
@@ -230,32 +218,6 @@ class Desk:
         """What a steward signs to let a request be checked."""
         changed = {name: str(role) for name, role in (roles or {}).items()}
         return Statement("order", {"request": digest, "person": steward, "roles": changed})
-
-    def _registers(self, connection: sa.Connection, logged: Logged) -> dict[str, Any]:
-        """What is known of patients and of earlier packages, if it is as it was left."""
-        for name in (WITHDRAWN, CONSENTED, TOLD):
-            logged.require_register(connection, name)
-        return registers(connection, WITHDRAWN, CONSENTED, TOLD)
-
-    def _check_statement(
-        self, request: Request, number: int, steward: str, found: Recommendation, package: Package
-    ) -> dict[str, Any]:
-        """What a check says of its package; everything of it is verified again before the package leaves."""
-        limits = self.around.policy.thresholds_for(request.purpose)
-        size = None if package.content is None else len(package.content)
-        rows = package.table.num_rows
-        whole = {"sha256": package.digest, "bytes": size, "rows": rows}
-        return {
-            "request": request.digest,
-            "number": number,
-            "by": steward,
-            "verdict": str(found.verdict),
-            "columns": package.columns,
-            "thresholds": {"k": limits.k, "l": limits.l},
-            "measured": None if package.content is None else measured(package.table),
-            "rows": rows,
-            "package": None if package.content is None else whole,
-        }
 
     def require_steward(self, person: str) -> None:
         """Refuse who is no steward."""
@@ -314,7 +276,7 @@ class Desk:
         self.records.move(connection, digest, Event.REJECT)
         self.records.forget_packages(connection, digest)
         answer = self.delivery.write(connection, whole, None, ())
-        self._note_decision(connection, check, content, signature, Event.REJECT, {ANSWER_ROW: answer})
+        note_decision(self.log, connection, check, content, signature, Event.REJECT, {ANSWER_ROW: answer})
         return State.REJECTED
 
     def _accept(
@@ -334,7 +296,7 @@ class Desk:
         event = Event.AGREE_LAST if is_last else Event.AGREE_FIRST
         self.records.move(connection, digest, event)
         if not is_last:
-            self._note_decision(connection, check, content, signature, event, {})
+            note_decision(self.log, connection, check, content, signature, event, {})
             return State.HALF_AGREED
         table, marks, recipient = check.package.table, check.marks, request.institution
         whole.logged.require_register(connection, TOLD)
@@ -348,7 +310,7 @@ class Desk:
         release = self.register.note_release(connection, request, table.column_names, marks)
         answer = self.delivery.write(connection, whole, check, signed)
         rest = {ANSWER_ROW: answer, RELEASE_ROW: release, **registers(connection, TOLD)}
-        self._note_decision(connection, check, content, signature, event, rest)
+        note_decision(self.log, connection, check, content, signature, event, rest)
         return State.ACCEPTED
 
     def withdraw_request(self, digest: str, institution: str) -> None:
@@ -423,29 +385,6 @@ class Desk:
     def requests(self) -> list[tuple[Request, State]]:
         """All requests with where they stand."""
         return self.records.all()
-
-    def _note_decision(
-        self,
-        connection: sa.Connection,
-        check: Checked,
-        content: Mapping[str, Any],
-        signature: str,
-        event: Event,
-        rest: Mapping[str, Any],
-    ) -> None:
-        values = {
-            "digest": check.row.digest,
-            "number": check.row.number,
-            "person": content["person"],
-            "accepts": content["accepts"],
-            "content": json.dumps(dict(content), ensure_ascii=False),
-            "signature": signature,
-        }
-        connection.execute(sa.insert(DECISIONS).values(values))
-        told = {"request": check.row.digest, "check": check.row.number, "by": content["person"]}
-        told |= {"accepts": content["accepts"], "reason": content["reason"], "signature": signature}
-        told |= {MOVES: str(event), ROW: row_digest(values, DECISIONS), **rest}
-        self.log.append(DECIDED, told, connection)
 
     def audit(self) -> list[str]:
         """Verify the log and everything that is kept against it; what is wrong, request by request.

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, ParameterError, VerificationError
-from tarnkappe.exchange.desk.states import Event, State, after
+from tarnkappe.errors import AccessError, LimitError, ParameterError, VerificationError
+from tarnkappe.exchange.desk.states import OPEN, Event, State, after
 from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS, TELLINGS
 from tarnkappe.exchange.request import Request
 from tarnkappe.state import AuditLog, Store
+
+MOST_OPEN, MOST_A_DAY = 50, 1000
+"""So many requests of one member may be open at once, and come in on one day."""
 
 
 class Records:
@@ -94,6 +98,22 @@ class Records:
         if request.institution != institution:
             raise self.refused("this request is another institution's", digest)
         return request
+
+    def require_few(self, connection: sa.Connection, institution: str, days: float) -> None:
+        """Refuse a further request of an institution that has too many here.
+
+        Args:
+            connection: the transaction in which it comes in.
+            institution: whose it is.
+            days: how long a request may wait; from it follows when those that are here came in.
+        """
+        mine = sa.select(sa.func.count()).where(REQUESTS.c.institution == institution)
+        states = [state.value for state in OPEN]
+        since = (datetime.now(UTC) + timedelta(days=days - 1)).isoformat()
+        if connection.execute(mine.where(REQUESTS.c.state.in_(states))).scalar_one() >= MOST_OPEN:
+            raise LimitError(f"{MOST_OPEN} requests of this institution are open: wait for their answers")
+        if connection.execute(mine.where(REQUESTS.c.deadline >= since)).scalar_one() >= MOST_A_DAY:
+            raise LimitError(f"{MOST_A_DAY} requests of this institution came in today: wait until tomorrow")
 
     def tampered(self, error: VerificationError, digest: str | None = None) -> None:
         """Log that something was tampered with, if that can still be logged."""
