@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, ParameterError
+from tarnkappe.errors import AccessError, ParameterError, VerificationError
 from tarnkappe.exchange import Purpose
 from tarnkappe.exchange.desk import Ask, Desk, Progress
 from tarnkappe.exchange.desk.packages import PSEUDONYM, opened
+from tarnkappe.exchange.desk.tables import REIDENTIFICATIONS
 from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Requester, Role, Vault
 from tarnkappe.pseudonym.models.consent import Consent, Scope
 from tarnkappe.state import AuditLog, Key, Store
@@ -158,3 +161,13 @@ def test_what_is_no_wish_is_refused() -> None:
             Ask.from_dict(broken)
     with pytest.raises(ParameterError, match="reason"):
         Ask.from_dict({"request": "x", "pseudonyms": ["a"], "reason": "curious", "person": "x"})
+
+
+def test_a_wish_that_was_put_into_the_database_is_not_forwarded() -> None:
+    at = Desk(Store.in_memory(), OWN, surroundings(), STAFF)
+    wish = Ask("0" * 64, ("4K3X",), Reason.FEEDBACK, "Dr. Ask")
+    with at.store.writing() as connection:
+        forged = {"id": wish.digest, "content": json.dumps(wish.to_dict()), "state": "asked"}
+        connection.execute(sa.insert(REIDENTIFICATIONS).values(forged))
+    with pytest.raises(VerificationError, match="asked again"):
+        at.reidentifications.refuse(wish.digest, "Ann")

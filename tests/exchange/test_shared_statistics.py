@@ -13,11 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.stats
+import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, InputError, JobError, ParameterError
 from tarnkappe.exchange import Institution, Member, Network, Purpose, Statistics
 from tarnkappe.exchange.desk import Desk
 from tarnkappe.exchange.desk.figures import Figures
+from tarnkappe.exchange.desk.tables import SHARED
 from tarnkappe.exchange.statistics import EVERYBODY, Distribution, Fact
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.exchange.statistics.profile import bounds, ratios
@@ -240,3 +242,14 @@ def test_a_wrong_plan_is_refused(text: str, error: str, tmp_path: Path) -> None:
     (tmp_path / "counted.toml").write_text(text)
     with pytest.raises((ParameterError, JobError), match=error):
         Plan.load(tmp_path / "counted.toml")
+
+
+def test_figures_that_were_changed_in_the_database_are_not_added_up() -> None:
+    own = figures("B")
+    own.share(Fraction(1), "Stew")
+    with own._store.writing() as connection:
+        content = json.loads(connection.execute(sa.select(SHARED.c.content)).scalar_one())
+        content["counts"][0][0] += 1000
+        connection.execute(sa.update(SHARED).values(content=json.dumps(content)))
+    with pytest.raises(AccessError, match="forged"):
+        own.combine(Statistics(Store.in_memory()))

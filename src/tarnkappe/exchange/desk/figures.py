@@ -87,12 +87,24 @@ class Figures:
         """Add up what all institutions have shown, and let the check use it; how many figures that gives."""
         with self._store.reading() as connection:
             rows = connection.execute(sa.select(SHARED).order_by(SHARED.c.institution)).all()
-        shown = [Shown.from_dict(json.loads(row.content), self.plan) for row in rows if self._counts(row)]
+        rows = [row for row in rows if self._counts(row)]
+        shown = [Shown.from_dict(self._signed(row), self.plan) for row in rows]
         facts = combined(shown, self.plan) if shown else []
         if facts:
             signatures = "".join(row.signature for row in rows)
             statistics.add(facts, "the network", hashlib.sha256(signatures.encode()).hexdigest())
         return len(facts)
+
+    def _signed(self, row: sa.Row[Any]) -> dict[str, Any]:
+        """What an institution has shown, if it has really signed it."""
+        member = self._desk.around.network.find(row.institution)
+        own = row.institution == self._desk.around.institution.name
+        content: dict[str, Any] = json.loads(row.content)
+        public = self._desk.signer.public if own or member is None else member.public_key
+        require_signature(public, Statement("statistics", content), row.signature)
+        if content.get("institution") != row.institution:
+            raise AccessError(f"the statistics of '{row.institution}' are another institution's")
+        return content
 
     def _counts(self, row: sa.Row[Any]) -> bool:
         """Whether somebody's figures are by the plan of today and he is still a member."""

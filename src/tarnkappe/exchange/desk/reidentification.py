@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, ParameterError
+from tarnkappe.errors import AccessError, ParameterError, VerificationError
 from tarnkappe.exchange.desk.packages import pseudonyms_of
 from tarnkappe.exchange.desk.records import Records
 from tarnkappe.exchange.desk.states import State
@@ -25,6 +25,7 @@ from tarnkappe.exchange.staff import Duty, Staff
 from tarnkappe.pseudonym import Reason, Requester
 from tarnkappe.state import Key, Statement
 
+ASKED = "re-identification asked"
 MOST = 100
 """So many pseudonyms may be named at once: more would be an attempt to undo the package."""
 
@@ -110,7 +111,7 @@ class Reidentifications:
                         id=wish.digest, content=json.dumps(wish.to_dict()), state=Progress.ASKED.value
                     )
                 )
-                self._log("re-identification asked", wish, {"institution": institution}, connection)
+                self._log(ASKED, wish, {"institution": institution}, connection)
                 return Progress.ASKED
             return Progress(known.state)
 
@@ -150,7 +151,13 @@ class Reidentifications:
             row = self._row(connection, number)
         if row is None or row.state != Progress.ASKED:
             raise AccessError("there is no such open wish")
-        return Ask.from_dict(json.loads(row.content))
+        wish = Ask.from_dict(json.loads(row.content))
+        known = [entry.event for entry in self._records.log.verified() if entry.details.get("wish") == number]
+        if wish.digest != number or known != [ASKED]:
+            raise VerificationError(
+                "this wish was put into the database, or changed there: it must be asked again"
+            )
+        return wish
 
     def _require_physician(self, person: str) -> None:
         self._staff.require(person, frozenset({Duty.PHYSICIAN}))
@@ -167,7 +174,12 @@ class Reidentifications:
             self._log(f"re-identification {state}", wish, details, connection)
 
     def _log(self, event: str, wish: Ask, details: Mapping[str, Any], connection: sa.Connection) -> None:
-        told = {"request": wish.request, "pseudonyms": len(wish.pseudonyms), "reason": str(wish.reason)}
+        told = {
+            "request": wish.request,
+            "wish": wish.digest,
+            "pseudonyms": len(wish.pseudonyms),
+            "reason": str(wish.reason),
+        }
         self._records.log.append(event, {**told, **details}, connection)
 
     def _row(self, connection: sa.Connection, number: str) -> sa.Row[Any] | None:
