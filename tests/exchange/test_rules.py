@@ -194,8 +194,8 @@ def test_under_hipaa_nobody_over_89_leaves_with_his_age() -> None:
 
 
 AGE_HIERARCHIES = {
-    "fives": {"builder": "intervals", "widths": [5, 10, 20]},
-    "odd": {"builder": "intervals", "widths": [7, 14]},
+    "fives": {"builder": "intervals", "width": [5, 10, 20]},
+    "odd": {"builder": "intervals", "width": [7, 14]},
     "proposed": None,
     "root": {"builder": "root"},
 }
@@ -218,6 +218,7 @@ def test_the_safe_harbor_filter_works_with_every_hierarchy_of_ages(
         request("age", "diagnosis"),
         surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=Catalogue.from_dict(catalogue)),
     )
+    assert not any("could not be finished" in step.reply for step in found.steps)
     if found.package is None or "age" not in found.package.release.column_names:
         return  # refused, or withheld
     released = set(found.package.release.data.column("age").to_pylist())
