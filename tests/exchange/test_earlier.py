@@ -44,7 +44,10 @@ class House:
         self.earlier = EarlierReleases(self.store, KEY, self.register, "B")
 
     def objection(self, made: tuple[Table, list[str]], to: str = "A", limits: Thresholds = LIMITS) -> str:
-        return self.earlier.objection(*made, limits, to, NOTHING)
+        release, patients = made
+        with self.store.reading() as connection:
+            marks = self.register.marks(patients)
+            return self.earlier.objection_within(connection, release, marks, limits, to, NOTHING)
 
     def accept(self, made: tuple[Table, list[str]], to: str = "A") -> str:
         self._sent += 1
