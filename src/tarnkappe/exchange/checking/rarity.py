@@ -231,8 +231,8 @@ def pattern(
     for (kind, value), distribution in profile.within_groups():
         if kind in labels and distribution.population is not None:
             members = np.array([label == value for label in labels[kind]])[first[kind]]
-            most = _most_within(distribution, labels, hierarchies, first, profile)
-            expected = np.where(members, np.minimum(expected, distribution.population * most), expected)
+            within = _most_within(distribution, labels, hierarchies, first, profile)
+            expected = np.where(members, np.minimum(expected, distribution.population * within), expected)
     rare = expected < k
     return Pattern(
         groups.num_groups, int(rare.sum()), int(sizes[rare].sum()), int(np.count_nonzero(~rare & ~covered))
