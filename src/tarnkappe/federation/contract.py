@@ -28,6 +28,7 @@ from tarnkappe.table import Role
 
 DEFAULT_WIDTH = 40
 LEAST_RING = 3
+LISTS = ("parties", "without_data", "person")
 DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
 
 
@@ -188,9 +189,7 @@ class Contract:
             if any(number <= 1 for number in least):
                 raise ParameterError(f"{part} protects nobody: take at least 2")
         if not 0 <= self.suppression_limit <= 1:
-            raise ParameterError(
-                f"the suppression limit is a share from 0 to 1, not {self.suppression_limit}"
-            )
+            raise ParameterError(f"the suppression limit is from 0 to 1, not {self.suppression_limit}")
         for name in {column.name for column in self.columns} & set(self.person):
             raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
 
@@ -385,10 +384,9 @@ class Contract:
             search = dict(plain["search"])
             search["effort"] = Effort(**search["effort"])
             plain["search"] = SEARCHES.create(search.pop("search"), search)
-            if not all(isinstance(plain[name], list) for name in ("parties", "without_data", "person")):
+            if not all(isinstance(plain[name], list) for name in LISTS):
                 raise ParameterError("the contract cannot be understood: names come in lists")
-            for name in ("parties", "without_data", "person"):
-                plain[name] = tuple(plain[name])
+            plain |= {name: tuple(plain[name]) for name in LISTS}
             plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
             plain["distribution"] = Distribution(plain["distribution"])
