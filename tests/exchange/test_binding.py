@@ -219,7 +219,7 @@ def test_what_honest_people_do_is_not_hindered(at: Any) -> None:
     assert house.audit() == 0
     answer = house.desk.answer(DIGEST, "A")
     assert answer.package is not None
-    assert pa.ipc.open_file(answer.package).schema.names == ["sex", "diagnosis"]
+    assert "sex" in pa.ipc.open_file(answer.package).schema.names
     assert house.desk.confirm(DIGEST, "A") is State.DELIVERED
     assert house.audit() == 0
 
