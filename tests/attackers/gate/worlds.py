@@ -96,6 +96,7 @@ class Solved:
         self._chance = random.Random(seed)
         self._pool = IDPool()
         self._solver = Solver("glucose4")
+        self._world: World = {}
         for version, labels in self._left.items():
             self._solver.add_clause([self._is(version, label) for label in labels])
         if told.floors or told.changes:  # else a second label of somebody only takes room from others
@@ -121,6 +122,7 @@ class Solved:
                 break
             self._prefer(shown, k)
             self._show(shown, [])
+            self._move(shown, k)
             if sum(len(shown[version]) < k for version in wanted) == lacking:
                 break
         for version in sorted(wanted, key=lambda version: len(shown[version])):
@@ -128,8 +130,9 @@ class Solved:
                 if len(shown[version]) >= k:
                     break
                 if label not in shown[version]:
-                    self._prefer(shown, k)
+                    self._solver.set_phases([self._is(*pair) for pair in self._world.items()])
                     self._show(shown, [self._is(version, label)])
+                    self._move(shown, k)
         return {version: shown[version] for version in wanted}
 
     def _prefer(self, shown: Mapping[Version, set[str]], k: int) -> None:
@@ -154,8 +157,31 @@ class Solved:
             fresh = [label for label in here if label not in shown[version]]
             world[version] = (asked or fresh or here)[0]
         assert self.told.fits(world), "the solver's world is none"
+        self._world = world
         for version, label in world.items():
             shown[version].add(label)
+
+    def _move(self, shown: dict[Version, set[str]], k: int) -> None:
+        """Look at the worlds next to the last one, in which one person has another label that is still free."""
+        world = dict(self._world)
+        used = [Counter(world[version] for version in versions) for versions, _ in self.told.answers]
+        within: dict[Version, list[int]] = defaultdict(list)
+        for place, (versions, _) in enumerate(self.told.answers):
+            for version in versions:
+                within[version].append(place)
+        for version in self.told.returned:
+            own = world[version]
+            for label in self._left[version]:
+                if len(shown[version]) >= k:
+                    break
+                free = all(
+                    used[place][label] < self.told.answers[place][1][label] for place in within[version]
+                )
+                if label not in shown[version] and free:
+                    world[version] = label
+                    if self.told.fits(world):
+                        shown[version].add(label)
+            world[version] = own
 
     def _is(self, version: Version, label: str) -> int:
         return int(self._pool.id((version, label)))
