@@ -19,10 +19,12 @@ PAGES = figures.pages()
 BOOK = ROOT / "docs" / "book"
 
 GIVEN = {
-    "docs/how-to/gate-clients.md": {"50 ms"},
+    "docs/explanation/promises.md": {"5 seconds", "256 megabytes", "8 megabytes"},
+    "docs/how-to/gate.md": {"99 times"},
+    "docs/how-to/gate-clients.md": {"50 ms", "5 seconds", "256 megabytes", "8 megabytes"},
     "docs/how-to/many-columns.md": {"60 seconds"},
     "docs/how-to/pseudonyms.md": {"72 hours"},
-    "docs/how-to/service.md": {"200 ms"},
+    "docs/how-to/service.md": {"200 ms", "20 seconds", "2 GB"},
     "docs/how-to/sql.md": {"3 times"},
 }
 """What looks measured but is set: defaults and parameters."""

@@ -33,7 +33,7 @@ CASES = {
     "lattice": ["JOB"],
     "hierarchy build": ["IN", "--column", "sex"],
     "pseudonymize": ["IN", "--column", "name", "--key", "KEY"],
-    "reidentify table": ["IN", "--column", "name", "--key", "KEY"],
+    "reidentify table": ["IN", "--column", "name", "--key", "KEY", "--project", "ward"],
     "sql": ["SELECT count(*) FROM people", "--data", "people=IN"],
 }
 """The commands that write a file under a name that the user gives, with inputs to write over."""

@@ -29,9 +29,18 @@ MEMBERS = [
 NETWORK = Network(MEMBERS)
 
 
+class RenewingAuthority(Authority):
+    """An authority that makes another certificate for whoever asks again."""
+
+    def issue(self, party: str) -> Credentials:
+        for ending in ("pem", "key"):
+            (self.certificate.parent / f"{party}.{ending}").unlink(missing_ok=True)
+        return super().issue(party)
+
+
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
+    return RenewingAuthority(tmp_path_factory.mktemp("authority"))
 
 
 class House:

@@ -295,7 +295,8 @@ def test_conspicuous_features_are_hidden_among_as_many_others() -> None:
 
     attributes = {**FIXTURE["catalogue"]["attributes"]}
     attributes["diagnosis"] = {**attributes["diagnosis"], "conspicuous": ["D3"]}
-    found = check(request(), surroundings(catalogue=Catalogue.from_dict({"attributes": attributes})))
+    around = surroundings(catalogue=Catalogue.from_dict({"attributes": attributes}))
+    found = check(request("diagnosis"), around)
     cells = Counter(found.package.release.data.column("diagnosis").to_pylist())
     assert "D3" not in cells
     assert cells["*"] >= 2 * 3

@@ -20,7 +20,7 @@ from tarnkappe.federation.transport import UnreachableError
 from tarnkappe.state import Signer, Store
 from tests.exchange.scenes import request
 from tests.exchange.test_desk import KEYS, accepted, decide, desk
-from tests.exchange.test_peers import House
+from tests.exchange.test_peers import House, RenewingAuthority
 
 
 def refusals(at: Desk) -> list[str]:
@@ -101,7 +101,7 @@ def test_a_request_that_was_changed_in_the_store_is_not_the_one_that_was_decided
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
+    return RenewingAuthority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture

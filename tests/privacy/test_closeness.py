@@ -283,7 +283,8 @@ def test_a_divergence_of_exactly_t_passes() -> None:
     tuples = blocks({"x": {"a": 2, "b": 2}, "y": {"a": 1, "b": 1, "c": 6}})
     # The table has a 1/4, b 1/4, c 1/2, an entropy of 3/2 ln 2; a and b of x contribute 1/4 ln 2 each.
     assert measured(tuples, KullbackLeiblerCloseness("disease", 1))["x"] == pytest.approx(1 / 3)
-    assert not holding(tuples, KullbackLeiblerCloseness("disease", 0.3333333333333333))["x"]
+    assert not holding(tuples, KullbackLeiblerCloseness("disease", 0.33333333333333))["x"]
+    assert holding(tuples, KullbackLeiblerCloseness("disease", 1 / 3))["x"]
     assert holding(tuples, KullbackLeiblerCloseness("disease", 0.3333333333333334))["x"]
 
 
@@ -330,7 +331,7 @@ def test_hierarchical_distances_need_a_hierarchy_with_one_root(hierarchies: Any,
         HierarchicalCloseness("disease", 0.2).check(tuples, ["block"])
 
 
-@pytest.mark.parametrize("t", [-0.1, 1.1, "0.2", True, math.nan])
+@pytest.mark.parametrize("t", [-0.1, 1.1, "1.2", "x", True, math.nan])
 def test_impossible_distances_are_refused(t: Any) -> None:
     for model in MODELS.values():
         with pytest.raises(ParameterError, match=r"needs a t from 0 to 1"):

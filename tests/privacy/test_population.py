@@ -118,7 +118,7 @@ def test_impossible_bounds_are_refused(bounds: tuple[float, float]) -> None:
         DeltaPresence(*bounds)
 
 
-@pytest.mark.parametrize("fraction", [0, -1, 1.5, "0.1"])
+@pytest.mark.parametrize("fraction", [0, -1, 1.5, "1.1", "x"])
 def test_impossible_sampling_fractions_are_refused(fraction: float) -> None:
     with pytest.raises(ParameterError, match="k-map needs a sampling_fraction"):
         KMap(2, sampling_fraction=fraction)

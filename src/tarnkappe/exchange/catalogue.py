@@ -159,12 +159,9 @@ class Catalogue:
             roles: the classes.
             less_protected: why, of each attribute that is protected less by its new class.
         """
+        self._require_changeable(roles)
         changes = []
         for name, role in roles.items():
-            if name not in self:
-                raise ParameterError(f"the catalogue has no attribute '{name}' to reclassify")
-            if self[name].role is Role.IDENTIFIER and role is not Role.IDENTIFIER:
-                raise ParameterError(f"'{name}' identifies a person by itself: it cannot be anything else")
             change = Reclassification(name, self[name].role, role, less_protected.get(name, "").strip())
             if change.protects_less and not change.reason:
                 raise ParameterError(
@@ -176,12 +173,20 @@ class Catalogue:
 
     def override(self, roles: Mapping[str, Role]) -> Catalogue:
         """The catalogue for one request, in which some attributes have another class."""
+        self._require_changeable(roles)
         return Catalogue(
             [
                 dataclasses.replace(each, role=roles[each.name]) if each.name in roles else each
                 for each in self
             ]
         )
+
+    def _require_changeable(self, roles: Mapping[str, Role]) -> None:
+        for name, role in roles.items():
+            if name not in self:
+                raise ParameterError(f"the catalogue has no attribute '{name}' to reclassify")
+            if self[name].role is Role.IDENTIFIER and role is not Role.IDENTIFIER:
+                raise ParameterError(f"'{name}' identifies a person by itself: it cannot be anything else")
 
     def select(self, role: Role) -> tuple[str, ...]:
         """The attributes of one class."""
