@@ -40,6 +40,7 @@ def test_a_second_tab_is_told_and_overwrites_nothing_and_a_double_click_starts_o
     second.page.get_by_label("k: people who look the same").wait_for()
     before = jobs(second)
     second.button("Start").dblclick()
-    second.page.wait_for_url("**/runs/*")
+    # Both clicks lead to the page of the run, the second maybe while the first still does: the page is awaited.
     second.heading("Take it with you")
+    assert "/runs/" in second.page.url
     assert jobs(second) == before + 1
