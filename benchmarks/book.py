@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.chapter import Chapter, Experiment, Grid, Size, Story
 from benchmarks.results import Result, read_results
 from benchmarks.texts import listed, number, seconds
-from tarnkappe.risk.html import page_environment
+from tarnkappe.report.pages import page_environment
 from tarnkappe.table.files import replace_atomically
 
 PAGE, HTML_PAGE = "book.md", "book.html"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         compare,
         explore,
         run,
-        write_report,
     )
+    from tarnkappe.report import write_report
     from tarnkappe.risk import attack, check
     from tarnkappe.table import Role, Table, examples, read, write
 
@@ -67,8 +67,8 @@ _HOMES = {
         "compare",
         "explore",
         "run",
-        "write_report",
     ),
+    "report": ("write_report",),
     "risk": ("attack", "check"),
     "table": ("Role", "Table", "read", "write"),
 }

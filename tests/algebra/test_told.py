@@ -14,9 +14,9 @@ from tarnkappe.algebra.noise import Static
 from tarnkappe.algebra.proof import check_rule
 from tarnkappe.algebra.rules import RULES
 from tarnkappe.algebra.session import Result, Session
-from tarnkappe.cli.sql import summary
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.report.answer_text import answer_lines
 
 AGES = Hierarchy.from_rows(
     [["31", "30-39", "*"], ["34", "30-39", "*"], ["52", "50-59", "*"], ["57", "50-59", "*"]]
@@ -66,7 +66,7 @@ def test_a_rewrite_changes_no_type(query: str) -> None:
 
 def test_a_rule_that_was_asked_for_and_not_used_is_told() -> None:
     query = "SELECT age FROM generalize(donors, k => 2, by => [age])"
-    told = summary(answered(query, mode="explicit", rules=["G18"]), 20, None)
+    told = answer_lines(answered(query, mode="explicit", rules=["G18"]), 20, None)
     assert any(line.startswith("not done: G18") for line in told)
 
 
@@ -79,7 +79,7 @@ def test_a_rule_that_weakens_a_promise_is_done_when_it_is_asked_for_and_says_so(
     assert [step.rule for step in result.explanation.rewriting.steps] == ["G14"]
     assert result.verified == (), "nothing is promised of it any more"
     assert "promise-lost" in kinds(result)
-    told = summary(result, 20, None)
+    told = answer_lines(result, 20, None)
     assert any("not promised, but measured: the smallest class has 1 rows" in line for line in told)
 
 

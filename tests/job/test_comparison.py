@@ -13,8 +13,8 @@ from tarnkappe import models
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.job.comparison import Comparison, usual_methods
-from tarnkappe.job.comparison_page import draw_comparison, table_rows, write_comparison
 from tarnkappe.recoding import Anatomy, Mondrian
+from tarnkappe.report.comparison import draw_comparison, table_rows, write_comparison
 from tarnkappe.table import Table, read
 from tarnkappe.utility import Workload
 from tests.adult import WITHOUT_OCCUPATION

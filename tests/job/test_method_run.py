@@ -20,12 +20,12 @@ from tarnkappe.job import Job, run
 from tarnkappe.job.method_run import recode_and_release
 from tarnkappe.job.notebook import result_html
 from tarnkappe.job.preparation import prepare
-from tarnkappe.job.report import render
 from tarnkappe.lattice import Problem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import METHODS, Method, Mondrian, Recoding
 from tarnkappe.recoding.written import Written
+from tarnkappe.report.release_page import render
 from tarnkappe.table import Table, Tuples, read
 from tarnkappe.table.encoding import Progress
 from tests.recoding.method_tables import k_anonymity

@@ -15,8 +15,8 @@ import tarnkappe
 from tarnkappe.cli import main
 from tarnkappe.errors import JobError, NoSolutionError, ParameterError, VerificationError
 from tarnkappe.job import Job, run
-from tarnkappe.job.report import render
 from tarnkappe.job.verification import verify_release
+from tarnkappe.report.release_page import render
 from tarnkappe.table import Table, write
 
 K5 = [{"model": "k-anonymity", "k": 5}]

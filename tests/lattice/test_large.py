@@ -11,10 +11,10 @@ from scipy.sparse import csr_matrix
 
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import anonymize
-from tarnkappe.job.report import render
 from tarnkappe.lattice import Auto, BestFirst, Genetic, Problem, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS
+from tarnkappe.report.release_page import render
 from tarnkappe.table.examples import ExampleData, shaped, wide
 from tarnkappe.table.row_tuples import row_tuples
 from tests.random_tables import Row, build_tuples

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import tarnkappe
 from tarnkappe.errors import ParameterError
-from tarnkappe.job.report import render
 from tarnkappe.lattice import OLA, SEARCHES, Exhaustive, Flash, FlashDepthFirst, FlashTwoPhase, Problem
 from tarnkappe.lattice.practical import PracticalSearch
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
+from tarnkappe.report.release_page import render
 from tests.adult import WITHOUT_OCCUPATION, adult_tuples, in_order
 from tests.lattice.random_problems import CASES, random_problem
 

@@ -48,7 +48,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("service")
     house = House(ServiceSettings(folder=folder, port=0, limits=LIMITS))
     config = uvicorn.Config(
-        create_app(house, web=False), "127.0.0.1", 0, log_config=None, access_log=False, server_header=False
+        create_app(house), "127.0.0.1", 0, log_config=None, access_log=False, server_header=False
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

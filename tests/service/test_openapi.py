@@ -99,5 +99,5 @@ def test_a_machine_that_tries_long_finds_no_server_error(service: Running) -> No
 
 
 def test_an_application_without_pages_has_none(house: House) -> None:
-    app = create_app(house, web=False)
+    app = create_app(house)
     assert all(route.path.startswith(API) for route in app.routes if hasattr(route, "path"))

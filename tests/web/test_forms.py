@@ -15,10 +15,10 @@ from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job.job import Job, create_model
 from tarnkappe.privacy import MODELS
+from tarnkappe.report.column_pictures import draw_story
 from tarnkappe.web.builder_forms import FORMS, groups, names, number, numbers, said, start, write_groups
 from tarnkappe.web.draft import Draft
 from tarnkappe.web.guarantees import QUESTIONS, begin, parameters_of, shown
-from tarnkappe.web.stories import draw_story
 from tarnkappe.web.texts import says
 from tarnkappe.web.visit import local_path
 

@@ -10,16 +10,16 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         # Loading takes a moment, in which the user may change his mind.
         if arguments is None:
-            from tarnkappe.cli.signals import leave_at_once
+            from tarnkappe.process.signals import leave_at_once
 
             leave_at_once()
-            from tarnkappe.cli.start import load_libraries
+            from tarnkappe.process.libraries import load_libraries
 
             load_libraries()
         from tarnkappe.cli.program import run
 
         if arguments is None:
-            from tarnkappe.cli.signals import take_over
+            from tarnkappe.process.signals import take_over
 
             take_over()
     except KeyboardInterrupt:

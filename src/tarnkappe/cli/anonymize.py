@@ -11,11 +11,11 @@ from tarnkappe.cli.arguments import parse_parameters
 from tarnkappe.cli.column_flags import accept_from_flags, plan_from_flags, roles_from_flags
 from tarnkappe.cli.console import output, print_json, progress_bar, say
 from tarnkappe.cli.remote_option import RemoteOption
-from tarnkappe.cli.signals import StoppedError, too_late
 from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
 from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.native import is_interruption
+from tarnkappe.process.signals import StoppedError, too_late
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import Progress
 

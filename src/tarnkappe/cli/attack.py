@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.table import Table
-from rich.text import Text
 
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
-from tarnkappe.cli.background import Knowledge, columns_from_people
-from tarnkappe.cli.check_text import attack_light, lights, victim_text
+from tarnkappe.cli.background import Knowledge
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.privacy import MODELS, DistinctDiversity
+from tarnkappe.report.attack_text import render_attack
 from tarnkappe.risk import ATTACKS, Attack, AttackResult, Target
+from tarnkappe.risk.attacks import columns_from_people
 from tarnkappe.risk.repairs import Proposal, propose
 from tarnkappe.table import read, write
 
@@ -113,7 +113,7 @@ def attack(
     if as_json:
         print_json(_as_json(release, name, results, proposals))
     else:
-        output.print(Group(*sections(release or name, results, proposals)))
+        output.print(Group(*render_attack(release or name, results, proposals)))
 
 
 def _minimal(text: str | None) -> DistinctDiversity | None:
@@ -161,28 +161,6 @@ def _as_json(
     if proposals is not None:
         found["repairs"] = [proposal.to_dict() for some in proposals for proposal in some]
     return found
-
-
-def sections(
-    source: str, results: Sequence[AttackResult], proposals: Sequence[Sequence[Proposal]] | None
-) -> Iterator[RenderableType]:
-    """What an attack found, for people."""
-    for place, result in enumerate(results):
-        yield lights([(attack_light(result), f"{result.title} ({source})", result.explanation)])
-        yield Text(f"  The attacker knows: {result.knowledge}", style="dim")
-        yield from (Text(f"  {victim_text(victim)}") for victim in result.examples)
-        if result.classes > len(result.examples):
-            yield Text(f"  and {result.classes - len(result.examples):,} more (--limit 0 lists all)")
-        if proposals is not None and result.succeeds:
-            yield Text("\n  Against it", style="bold")
-            yield from (Text(f"  {_proposal(proposal)}") for proposal in proposals[place])
-            if not proposals[place]:
-                yield Text("  No change of the release alone stops it.")
-
-
-def _proposal(proposal: Proposal) -> str:
-    sure = "" if proposal.smallest else "; a smaller change may do"
-    return f"{proposal.description} ({proposal.changed_cells:,} cells change{sure})"
 
 
 def _list_attacks(as_json: bool) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import DistinctDiversity, Model
 from tarnkappe.risk.attacks import Background, Target
@@ -95,20 +95,6 @@ class Knowledge:
         if self.key is None:
             raise ParameterError(f"--history {self.history}: the store needs its key: --key FILE")
         return History(Store.open(self.history), Key.load(self.key, create=True), self.of)
-
-
-def columns_from_people(
-    release: Table, people: Table | None, qi: Sequence[str], sensitive: Sequence[str]
-) -> Table:
-    """The roles of a release: as given, else what is known of people, and what is not."""
-    if not qi:
-        if people is None:
-            raise ColumnError("name the columns that an attacker may know: --qi COLUMN ...")
-        qi = [n for n in release.column_names if n in people.column_names and n not in sensitive]
-        if not qi:
-            raise ColumnError("the release and the people have no column in common: name them alike")
-        sensitive = sensitive or [n for n in release.column_names if n not in people.column_names]
-    return release.with_roles(quasi_identifiers=qi, sensitive=sensitive)
 
 
 def judge_history(

@@ -13,9 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
-from tarnkappe.cli.background import Knowledge, columns_from_people, judge_history
+from tarnkappe.cli.background import Knowledge, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
-from tarnkappe.cli.check_text import render
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
@@ -23,9 +22,10 @@ from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job import Job
 from tarnkappe.job.job import create_model
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
+from tarnkappe.report import write_html
+from tarnkappe.report.check_text import render
 from tarnkappe.risk import check as check_table
-from tarnkappe.risk import write_html
-from tarnkappe.risk.attacks import NOTHING
+from tarnkappe.risk.attacks import NOTHING, columns_from_people
 from tarnkappe.table import Table, encode, read
 from tarnkappe.table.encoding import Progress
 

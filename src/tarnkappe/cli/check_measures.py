@@ -11,9 +11,9 @@ from typing import Any
 import typer
 
 from tarnkappe.cli.arguments import parse_parameters
-from tarnkappe.cli.check_text import render_scan
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.errors import ParameterError
+from tarnkappe.report.check_text import render_scan
 from tarnkappe.risk import MEASURES, RiskMeasure, find_identifiers
 from tarnkappe.table import read
 

@@ -11,8 +11,7 @@ from rich.table import Table as Grid
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.pictures import check_picture, write_picture
 from tarnkappe.job import Job, compare_job
-from tarnkappe.job.comparison import Comparison
-from tarnkappe.job.comparison_page import draw_comparison, measures, write_comparison
+from tarnkappe.report.comparison import Comparison, draw_comparison, measures, write_comparison
 from tarnkappe.table.files import writable
 from tarnkappe.utility import Workload
 

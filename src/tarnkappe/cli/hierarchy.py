@@ -26,6 +26,7 @@ from tarnkappe.hierarchy import (
     read_hierarchy,
     write_hierarchy,
 )
+from tarnkappe.report.figures import MOST_EXAMPLES, hierarchy_figures
 from tarnkappe.table import MISSING, Column
 from tarnkappe.table.encoding import encode_column
 from tarnkappe.table.read import read
@@ -36,7 +37,6 @@ app = typer.Typer(
 
 Positions = npt.NDArray[np.int64]
 
-MOST_EXAMPLES = 5
 MOST_BRANCHES = 3
 MOST_DEPTH = 3
 
@@ -79,7 +79,7 @@ def build(
                 "column": column,
                 "builder": {"builder": built.builder.name, **built.builder.parameters},
                 "reason": built.reason or None,
-                **summary(built.hierarchy),
+                **hierarchy_figures(built.hierarchy),
                 "out": None if out is None else str(out),
                 "rows": None if out is not None else list(built.hierarchy.rows()),
             }
@@ -95,7 +95,7 @@ def show(file: File, as_json: AsJson = False) -> None:
     """Show the levels of a hierarchy file and the tree that they form."""
     hierarchy = read_hierarchy(file)
     if as_json:
-        print_json({"file": str(file), **summary(hierarchy)})
+        print_json({"file": str(file), **hierarchy_figures(hierarchy)})
         return
     _say(_told(file, hierarchy))
     output.print(_level_table(hierarchy))
@@ -127,28 +127,13 @@ def check(
             print_json({"file": str(file), "valid": False, "error": str(error)})
         raise
     if as_json:
-        result = {"file": str(file), "valid": True, "error": None, **summary(hierarchy)}
+        result = {"file": str(file), "valid": True, "error": None, **hierarchy_figures(hierarchy)}
         print_json({**result, "data": data, "column": column, "labels_in_data": covered})
         return
     _say(_told(file, hierarchy))
     if covered:
         counts = ", ".join(map(str, covered))
         _say(f"it covers all {covered[0]} values of the column '{column}'; labels in use per level: {counts}")
-
-
-def summary(hierarchy: Hierarchy) -> dict[str, Any]:
-    """The figures of a hierarchy: values, height, root, and the labels of each level."""
-    levels = []
-    for level in range(hierarchy.height + 1):
-        labels = hierarchy.labels(level)
-        levels.append({"level": level, "labels": len(labels), "examples": list(labels[:MOST_EXAMPLES])})
-    return {
-        "values": len(hierarchy.values),
-        "missing": hierarchy.has_missing,
-        "height": hierarchy.height,
-        "root": hierarchy.root,
-        "levels": levels,
-    }
 
 
 def _parameters(builder: str | None, options: list[str]) -> dict[str, Any]:
@@ -198,7 +183,7 @@ def _told(file: Path, hierarchy: Hierarchy) -> str:
 
 def _level_table(hierarchy: Hierarchy) -> TextTable:
     table = TextTable("level", "labels", "such as")
-    for level in summary(hierarchy)["levels"]:
+    for level in hierarchy_figures(hierarchy)["levels"]:
         more = "" if level["labels"] <= MOST_EXAMPLES else ", …"
         table.add_row(str(level["level"]), f"{level['labels']:,}", Text(", ".join(level["examples"]) + more))
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,8 +12,8 @@ from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.pictures import check_picture, write_picture
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.job import Job, explore_job
-from tarnkappe.lattice import Evaluation, LatticeView
 from tarnkappe.lattice.picture import draw_lattice
+from tarnkappe.report.figures import lattice_figures
 from tarnkappe.table import write
 from tarnkappe.table.files import format_of, writable
 
@@ -49,33 +49,9 @@ def lattice(
     if picture is not None:
         write_picture(draw_lattice(view), picture)
     if as_json:
-        print_json(figures(view, seconds, out, picture))
+        print_json(lattice_figures(view, seconds, out, picture))
         return
     output.print(repr(view), highlight=False)
     for path in (out, picture):
         if path is not None:
             output.print(f"written to {path}", highlight=False)
-
-
-def figures(view: LatticeView, seconds: float, out: Path | None, picture: Path | None) -> dict[str, Any]:
-    """What there is to say of a lattice, for JSON."""
-    return {
-        "nodes": len(view),
-        "satisfying": int(view.satisfied.sum()),
-        "models": [str(model) for model in view.problem.models],
-        "loss_measure": view.problem.loss.name,
-        "suppression_limit": view.problem.suppression_limit,
-        "best": None if view.best is None else _node(view, view.best),
-        "seconds": round(seconds, 6),
-        "output": None if out is None else str(out),
-        "picture": None if picture is None else str(picture),
-    }
-
-
-def _node(view: LatticeView, found: Evaluation) -> dict[str, Any]:
-    return {
-        "levels": dict(zip(view.problem.quasi_identifiers, found.node, strict=True)),
-        "loss": found.loss,
-        "suppressed": found.suppressed,
-        "classes": found.classes,
-    }

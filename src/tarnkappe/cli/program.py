@@ -14,9 +14,9 @@ from rich.console import Console
 from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import say_that_it_compiles
 from tarnkappe.cli.outputs import protect_inputs
-from tarnkappe.cli.signals import StoppedError
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.native import is_interruption, on_first_compilation
+from tarnkappe.process.signals import StoppedError
 
 STOPPED = 130
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])

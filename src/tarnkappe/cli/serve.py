@@ -46,13 +46,14 @@ def serve(
         ) from None
     from tarnkappe.service.house import House
     from tarnkappe.service.settings import ServiceSettings
+    from tarnkappe.web import mount
 
     chosen = ServiceSettings() if settings is None else ServiceSettings.load(settings)
     said: dict[str, Any] = {"folder": folder, "host": host, "port": port}
     chosen = dataclasses.replace(chosen, **{key: value for key, value in said.items() if value is not None})
     house = House(chosen)
     config = uvicorn.Config(
-        create_app(house, web=web),
+        create_app(house, mount if web else None),
         chosen.host,
         chosen.port,
         log_config=None,

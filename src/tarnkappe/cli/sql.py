@@ -17,7 +17,6 @@ from tarnkappe.algebra.explanation import Explanation
 from tarnkappe.algebra.lowering import Backend
 from tarnkappe.algebra.lowering import connect as connect_backend
 from tarnkappe.algebra.numbers import read_number
-from tarnkappe.algebra.optimizer import Mode
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove as prove_claim
 from tarnkappe.algebra.session import Result, Session
@@ -26,8 +25,9 @@ from tarnkappe.cli.console import errors, output, print_json, progress_bar
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ParameterError
 from tarnkappe.job.catalog_file import CatalogFile
+from tarnkappe.report.answer_text import SHOWN, answer_lines, budget_text
 from tarnkappe.state import Store
-from tarnkappe.state.budgets import Budget, Budgets
+from tarnkappe.state.budgets import Budgets
 from tarnkappe.table import write
 from tarnkappe.table.files import format_of, writable
 from tarnkappe.table.formats.address import is_address
@@ -37,7 +37,6 @@ SELF_DECLARED = (
     "advisory: --user is whatever name is given, and whoever runs this can grant any budget to any name"
 )
 Words = list[str]
-SHOWN = 20
 
 
 def sql(
@@ -253,15 +252,8 @@ def _budgets(kept: Budgets | None, user: str | None, grants: Sequence[str], as_j
         )
         return
     for each in kept.all():
-        output.print(_budget_text(each), highlight=False, markup=False)
+        output.print(budget_text(each), highlight=False, markup=False)
     errors.print(SELF_DECLARED, highlight=False, markup=False, soft_wrap=True)
-
-
-def _budget_text(budget: Budget) -> str:
-    return (
-        f"{budget.user} may spend {float(budget.granted):g} on {budget.table}: "
-        f"{float(budget.spent):g} is spent, {float(budget.left):g} is left"
-    )
 
 
 def _explained(explanation: Explanation, as_json: bool) -> None:
@@ -279,7 +271,7 @@ def _answered(result: Result, out: Path | None, shown: int, as_json: bool) -> No
         return
     if out is None:
         print_rows(result.table, shown)
-    for line in summary(result, shown, out):
+    for line in answer_lines(result, shown, out):
         output.print(line, highlight=False, markup=False, soft_wrap=True)
     for warning in result.explanation.warnings:
         errors.print(f"warning: {warning}", style="yellow", highlight=False, markup=False, soft_wrap=True)
@@ -294,21 +286,3 @@ def print_rows(table: pa.Table, shown: int) -> None:
     for row in table.slice(0, shown).to_pylist():
         grid.add_row(*("" if cell is None else str(cell) for cell in row.values()))
     output.print(grid, markup=False)
-
-
-def summary(result: Result, shown: int, out: Path | None) -> list[str]:
-    """What there is to say of an answer, beside its rows."""
-    rows = result.table.num_rows
-    lines = [f"{rows:,} rows" + (f", {shown} shown" if out is None and rows > shown else "")]
-    steps = [step.rule for step in result.explanation.rewriting.steps]
-    if steps:
-        rewriting = result.explanation.rewriting
-        lines.append(f"rewritten by {', '.join(steps)}: {rewriting.kind}")
-    if result.explanation.rewriting.mode is Mode.EXPLICIT:
-        lines += [f"not done: {refusal}" for refusal in result.explanation.rewriting.refused]
-    lines += [f"verified: {kept}" for kept in result.verified]
-    if result.degree is not None and not result.verified:
-        lines.append(f"not promised, but measured: the smallest class has {result.degree} rows")
-    lines += [str(each) for each in result.explanation.privacy]
-    lines += [_budget_text(budget) for budget in result.spent.values()]
-    return [*lines, *([f"written to {out}"] if out is not None else [])]

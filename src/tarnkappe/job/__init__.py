@@ -2,12 +2,12 @@
 
 from tarnkappe.job.anonymize import anonymize
 from tarnkappe.job.column_plan import ColumnPlan
-from tarnkappe.job.comparison import Comparison, compare, compare_job
+from tarnkappe.job.comparison import compare, compare_job
 from tarnkappe.job.exploration import Exploration, explore, explore_job
 from tarnkappe.job.job import Job, Output, Source, read_job_file
 from tarnkappe.job.pipeline import run
-from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
+from tarnkappe.report.comparison import Comparison
 
 __all__ = [
     "ColumnPlan",
@@ -24,5 +24,4 @@ __all__ = [
     "explore_job",
     "read_job_file",
     "run",
-    "write_report",
 ]

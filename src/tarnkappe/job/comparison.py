@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import Model
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS, Suppression
+from tarnkappe.report.comparison import Comparison, Outcome
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress, encode
 from tarnkappe.utility import (
@@ -50,103 +50,6 @@ SUMMARIES = {
 
 HELD_OUT = 1 / 3
 """The share of rows that no classifier learns from."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """What one method made of the table.
-
-    Attributes:
-        method: its name.
-        summary: what it does and when it is the right one.
-        loss: the loss of the quasi-identifiers; None where a method leaves them exact.
-        proof: what is known about how good the loss is.
-        suppressed: how many rows it suppressed.
-        groups: how many classes (or buckets) it made.
-        seconds: how long it took to decide and to transform, without reading and verifying.
-        query_error: how wrong the answers to the workload are.
-        accuracy: what a classifier learned, if one was asked for.
-        remark: why a figure is missing.
-        failure: why there is no release; then there are no figures.
-    """
-
-    method: str
-    summary: str
-    loss: float | None = None
-    proof: str = ""
-    suppressed: int = 0
-    groups: int = 0
-    seconds: float = 0.0
-    query_error: QueryError | None = None
-    accuracy: Accuracy | None = None
-    remark: str = ""
-    failure: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures, for JSON."""
-        return dataclasses.asdict(self)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Comparison:
-    """What several methods made of one table.
-
-    Attributes:
-        outcomes: one for each method, in the order in which they were named.
-        rows: how many rows the table has.
-        promises: what each release promises.
-        loss: how loss is measured.
-        workload: which queries were asked.
-        target: what classifiers predict, if anything.
-        remark: what a reader of the figures must know.
-    """
-
-    outcomes: tuple[Outcome, ...]
-    rows: int
-    promises: tuple[str, ...]
-    loss: str
-    workload: Workload
-    target: str | None
-    remark: str = ""
-
-    def __getitem__(self, method: str) -> Outcome:
-        """The outcome of a method."""
-        for outcome in self.outcomes:
-            if outcome.method == method:
-                return outcome
-        known = ", ".join(outcome.method for outcome in self.outcomes)
-        raise ParameterError(f"'{method}' was not compared: there are {known}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures, for JSON."""
-        return {
-            "rows": self.rows,
-            "promises": list(self.promises),
-            "loss_measure": self.loss,
-            "workload": dataclasses.asdict(self.workload),
-            "target": self.target,
-            "remark": self.remark,
-            "methods": [outcome.to_dict() for outcome in self.outcomes],
-        }
-
-    def __repr__(self) -> str:
-        lines = [f"{self.rows:,} rows under {', '.join(self.promises)}"]
-        for each in self.outcomes:
-            if each.failure:
-                lines.append(f"{each.method}: {each.failure}")
-                continue
-            error = "–" if each.query_error is None else f"{each.query_error.median:.1%}"
-            loss = "–" if each.loss is None else f"{each.loss:.4g}"
-            lines.append(
-                f"{each.method}: {self.loss} {loss}, {each.suppressed:,} rows suppressed, query error "
-                f"{error}, {each.seconds:.2f} s"
-            )
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        from tarnkappe.job.comparison_page import comparison_table  # drawn only when looked at
-
-        return comparison_table(self)
 
 
 def compare(

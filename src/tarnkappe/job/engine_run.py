@@ -26,12 +26,12 @@ from tarnkappe.job.pipeline import refuse_nothing, solve
 from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.job.publication import Publication, publication
 from tarnkappe.job.release import generalized, plain
-from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
 from tarnkappe.job.stopwatch import Stopwatch
 from tarnkappe.lattice import Search, Solution
 from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
 from tarnkappe.recoding import Pass
+from tarnkappe.report.release_page import write_report
 from tarnkappe.risk import attack_all
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Column, Counts, Progress

@@ -15,7 +15,6 @@ from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.method_run import recode_and_release
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.publication import publication
-from tarnkappe.job.report import write_report
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.job.stopwatch import Stopwatch
@@ -24,6 +23,7 @@ from tarnkappe.lattice import Problem, Search, Solution
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.recoding import Bucketization, LocalRecoding, Method, Suppression, local_search
+from tarnkappe.report.release_page import write_report
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 

@@ -15,7 +15,6 @@ from tarnkappe.risk.attacks import (
 )
 from tarnkappe.risk.check import check
 from tarnkappe.risk.continuation import Continuation, continues
-from tarnkappe.risk.html import write_html
 from tarnkappe.risk.identifiers import IdentifierScan, Kind, find_identifiers
 from tarnkappe.risk.measures import MEASURES, RiskMeasure
 from tarnkappe.risk.register import Link, find_quasi_identifiers, link
@@ -64,5 +63,4 @@ __all__ = [
     "link",
     "propose",
     "republish",
-    "write_html",
 ]

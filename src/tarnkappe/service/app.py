@@ -1,4 +1,4 @@
-"""The application: REST under /api/v1, the web application under /, behind one guard."""
+"""The application: REST under /api/v1, pages under / if there are any, behind one guard."""
 
 from __future__ import annotations
 
@@ -52,8 +52,13 @@ the id of an upload: `{"file": ID}`. Programs show a token as `Authorization: Be
 """
 
 
-def create_app(house: House, *, web: bool = True) -> FastAPI:
-    """The application of a house, with or without pages; it opens the house when it starts."""
+def create_app(house: House, mount: Callable[[FastAPI, House], None] | None = None) -> FastAPI:
+    """The application of a house; it opens the house when it starts.
+
+    Args:
+        house: what routes and pages call.
+        mount: puts pages behind the same guard; without it there is REST alone.
+    """
 
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
@@ -68,9 +73,7 @@ def create_app(house: House, *, web: bool = True) -> FastAPI:
     app.add_exception_handler(HTTPException, _tell_http)
     app.add_exception_handler(RecursionError, _tell_deep)
     app.add_exception_handler(UnicodeError, _tell_unreadable)
-    if web:
-        from tarnkappe.web import mount  # pages know the service, not the other way round
-
+    if mount is not None:
         mount(app, house)
     app.add_middleware(Guard, house=house)
     return app

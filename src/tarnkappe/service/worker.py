@@ -25,8 +25,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from tarnkappe.cli.signals import take_over
-from tarnkappe.cli.start import load_libraries
+from tarnkappe.process.libraries import load_libraries
+from tarnkappe.process.signals import take_over
 
 RESULT = "result.json"
 UNPACKING = "unpacking"

@@ -6,7 +6,16 @@ from tarnkappe.registry import Registry
 from tarnkappe.risk.attacks.anatomy_membership import AnatomyMembership
 from tarnkappe.risk.attacks.anatomy_order import AnatomyOrder
 from tarnkappe.risk.attacks.attack import Attack, AttackResult, VictimClass
-from tarnkappe.risk.attacks.background import NOTHING, Answer, Background, Function, Listing, Need, Rule
+from tarnkappe.risk.attacks.background import (
+    NOTHING,
+    Answer,
+    Background,
+    Function,
+    Listing,
+    Need,
+    Rule,
+    columns_from_people,
+)
 from tarnkappe.risk.attacks.background_knowledge import BackgroundKnowledge
 from tarnkappe.risk.attacks.complementary_release import ComplementaryRelease
 from tarnkappe.risk.attacks.differencing import Differencing
@@ -102,4 +111,5 @@ __all__ = [
     "Temporal",
     "VictimClass",
     "attack_all",
+    "columns_from_people",
 ]

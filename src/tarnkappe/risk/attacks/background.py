@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import DistinctDiversity
 from tarnkappe.privacy.model import require
@@ -157,3 +157,17 @@ NOTHING = Background()
 def missing(attack: str, need: Need) -> ParameterError:
     """The error of an attack that lacks what it needs."""
     return ParameterError(f"the attack '{attack}' needs {need.description}")
+
+
+def columns_from_people(
+    release: Table, people: Table | None, qi: Sequence[str], sensitive: Sequence[str]
+) -> Table:
+    """The roles of a release: as given, else what is known of people, and what is not."""
+    if not qi:
+        if people is None:
+            raise ColumnError("name the columns that an attacker may know: --qi COLUMN ...")
+        qi = [n for n in release.column_names if n in people.column_names and n not in sensitive]
+        if not qi:
+            raise ColumnError("the release and the people have no column in common: name them alike")
+        sensitive = sensitive or [n for n in release.column_names if n not in people.column_names]
+    return release.with_roles(quasi_identifiers=qi, sensitive=sensitive)

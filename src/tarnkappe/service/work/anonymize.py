@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from tarnkappe.job import Job, run
 from tarnkappe.job.bucketized import Bucketized
 from tarnkappe.job.paths import table_paths
-from tarnkappe.job.report import column_stories
+from tarnkappe.report.release_page import column_stories
 from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work, head_of
 
 RELEASE, REPORT, MANIFEST = "release.parquet", "report.html", "manifest.json"

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Group
 
-from tarnkappe.cli.attack import sections
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.job import Job
+from tarnkappe.report.attack_text import render_attack
 from tarnkappe.risk import ATTACKS, Attack, Target
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.risk.repairs import propose
@@ -63,7 +63,7 @@ class AttackRelease(Kind):
                 write(proposals[0][0].table, work.folder / REPAIRED)
                 files["repaired"] = REPAIRED
         shown = work.name_of(document["input"]) if "input" in document else name
-        return Outcome(figures, in_words(Group(*sections(shown, results, proposals))), files=files)
+        return Outcome(figures, in_words(Group(*render_attack(shown, results, proposals))), files=files)
 
 
 def _asked(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], int, bool]:

@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from tarnkappe.cli.check_text import render, render_scan
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job
 from tarnkappe.job.job import refuse_unknown
-from tarnkappe.risk import MEASURES, check, find_identifiers, write_html
+from tarnkappe.report import write_html
+from tarnkappe.report.check_text import render, render_scan
+from tarnkappe.risk import MEASURES, check, find_identifiers
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
 from tarnkappe.service.work.knowledge import (

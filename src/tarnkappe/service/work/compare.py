@@ -7,8 +7,8 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job, compare_job
-from tarnkappe.job.comparison_page import table_rows, write_comparison
 from tarnkappe.job.job import refuse_unknown
+from tarnkappe.report.comparison import table_rows, write_comparison
 from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work
 from tarnkappe.utility import Workload
 

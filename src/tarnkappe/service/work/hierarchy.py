@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tarnkappe.cli.hierarchy import summary
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import BUILDERS, Proposal, format_hierarchy, propose, read_hierarchy
 from tarnkappe.job import Source
+from tarnkappe.report.figures import hierarchy_figures
 from tarnkappe.service.work.kind import Kind, Outcome, Work
 from tarnkappe.table.encoding import encode_column
 
@@ -47,7 +47,7 @@ class PreviewHierarchy(Kind):
         text = format_hierarchy(hierarchy)
         (work.folder / FILE).write_text(text, encoding="utf-8")
         rows = [list(row) for _, row in zip(range(SHOWN), hierarchy.rows(), strict=False)]
-        told = summary(hierarchy)
+        told = hierarchy_figures(hierarchy)
         distinct = [level["labels"] for level in told["levels"][1:]]
         figures = {
             "column": name,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tarnkappe.cli.background import columns_from_people
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import Job, Source
 from tarnkappe.job.job import create_model
 from tarnkappe.privacy import DistinctDiversity
-from tarnkappe.risk.attacks import Background
+from tarnkappe.risk.attacks import Background, columns_from_people
 from tarnkappe.risk.background_files import answers_of, rules_of
 from tarnkappe.table import Table, encode
 from tarnkappe.table.encoding import Progress

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tarnkappe.cli.lattice import figures
 from tarnkappe.job import Job, explore_job
 from tarnkappe.lattice import LatticeView
+from tarnkappe.report.figures import lattice_figures
 from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work
 from tarnkappe.table import write
 
@@ -34,7 +34,7 @@ class Lattice(Kind):
         start = time.perf_counter()
         view = explore_job(Job.from_dict(document), work.progress).lattice
         write(view.to_arrow(), work.folder / TABLE)
-        told = figures(view, time.perf_counter() - start, None, None) | {"listed": _listed(view)}
+        told = lattice_figures(view, time.perf_counter() - start, None, None) | {"listed": _listed(view)}
         return Outcome(told, repr(view), files={"lattice": TABLE})
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from tarnkappe.cli.check_text import render_scan
 from tarnkappe.job import Job
+from tarnkappe.report.check_text import render_scan
 from tarnkappe.risk import find_identifiers
 from tarnkappe.service.work.kind import Kind, Outcome, Work, head_of, in_words
 from tarnkappe.table import MISSING

@@ -32,7 +32,7 @@ class Sql(Kind):
     def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
         from tarnkappe.algebra.lowering import connect  # loads Ibis, which no other kind of job needs
         from tarnkappe.algebra.session import Session
-        from tarnkappe.cli.sql import SHOWN, summary
+        from tarnkappe.report.answer_text import SHOWN, answer_lines
 
         query, catalog, asked = _read(document)
         databases = {source.database for source in catalog.sources.values() if source.database is not None}
@@ -54,7 +54,7 @@ class Sql(Kind):
             result = session.sql(query)
             write(result.table, work.folder / ANSWER, progress=work.progress)
         told = {**result.as_dict(), "head": head_of(result.table), "explanation": str(result.explanation)}
-        return Outcome(told, "\n".join(summary(result, SHOWN, None)), files={"release": ANSWER})
+        return Outcome(told, "\n".join(answer_lines(result, SHOWN, None)), files={"release": ANSWER})
 
 
 def _read(document: Mapping[str, Any]) -> tuple[str, CatalogFile, Mapping[str, Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tarnkappe.job.report import UNNAMED
+from tarnkappe.report.column_pictures import draw_story, ends
+from tarnkappe.report.release_page import UNNAMED
 from tarnkappe.service.people import Right
 from tarnkappe.web.pages.run import tabs
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
-from tarnkappe.web.stories import draw_story, ends
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, card, empty, picture, tag, title
 from tarnkappe.web.work import Watch, figures

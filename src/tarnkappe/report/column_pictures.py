@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
-from tarnkappe.job.report import RARE, UNNAMED
+from tarnkappe.report.release_page import RARE, UNNAMED
 
 
 def draw_story(story: Mapping[str, Any], label: str, tip: str, rare_tip: str) -> str:

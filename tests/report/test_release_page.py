@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tarnkappe
-from tarnkappe.job.report import render
+from tarnkappe.report.release_page import render
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A comparison of methods as a table, a picture and a page."""
+"""A comparison of methods: its figures, as a table, a picture and a page."""
 
 from __future__ import annotations
 
@@ -7,15 +7,112 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from tarnkappe.drawing import ACCENT, INK, LINE, RAMP, SOFT, Drawing, Rect, Shape, Text, html_table
 from tarnkappe.drawing import Path as Line
-from tarnkappe.job.comparison import Comparison, Outcome
-from tarnkappe.risk.html import page_environment
+from tarnkappe.errors import ParameterError
+from tarnkappe.report.pages import page_environment
 from tarnkappe.table.files import replace_atomically
+from tarnkappe.utility import Accuracy, QueryError, Workload
 
 NAMES, PANEL, GAP, TOP, ROW = 118, 108, 46, 62, 26
 """The picture: the width of the names, of a panel and between panels; the height above and of a row."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What one method made of the table.
+
+    Attributes:
+        method: its name.
+        summary: what it does and when it is the right one.
+        loss: the loss of the quasi-identifiers; None where a method leaves them exact.
+        proof: what is known about how good the loss is.
+        suppressed: how many rows it suppressed.
+        groups: how many classes (or buckets) it made.
+        seconds: how long it took to decide and to transform, without reading and verifying.
+        query_error: how wrong the answers to the workload are.
+        accuracy: what a classifier learned, if one was asked for.
+        remark: why a figure is missing.
+        failure: why there is no release; then there are no figures.
+    """
+
+    method: str
+    summary: str
+    loss: float | None = None
+    proof: str = ""
+    suppressed: int = 0
+    groups: int = 0
+    seconds: float = 0.0
+    query_error: QueryError | None = None
+    accuracy: Accuracy | None = None
+    remark: str = ""
+    failure: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures, for JSON."""
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Comparison:
+    """What several methods made of one table.
+
+    Attributes:
+        outcomes: one for each method, in the order in which they were named.
+        rows: how many rows the table has.
+        promises: what each release promises.
+        loss: how loss is measured.
+        workload: which queries were asked.
+        target: what classifiers predict, if anything.
+        remark: what a reader of the figures must know.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    rows: int
+    promises: tuple[str, ...]
+    loss: str
+    workload: Workload
+    target: str | None
+    remark: str = ""
+
+    def __getitem__(self, method: str) -> Outcome:
+        """The outcome of a method."""
+        for outcome in self.outcomes:
+            if outcome.method == method:
+                return outcome
+        known = ", ".join(outcome.method for outcome in self.outcomes)
+        raise ParameterError(f"'{method}' was not compared: there are {known}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures, for JSON."""
+        return {
+            "rows": self.rows,
+            "promises": list(self.promises),
+            "loss_measure": self.loss,
+            "workload": dataclasses.asdict(self.workload),
+            "target": self.target,
+            "remark": self.remark,
+            "methods": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"{self.rows:,} rows under {', '.join(self.promises)}"]
+        for each in self.outcomes:
+            if each.failure:
+                lines.append(f"{each.method}: {each.failure}")
+                continue
+            error = "–" if each.query_error is None else f"{each.query_error.median:.1%}"
+            loss = "–" if each.loss is None else f"{each.loss:.4g}"
+            lines.append(
+                f"{each.method}: {self.loss} {loss}, {each.suppressed:,} rows suppressed, query error "
+                f"{error}, {each.seconds:.2f} s"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return comparison_table(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +229,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
     """Write the comparison as one self-contained HTML page."""
     header, rows = table_rows(comparison)
     page = (
-        page_environment("tarnkappe.job")
+        page_environment()
         .get_template("comparison.html.j2")
         .render(
             comparison=comparison,

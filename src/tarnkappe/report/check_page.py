@@ -8,14 +8,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from tarnkappe.report.pages import page_environment
 from tarnkappe.risk.measures import MEASURES, Chart, Figure
 from tarnkappe.risk.report import Report
 from tarnkappe.table.files import replace_atomically
-
-if TYPE_CHECKING:
-    import jinja2
 
 
 def write_html(report: Report, path: Path | str, source: str = "") -> None:
@@ -33,7 +30,7 @@ def write_html(report: Report, path: Path | str, source: str = "") -> None:
 def render(report: Report, source: str = "") -> str:
     """The page, without external links."""
     return (
-        page_environment("tarnkappe.risk")
+        page_environment()
         .get_template("check.html.j2")
         .render(
             report=report,
@@ -46,20 +43,6 @@ def render(report: Report, source: str = "") -> str:
     )
 
 
-def page_environment(package: str) -> jinja2.Environment:
-    """Where the templates of pages come from: a package of its own, and the style that all pages share."""
-    import jinja2  # only those who want a page wait for it
-
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), jinja2.PackageLoader("tarnkappe.risk")]),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["number"] = _number
-    environment.filters["percent"] = _percent
-    return environment
-
-
 def _sizes(report: Report) -> Chart:
     bars = (
         Figure(f"{b.least:,}" if b.least == b.most else f"{b.least:,}–{b.most:,}", b.rows, "people")
@@ -70,13 +53,3 @@ def _sizes(report: Report) -> Chart:
         "People by the number of those who share all their known values.",
         tuple(bars),
     )
-
-
-def _number(value: float | None) -> str:
-    if value is None or value != value:
-        return "–"
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.4g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"

@@ -11,17 +11,18 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.job.bucketized import Bucketized
-from tarnkappe.job.result import Result
+from tarnkappe.lattice import Problem, Solution
 from tarnkappe.loss.entropy import entropy_of_column
+from tarnkappe.recoding import Aggregates, Pass, Treatment
 from tarnkappe.recoding.labels import Reader
+from tarnkappe.report.pages import page_environment
 from tarnkappe.risk import class_sizes
-from tarnkappe.risk.html import page_environment
-from tarnkappe.table import Levels
+from tarnkappe.table import Levels, State
 from tarnkappe.table.files import replace_atomically
 
 RARE = 10
@@ -30,6 +31,41 @@ RARE = 10
 UNNAMED = "a rare value"
 
 MAX_BARS = 60
+
+
+class Released(Protocol):
+    """What a report tells of a release. Jobs write reports, so a report knows no job: it knows this of one.
+
+    The templates name further figures; a missing one is an error of the page.
+    """
+
+    @property
+    def problem(self) -> Problem:
+        """What was solved."""
+
+    @property
+    def solution(self) -> Solution:
+        """What the search found."""
+
+    @property
+    def state(self) -> State:
+        """The classes of the release."""
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """What was done to which rows."""
+
+    @property
+    def treatment(self) -> Treatment:
+        """What was done to quasi-identifiers beside generalizing them."""
+
+    @property
+    def aggregates(self) -> Mapping[str, Aggregates]:
+        """What became of aggregated columns."""
+
+    @property
+    def generalizes(self) -> bool:
+        """Whether quasi-identifiers are changed at all, or stay exact in buckets."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,18 +100,17 @@ class ColumnStory:
         return named[0], named[-1]
 
 
-def write_report(result: Result, path: Path) -> None:
+def write_report(result: Released, path: Path) -> None:
     """Write the report of a result."""
     with replace_atomically(path) as partial:
         partial.write_text(render(result), encoding="utf-8")
 
 
-def render(result: Result) -> str:
+def render(result: Released) -> str:
     """The report as one HTML page without external links."""
-    exact = isinstance(result, Bucketized)
     return (
-        page_environment("tarnkappe.job")
-        .get_template("buckets.html.j2" if exact else "report.html.j2")
+        page_environment()
+        .get_template("report.html.j2" if result.generalizes else "buckets.html.j2")
         .render(
             result=result,
             created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -87,14 +122,14 @@ def render(result: Result) -> str:
     )
 
 
-def column_stories(result: Result) -> list[ColumnStory]:
+def column_stories(result: Released) -> list[ColumnStory]:
     """What became of each quasi-identifier; where values stay exact there is nothing to tell."""
-    if isinstance(result, Bucketized):
+    if not result.generalizes:
         return []
     return [_story(result, index) for index in range(len(result.problem.columns))]
 
 
-def _story(result: Result, index: int) -> ColumnStory:
+def _story(result: Released, index: int) -> ColumnStory:
     column, classes = result.problem.columns[index], result.state.classes
     assert column.levels is not None
     name = column.name
@@ -110,7 +145,7 @@ def _story(result: Result, index: int) -> ColumnStory:
     )
 
 
-def _treatment(result: Result, name: str, height: int) -> str:
+def _treatment(result: Released, name: str, height: int) -> str:
     """What was done to a column, in words."""
     if name in result.treatment.suppressed:
         return "suppressed"
@@ -125,7 +160,7 @@ def _treatment(result: Result, name: str, height: int) -> str:
     return f"levels {', '.join(map(str, used[:-1]))} and {used[-1]} of {height}"
 
 
-def _bars(result: Result, index: int, levels: Levels) -> list[Bar]:
+def _bars(result: Released, index: int, levels: Levels) -> list[Bar]:
     """The distribution before and after, drawn at the finest level that fits on the page.
 
     After generalization the members of a label can no longer be told apart, so its rows are spread
@@ -149,7 +184,7 @@ def _bars(result: Result, index: int, levels: Levels) -> list[Bar]:
     return [Bar(names[i], float(before[i]), float(after[i])) for i in order]
 
 
-def _released_labels(result: Result, index: int) -> dict[str, int]:
+def _released_labels(result: Released, index: int) -> dict[str, int]:
     """How many rows of the release have each label of a column."""
     classes, kept = result.state.classes, result.state.kept
     column, level = classes.quasi_identifiers[index], classes.levels[index]

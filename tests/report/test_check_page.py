@@ -11,8 +11,9 @@ import pytest
 from markupsafe import escape
 
 from tarnkappe.privacy import KAnonymity
-from tarnkappe.risk import MEASURES, check, write_html
-from tarnkappe.risk.html import render
+from tarnkappe.report import write_html
+from tarnkappe.report.check_page import render
+from tarnkappe.risk import MEASURES, check
 from tarnkappe.risk.report import Report
 from tarnkappe.table import Table
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tarnkappe.cli.signals import UNSAFE
+from tarnkappe.process.signals import UNSAFE
 
 PROGRAM = """
 import ctypes, signal, sys, time
-from tarnkappe.cli.signals import take_over
+from tarnkappe.process.signals import take_over
 take_over()
 callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(int(sys.argv[1])))
 callback()
@@ -22,14 +22,14 @@ time.sleep(60)
 """
 UNSAFE_PLACE = """
 import signal, sys, time
-from tarnkappe.cli.signals import take_over
+from tarnkappe.process.signals import take_over
 take_over()
 place = "signal.raise_signal(int(sys.argv[1]))\\nfor _ in range(1000): pass\\nprint('over', flush=True)"
 exec(compile(place, sys.argv[2], "exec"))
 time.sleep(60)
 """
 BROKEN = """
-from tarnkappe.cli.signals import take_over
+from tarnkappe.process.signals import take_over
 take_over()
 class Broken:
     def __del__(self): raise ValueError("as ever")

@@ -1,0 +1,127 @@
+"""The architecture: who may import whom, and what no file may do. The page, this order and the disk agree."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "src" / "tarnkappe"
+PAGE = ROOT / "docs" / "explanation" / "architecture.md"
+FOUNDATIONS = ("errors", "process", "native", "parameters", "registry", "drawing")
+ORDER = (
+    *FOUNDATIONS,
+    "table",
+    "engines",
+    "state",
+    "hierarchy",
+    "privacy",
+    "loss",
+    "lattice",
+    "recoding",
+    "utility",
+    "pseudonym",
+    "algebra",
+    "gate",
+    "risk",
+    "federation",
+    "report",
+    "job",
+    "exchange",
+    "service",
+    "web",
+    "",  # the package itself, which hands on names of the parts before it
+    "bench",
+    "cli",
+)
+"""Each part imports only from those before it. `gate` stands before `risk`, whose reconstruction attack
+decides by the gate's exact test; `report` before `job`, since a job writes its report with its release."""
+MODULES = sorted(PACKAGE.rglob("*.py"))
+DOTTED = re.compile(rf"tarnkappe\.({'|'.join(filter(None, ORDER))})(\.\w+)*")
+
+
+def part_of(path: Path) -> str:
+    """The folder (or top-level module) that a file belongs to; the package itself is ''."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return "" if first == "__init__.py" else first.removesuffix(".py")
+
+
+@cache
+def imports(path: Path) -> list[tuple[str, list[str]]]:
+    """The modules of the project that a file loads, anywhere in it, and the names taken from each."""
+    return [
+        (module, names)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module, names in _loaded(node)
+        if module.split(".")[0] == "tarnkappe"
+    ]
+
+
+def _loaded(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, []) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "a relative import hides what is loaded"
+        for alias in node.names:
+            is_part = node.module == "tarnkappe" and alias.name in ORDER
+            yield f"{node.module}.{alias.name}" if is_part else str(node.module), [alias.name]
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and DOTTED.fullmatch(node.value):
+        yield node.value, []  # loaded by its name, as by `import_module` or `python -m`
+
+
+def parts_loaded(path: Path) -> set[str]:
+    """The parts of the package that a file loads."""
+    return {module.split(".")[1] if "." in module else "" for module, _ in imports(path)}
+
+
+@pytest.mark.parametrize("part", ORDER, ids=lambda part: part or "package")
+def test_a_module_imports_only_from_parts_before_its_own(part: str) -> None:
+    before = {*ORDER[: ORDER.index(part) + 1]}
+    wrong = {
+        str(path.relative_to(PACKAGE)): sorted(parts_loaded(path) - before)
+        for path in MODULES
+        if part_of(path) == part and parts_loaded(path) - before
+    }
+    assert wrong == {}
+
+
+def test_every_part_has_a_place_in_the_order_and_every_place_a_part() -> None:
+    assert {part_of(path) for path in MODULES} == {*ORDER}
+
+
+def test_the_page_lists_the_parts_in_the_order_of_their_imports() -> None:
+    listed = re.findall(r"^\| `(\w+)/?` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [part for part in ORDER if part]
+
+
+def test_the_page_names_only_what_is_there() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", text)
+    missing = [name for name in named if not any((base / name).exists() for base in (PACKAGE, ROOT))]
+    assert named
+    assert missing == []
+
+
+def test_no_module_reaches_into_private_names() -> None:
+    for path in MODULES:
+        for module, names in imports(path):
+            other = module.split(".")[1] if "." in module else ""
+            private = [name for name in names if name.startswith("_")]
+            assert other == part_of(path) or not private, f"{path.name} takes {private} from {module}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_file_is_one_idea(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").count("\n")
+    assert lines <= 400, f"{path.name} has {lines} lines: it is two ideas"
+
+
+def test_the_tests_mirror_the_source() -> None:
+    parts = {part_of(path) for path in MODULES} - {*FOUNDATIONS, ""}
+    assert {part for part in parts if not (ROOT / "tests" / part).is_dir()} == set()
