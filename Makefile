@@ -62,9 +62,10 @@ docs: .venv/test.done
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-.venv/test.done: .venv/core.done requirements/test.txt
+.venv/test.done: .venv/core.done requirements/test.txt benchmarks/pyproject.toml
 	@echo "Installing what the tests need ..."
 	@$(PIP) install --quiet --no-deps --require-hashes -r requirements/test.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e benchmarks
 	@touch $@
 
 lock:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 
 from benchmarks.texts import number
-from tarnkappe.bench.chart import COLOURS
 from tarnkappe.drawing import INK, LINE, SOFT, Circle, Drawing, Path, Rect, Shape, Text
+from tarnkappe_bench.chart import COLOURS
 
 WIDTH, TOP, BAR, GAP = 640, 66, 11, 9
 ROOM_FOR_TEXT = 80

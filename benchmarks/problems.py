@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.alone import alone
-from tarnkappe.bench.adult import Adult, read_adult, read_reference, reference_folder
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
@@ -33,6 +32,7 @@ from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table import Table
 from tarnkappe.table.examples import shaped
+from tarnkappe_bench.adult import Adult, read_adult, read_reference, reference_folder
 
 COLUMNS = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation",

@@ -20,10 +20,6 @@ from tarnkappe.algebra.lowering import connect
 from tarnkappe.algebra.noisy.mechanisms import laplace
 from tarnkappe.algebra.session import Session
 from tarnkappe.algebra.sql.query import Query
-from tarnkappe.bench.algebra_data import catalog, write_donors
-from tarnkappe.bench.algebra_queries import WORKLOADS
-from tarnkappe.bench.gate_measure import against_plain_python, measure
-from tarnkappe.bench.gate_workloads import SETUPS
 from tarnkappe.federation.ciphers import PrivateKey, Ristretto255
 from tarnkappe.gate import CloneMatching, WitnessPool
 from tarnkappe.hierarchy import Hierarchy
@@ -35,6 +31,10 @@ from tarnkappe.table import Table
 from tarnkappe.table.encoding import encode
 from tarnkappe.table.examples import shaped
 from tarnkappe.table.row_tuples import row_tuples
+from tarnkappe_bench.algebra_data import catalog, write_donors
+from tarnkappe_bench.algebra_queries import WORKLOADS
+from tarnkappe_bench.gate_measure import against_plain_python, measure
+from tarnkappe_bench.gate_workloads import SETUPS
 
 Sides = tuple[Callable[[], object], Callable[[], object]]
 """Work, and the yardstick that it is held against."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tarnkappe.bench.yardstick import REPEATS, seconds, yardstick
+from tarnkappe_bench.yardstick import REPEATS, seconds, yardstick
 
 __all__ = ["REPEATS", "seconds", "yardstick"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, ratio, seconds, share
-from tarnkappe.bench import algebra
-from tarnkappe.bench.chart import draw_curves
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import algebra
+from tarnkappe_bench.chart import draw_curves
 
 
 def _measure(size: Size, progress: Progress | None) -> Figures:
@@ -90,8 +90,8 @@ def _measure_levels(size: Size, progress: Progress | None) -> Figures:
     import tempfile
     from pathlib import Path
 
-    from tarnkappe.bench.algebra_data import write_donors
-    from tarnkappe.bench.algebra_partitions import SAMPLE, measure_levels
+    from tarnkappe_bench.algebra_data import write_donors
+    from tarnkappe_bench.algebra_partitions import SAMPLE, measure_levels
 
     with tempfile.TemporaryDirectory(prefix="tarnkappe-book-") as name:
         files = write_donors(Path(name), size.pick(SAMPLE, 4 * SAMPLE))

@@ -9,9 +9,9 @@ from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.problems import adult_problem, models_of, run_search, shaped_problem, source, warm_up
 from benchmarks.texts import number, ratio, seconds, share
-from tarnkappe.bench.chart import draw_curves
 from tarnkappe.lattice import Effort, Flash, FlashParallel
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.chart import draw_curves
 
 # ------------------------------------------------------------------------------------ what a test starts from
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, seconds
-from tarnkappe.bench import exchange
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import exchange
 
 
 def _measure(size: Size, progress: Progress | None) -> Figures:

@@ -9,11 +9,11 @@ from typing import Any
 
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, ratio, seconds, share
-from tarnkappe.bench import gate
-from tarnkappe.bench.gate_measure import measure
-from tarnkappe.bench.gate_workloads import SETUPS
 from tarnkappe.gate import STRATEGIES, Population
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import gate
+from tarnkappe_bench.gate_measure import measure
+from tarnkappe_bench.gate_workloads import SETUPS
 
 SMALL, LARGE = ("1", "2", "3", "10"), ("4", "5", "6", "7", "8", "9")
 KEPT = "TARN_GATE_FIGURES"

@@ -10,8 +10,6 @@ from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.problems import COLUMNS, SENSITIVE, adult, source
 from benchmarks.texts import listed, number, ratio, seconds, share
-from tarnkappe.bench import k_optimize, recoding
-from tarnkappe.bench.chart import draw_curves
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import prepare
@@ -21,6 +19,8 @@ from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.examples import ExampleData, shaped
+from tarnkappe_bench import k_optimize, recoding
+from tarnkappe_bench.chart import draw_curves
 
 # ------------------------------------------------------------------------------------------------- k-Optimize
 

@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, seconds
-from tarnkappe.bench import risk
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import risk
 
 
 def _measure_checks(size: Size, progress: Progress | None) -> Figures:

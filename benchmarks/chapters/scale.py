@@ -8,8 +8,8 @@ from benchmarks import engines, foundation, large
 from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, ratio, seconds, share
-from tarnkappe.bench import lattice, scale
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import lattice, scale
 
 
 def _rows(figures: Figures, names: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, ratio, seconds
-from tarnkappe.bench import service
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import service
 
 
 def _measure(size: Size, progress: Progress | None) -> Figures:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tarnkappe.bench import algebra
-from tarnkappe.bench.algebra_partitions import measure_spark
-from tarnkappe.bench.algebra_queries import WORKLOADS
+from tarnkappe_bench import algebra
+from tarnkappe_bench.algebra_partitions import measure_spark
+from tarnkappe_bench.algebra_queries import WORKLOADS
 
 
 @pytest.mark.slow
@@ -32,7 +32,7 @@ def test_everything_but_spark_on_few_donors() -> None:
 @pytest.mark.slow
 def test_partitions_on_spark(tmp_path) -> None:
     pytest.importorskip("pyspark", reason="PySpark is not installed")
-    from tarnkappe.bench.algebra_data import write_donors
+    from tarnkappe_bench.algebra_data import write_donors
 
     found = measure_spark(write_donors(tmp_path, 2_000), runs=1)
     assert "failed" not in found, found

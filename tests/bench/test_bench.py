@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tarnkappe.bench import NAMES, bench, exchange, lattice, recoding, risk, scale
-from tarnkappe.bench.adult import read_adult, read_reference
-from tarnkappe.bench.chart import draw_curves
 from tarnkappe.lattice import Auto
+from tarnkappe_bench import NAMES, bench, exchange, lattice, recoding, risk, scale
+from tarnkappe_bench.adult import read_adult, read_reference
+from tarnkappe_bench.chart import draw_curves
 
 
 def test_every_measurement_has_limits_and_can_be_run() -> None:

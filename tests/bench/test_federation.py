@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarnkappe.bench import federation
+from tarnkappe_bench import federation
 
 
 def test_federation_measures_what_it_is_held_to() -> None:

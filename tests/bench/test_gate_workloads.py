@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tarnkappe.bench import gate
-from tarnkappe.bench.gate_measure import against_plain_python, measure, together, without_criterion
-from tarnkappe.bench.gate_workloads import SETUPS, adult, secrets
 from tarnkappe.cli.bench import _lines
+
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.gate import STRATEGIES, CloneMatching, WitnessPool
 from tarnkappe.table.examples import shaped
+from tarnkappe_bench import gate
+from tarnkappe_bench.gate_measure import against_plain_python, measure, together, without_criterion
+from tarnkappe_bench.gate_workloads import SETUPS, adult, secrets
 
 
 @pytest.mark.parametrize("name", ["1", "2", "3-7", "3-6", "8", "9", "6-normal", "6-exponential 0.06"])

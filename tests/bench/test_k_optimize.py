@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tarnkappe.bench.adult import read_adult
-from tarnkappe.bench.k_optimize import adult_problem, run
 from tarnkappe.recoding.partitions import alphabet
+from tarnkappe_bench.adult import read_adult
+from tarnkappe_bench.k_optimize import adult_problem, run
 
 
 def test_the_partitionings_have_the_published_numbers_of_values(adult: Any) -> None:

@@ -9,10 +9,10 @@ import pytest
 import typer
 
 from tarnkappe.cli.outputs import is_output, leaves
-from tarnkappe.cli.program import COMMANDS, commands, run
+from tarnkappe.cli.program import asked, run
 from tests.job.overwriting_tricks import TRICKS
 
-LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(commands(COMMANDS)))}
+LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(asked(())))}
 OUTPUTS = [
     (words, parameter.opts[-1])
     for words, leaf in LEAVES.items()

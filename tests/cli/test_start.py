@@ -84,8 +84,8 @@ def test_the_package_loads_its_parts_when_they_are_asked_for() -> None:
 @pytest.mark.slow
 def test_adult_is_anonymized_in_under_two_seconds(tmp_path: Path) -> None:
     """Other work on the machine makes the clock useless, so the processor's time is looked at."""
-    from tarnkappe.bench.adult import read_adult, reference_folder
-    from tarnkappe.bench.cold_start import cold_start
+    from tarnkappe_bench.adult import read_adult, reference_folder
+    from tarnkappe_bench.cold_start import cold_start
 
     measured = cold_start(read_adult(reference_folder()))
     assert measured["cold_start_processor_seconds"] < 3.0

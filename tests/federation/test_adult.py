@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tarnkappe.bench.adult import read_adult
 from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
 from tarnkappe.federation.cost import Speed, Workload, estimate
 from tarnkappe.federation.message import Message
@@ -21,6 +20,7 @@ from tarnkappe.loss import Entropy
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role, Tuples
 from tarnkappe.table.encoding import encode_column
+from tarnkappe_bench.adult import read_adult
 from tests.federation.federations import HELPER, Federation
 
 PARTIES = ("P1", "P2", "P3")

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tarnkappe.bench import plain_extension
-from tarnkappe.bench.plain_delta_top import PlainDeltaTop
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.gate import CloneMatching, Gate, Knowledge, MaxAnonymity, MaxEdges, Population, SimpleMatching
 from tarnkappe.gate.delta_top.strategy import DeltaTop
+from tarnkappe_bench import plain_extension
+from tarnkappe_bench.plain_delta_top import PlainDeltaTop
 from tests.gate import twin
 
 TWINS = {

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.bench import plain_extension
 from tarnkappe.gate.delta_top import extension
 from tarnkappe.gate.delta_top.extension import CLONE_MATCHING, MAX_ANONYMITY, MAX_EDGES, SIMPLE_MATCHING
+from tarnkappe_bench import plain_extension
 from tests.conftest import FIXTURES
 from tests.gate import clone_graphs
 from tests.gate.sheets import Sheet, edges, texts

@@ -15,8 +15,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tarnkappe
-from tarnkappe.bench.adult import read_adult
-from tarnkappe.bench.k_optimize import adult_problem
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.lattice import Problem
 from tarnkappe.loss import LOSSES
@@ -30,6 +28,8 @@ from tarnkappe.recoding.set_enumeration import Best, explore, new_stack
 from tarnkappe.recoding.value_sets import ValueSets, value_sets
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import encode_column
+from tarnkappe_bench.adult import read_adult
+from tarnkappe_bench.k_optimize import adult_problem
 from tests.adult import adult_tuples
 from tests.conftest import FIXTURES
 from tests.random_tables import build_levels, build_tuples

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe
-from tarnkappe.bench.adult import read_adult
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.job.preparation import Preparation
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Mondrian
 from tarnkappe.recoding.labels import Reader
 from tarnkappe.table import Table, read
+from tarnkappe_bench.adult import read_adult
 from tests.conftest import FIXTURES
 from tests.recoding import mondrian_twin as twin
 from tests.recoding.method_tables import Case, as_text, cases, k_anonymity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from benchmarks.chapter import Experiment, Figures, Grid, Size, Story
 from benchmarks.texts import number, ratio, seconds
-from tarnkappe.bench import federation
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench import federation
 
 
 def _measure(size: Size, progress: Progress | None) -> Figures:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Annotated, cast
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -14,7 +15,7 @@ from rich.console import Console
 from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import say_that_it_compiles
 from tarnkappe.cli.outputs import protect_inputs
-from tarnkappe.errors import TarnkappeError
+from tarnkappe.errors import ParameterError, TarnkappeError
 from tarnkappe.native import is_interruption, on_first_compilation
 from tarnkappe.process.signals import StoppedError
 
@@ -38,9 +39,16 @@ COMMANDS = (
     "federate",
     "exchange",
     "serve",
-    "bench",
 )
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""
+
+PLUG_INS = "tarnkappe.commands"
+"""The entry points by which other packages bring commands: each is a function or an `app`."""
+ELSEWHERE = {
+    "bench": "the package tarnkappe-bench, which is in the folder `benchmarks` of the source: pip install "
+    "./benchmarks",
+}
+"""Commands that are ours but come with another package."""
 
 
 def root(
@@ -50,8 +58,8 @@ def root(
     del debug  # read from the arguments in `run`, so that it covers every error
 
 
-def commands(names: Sequence[str]) -> typer.Typer:
-    """The command line with some of its commands; what they need is loaded now."""
+def commands(names: Sequence[str], plug_ins: Iterable[EntryPoint] = ()) -> typer.Typer:
+    """The command line with some of its commands and plug-ins; what they need is loaded now."""
     app = typer.Typer(
         name="tarn",
         help="Use personal tabular data without exposing the person.",
@@ -62,11 +70,33 @@ def commands(names: Sequence[str]) -> typer.Typer:
     app.callback()(root)
     for name in names:
         module = import_module(f"tarnkappe.cli.{name}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app)
-        else:
-            app.command(name, cls=ColumnLists)(getattr(module, name))
+        _add(app, name, getattr(module, "app", None) or getattr(module, name))
+    for plug_in in plug_ins:
+        _add(app, plug_in.name, plug_in.load())
     return app
+
+
+def _add(app: typer.Typer, name: str, command: Any) -> None:
+    if isinstance(command, typer.Typer):
+        app.add_typer(command)
+    else:
+        app.command(name, cls=ColumnLists)(command)
+
+
+def asked(words: Sequence[str]) -> typer.Typer:
+    """The command line with the command that is asked for, or with all of them.
+
+    Plug-ins are looked for only where none of our own commands is asked for: looking takes time.
+    """
+    first = words[0] if words else ""
+    if first in COMMANDS:
+        return commands([first])
+    found = [each for each in entry_points(group=PLUG_INS) if each.name not in COMMANDS]
+    if first in {each.name for each in found}:
+        return commands([], [each for each in found if each.name == first])
+    if first in ELSEWHERE:
+        raise ParameterError(f"`tarn {first}` needs {ELSEWHERE[first]}")
+    return commands(COMMANDS, found)
 
 
 def run(given: Sequence[str]) -> None:
@@ -74,9 +104,8 @@ def run(given: Sequence[str]) -> None:
     debug = "--debug" in given
     try:
         words = [word for word in given if word != "--debug"]
-        asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
         with on_first_compilation(say_that_it_compiles):
-            code = protect_inputs(typer.main.get_command(commands(asked)))(words, standalone_mode=False)
+            code = protect_inputs(typer.main.get_command(asked(words)))(words, standalone_mode=False)
     except TarnkappeError as error:
         if debug:
             raise

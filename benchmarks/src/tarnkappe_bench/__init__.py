@@ -28,4 +28,4 @@ def bench(name: str) -> Bench:
     """A measurement by its name."""
     if name not in NAMES:
         raise ParameterError(f"there is no measurement '{name}': there are {', '.join(NAMES)}")
-    return cast(Bench, import_module(f"tarnkappe.bench.{name}"))
+    return cast(Bench, import_module(f"tarnkappe_bench.{name}"))

@@ -6,9 +6,6 @@ import dataclasses
 import time
 from typing import Any
 
-from tarnkappe.bench.adult import Adult, read_adult, reference_folder
-from tarnkappe.bench.yardstick import seconds as median_seconds
-from tarnkappe.bench.yardstick import yardstick
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
@@ -20,6 +17,9 @@ from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import METHODS, Method, Mondrian
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.examples import ExampleData, shaped
+from tarnkappe_bench.adult import Adult, read_adult, reference_folder
+from tarnkappe_bench.yardstick import seconds as median_seconds
+from tarnkappe_bench.yardstick import yardstick
 
 LIMITS = {"mondrian_adult_seconds": 1.0, "mondrian_million_seconds": 10.0}
 """What `make bench-check` holds us to."""

@@ -18,7 +18,7 @@ import duckdb
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.generalizing import best_levels
 from tarnkappe.algebra.world import Ladder, World
-from tarnkappe.bench.algebra_data import catalog as donors_catalog
+from tarnkappe_bench.algebra_data import catalog as donors_catalog
 
 WHOLE = "(SELECT plz, alter, blutgruppe FROM haelfte1 UNION ALL SELECT plz, alter, blutgruppe FROM haelfte2)"
 QUERY = f"SELECT * FROM generalize({WHOLE}, k => 50, by => [plz, alter])"
@@ -32,7 +32,7 @@ def measure_spark(files: dict[str, Path], runs: int = 2) -> dict[str, Any]:
     found: dict[str, Any] = {"query": QUERY}
     for cores in (1, 2):
         script = [sys.executable, "-m", __name__, str(cores), str(runs), json.dumps(_texts(files))]
-        run = subprocess.run(  # noqa: S603 - our own module; a session has one master for its whole life
+        run = subprocess.run(
             script, capture_output=True, text=True, env=os.environ | {"PYSPARK_PYTHON": sys.executable}
         )
         if run.returncode:

@@ -15,8 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from tarnkappe.bench.chart import draw_curves
-from tarnkappe.bench.yardstick import yardstick
 from tarnkappe.drawing import Drawing
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
@@ -27,6 +25,8 @@ from tarnkappe.privacy import MODELS
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.examples import ExampleData, shaped
+from tarnkappe_bench.chart import draw_curves
+from tarnkappe_bench.yardstick import yardstick
 
 LIMITS = {"seconds_2_percent": 10.0, "seconds_5_percent": 10.0, "megabytes_beyond_the_table": 1000.0}
 """What `make bench-check` holds us to."""

@@ -6,12 +6,12 @@ import math
 import statistics
 from typing import Any
 
-from tarnkappe.bench.adult import Adult, Reference, read_adult, read_reference, reference_folder
-from tarnkappe.bench.cold_start import cold_start
-from tarnkappe.bench.yardstick import Ruler
 from tarnkappe.lattice import SEARCHES, Exhaustive, Solution, explore
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.adult import Adult, Reference, read_adult, read_reference, reference_folder
+from tarnkappe_bench.cold_start import cold_start
+from tarnkappe_bench.yardstick import Ruler
 
 LIMITS = {"different": 0.0, "ratio_geometric_mean": 1 / 3, "slower": 0.0, "exhaustive_yardsticks": 130.0}
 """What `make bench-check` holds us to, where the reference data are present."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.bench.adult import read_adult, reference_folder
-from tarnkappe.bench.yardstick import yardstick
 from tarnkappe.risk import MEASURES, Background, Target, check
 from tarnkappe.risk.history import History
 from tarnkappe.state import Key, Store
 from tarnkappe.table import Table, examples
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.adult import read_adult, reference_folder
+from tarnkappe_bench.yardstick import yardstick
 
 LIMITS = {
     "adult_seconds": 10.0,

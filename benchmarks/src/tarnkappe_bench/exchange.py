@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
 
-from tarnkappe.bench.yardstick import yardstick
 from tarnkappe.exchange import (
     Anchor,
     Catalogue,
@@ -41,6 +40,7 @@ from tarnkappe.state import Key, Store
 from tarnkappe.state.key import MARK
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.yardstick import yardstick
 
 LIMITS = {
     "check_seconds": 5.0,

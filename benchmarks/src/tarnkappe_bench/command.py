@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tarnkappe.bench import NAMES
-from tarnkappe.bench import bench as find
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.pictures import check_picture, write_picture
 from tarnkappe.errors import ParameterError
+from tarnkappe_bench import NAMES
+from tarnkappe_bench import bench as find
 
 
 def bench(

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.algebra.lowering import connect
-from tarnkappe.bench.algebra_by_hand import measure_overhead
-from tarnkappe.bench.algebra_data import catalog, write_donors
-from tarnkappe.bench.algebra_partitions import measure_levels, measure_spark
-from tarnkappe.bench.algebra_queries import measure_queries
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.algebra_by_hand import measure_overhead
+from tarnkappe_bench.algebra_data import catalog, write_donors
+from tarnkappe_bench.algebra_partitions import measure_levels, measure_spark
+from tarnkappe_bench.algebra_queries import measure_queries
 
 ROWS = 20_000_000
 SPARK_ROWS = 4_000_000

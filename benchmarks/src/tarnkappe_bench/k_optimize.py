@@ -12,8 +12,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tarnkappe.bench.adult import Adult, read_adult, reference_folder
-from tarnkappe.bench.yardstick import yardstick
 from tarnkappe.lattice import Problem
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import KOptimize, Stochastic
@@ -21,6 +19,8 @@ from tarnkappe.recoding.k_optimize import Search
 from tarnkappe.recoding.patience import patience
 from tarnkappe.recoding.value_sets import value_sets
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.adult import Adult, read_adult, reference_folder
+from tarnkappe_bench.yardstick import yardstick
 
 SIZES = (1000, 500, 250, 100, 50, 25, 10, 5)
 PUBLISHED_SECONDS = 5359.0

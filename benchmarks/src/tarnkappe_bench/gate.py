@@ -10,10 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.bench.adult import read_adult, reference_folder
-from tarnkappe.bench.chart import draw_curves, side_by_side
-from tarnkappe.bench.gate_kept import Kept
-from tarnkappe.bench.gate_measure import (
+from tarnkappe.drawing import Drawing
+from tarnkappe.errors import ParameterError
+from tarnkappe.gate import STRATEGIES
+from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.adult import read_adult, reference_folder
+from tarnkappe_bench.chart import draw_curves, side_by_side
+from tarnkappe_bench.gate_kept import Kept
+from tarnkappe_bench.gate_measure import (
     Work,
     against_plain_python,
     exact_signatures,
@@ -21,11 +25,7 @@ from tarnkappe.bench.gate_measure import (
     together,
     without_criterion,
 )
-from tarnkappe.bench.gate_workloads import SETUPS, adult
-from tarnkappe.drawing import Drawing
-from tarnkappe.errors import ParameterError
-from tarnkappe.gate import STRATEGIES
-from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.gate_workloads import SETUPS, adult
 
 LIMITS = {
     "exact_signatures_median_seconds": 0.1,

@@ -86,7 +86,7 @@ def _service(folder: Path) -> Iterator[tuple[str, str, str]]:
         "--json",
     ]
     command = [sys.executable, "-c", start, "serve", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:
             told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
@@ -100,7 +100,7 @@ def _service(folder: Path) -> Iterator[tuple[str, str, str]]:
 def _wait_for(url: str) -> None:
     for _ in range(600):
         try:
-            urllib.request.urlopen(f"{url}/api/v1/health", timeout=10).close()  # noqa: S310 - our own service
+            urllib.request.urlopen(f"{url}/api/v1/health", timeout=10).close()
             return
         except OSError:
             time.sleep(0.1)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tarnkappe.bench.gate_workloads import SETUPS
-from tarnkappe.bench.plain_delta_top import PlainDeltaTop
-from tarnkappe.bench.plain_extension import clone_matching
 from tarnkappe.errors import VerificationError
 from tarnkappe.gate import Answer, CloneMatching, Gate, Knowledge, Population, Strategy
 from tarnkappe.gate.certificate import certify
 from tarnkappe.gate.delta_top.strategy import TableStrategy
 from tarnkappe.gate.exact_test import settle
 from tarnkappe.gate.pool import Pool
+from tarnkappe_bench.gate_workloads import SETUPS
+from tarnkappe_bench.plain_delta_top import PlainDeltaTop
+from tarnkappe_bench.plain_extension import clone_matching
 
 CLOCK = time.process_time
 """The gate decides in one thread: its processor time is what a query takes on an idle machine."""
