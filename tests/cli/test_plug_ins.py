@@ -6,16 +6,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 import typer
-from hatchling.builders.wheel import WheelBuilder
 
 from tarnkappe.cli import main, program
-from tests.conftest import ROOT
-
-
-def test_the_wheel_has_no_measurements() -> None:
-    files = [file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()]
-    assert "tarnkappe/report/templates/report.html.j2" in files
-    assert [name for name in files if "bench" in name] == []
 
 
 def test_a_command_of_a_package_that_is_not_installed_names_the_package(

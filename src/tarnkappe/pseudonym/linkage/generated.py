@@ -12,9 +12,8 @@ import random
 from functools import cache
 
 from tarnkappe.pseudonym.identity import Identity
-from tarnkappe.table.examples import names
 from tarnkappe.table.examples.draw import zipf
-from tarnkappe.table.examples.postcodes import PLACES
+from tarnkappe.table.examples.lists import names, places
 
 FIELDS = ("surname", "given", "born", "sex", "postcode")
 TWINS, SIBLINGS, NAMESAKES, MOVED = 0.02, 0.15, 0.001, 0.1
@@ -97,8 +96,8 @@ class _Surnames:
     """A quarter have one of the common names, the others one of thousands, most of them rare."""
 
     def __init__(self, draw: random.Random) -> None:
-        origins = " ".join(families for _, _, families in names.ORIGINS.values()).split()
-        self._common = names.LOCAL_FAMILIES.split() + origins
+        origins = " ".join(families for _, _, families in names().origins.values()).split()
+        self._common = names().families.split() + origins
         self._rare = [first + second for first in FIRST_HALVES.split() for second in SECOND_HALVES.split()]
         random.Random(0).shuffle(self._rare)
         self._weights = {name: zipf(len(some), 0.8).cumsum().tolist() for name, some in self._lists()}
@@ -114,7 +113,7 @@ class _Surnames:
 
 def _person(surname: str, born: str, postcode: str, draw: random.Random) -> _Person:
     sex = draw.choice("fm")
-    cohort = sum(int(born[:4]) >= year for year in names.COHORTS[1:])
+    cohort = sum(int(born[:4]) >= year for year in names().cohorts[1:])
     given, weights = _given_names(sex, cohort if draw.random() < 0.5 else None)
     return _Person(surname, draw.choices(given, cum_weights=weights)[0], born, sex, postcode)
 
@@ -122,9 +121,9 @@ def _person(surname: str, born: str, postcode: str, draw: random.Random) -> _Per
 @cache
 def _given_names(sex: str, cohort: int | None) -> tuple[list[str], list[float]]:
     """The names of a time, or of all times and places, with how frequent they are."""
-    lists = names.LOCAL_WOMEN if sex == "f" else names.LOCAL_MEN
+    lists = names().women if sex == "f" else names().men
     if cohort is None:
-        given = [*lists, *(origin[0 if sex == "f" else 1] for origin in names.ORIGINS.values())]
+        given = [*lists, *(origin[0 if sex == "f" else 1] for origin in names().origins.values())]
     else:
         given = [lists[cohort]]
     found = " ".join(given).split()
@@ -137,7 +136,7 @@ def _birthday(draw: random.Random) -> str:
 
 
 def _postcode(draw: random.Random) -> str:
-    place = draw.choices(PLACES, [place.share for place in PLACES])[0]
+    place = draw.choices(places(), [place.share for place in places()])[0]
     return f"{place.first + place.step * draw.randrange(place.postcodes):05}"
 
 

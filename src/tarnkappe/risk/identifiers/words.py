@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from itertools import chain
 
-from tarnkappe.table.examples.names import LOCAL_FAMILIES, LOCAL_MEN, LOCAL_WOMEN, ORIGINS
+from tarnkappe.table.examples.lists import names
 
 
 def _lines(name: str) -> list[str]:
@@ -23,12 +23,12 @@ def _words(name: str, *further: Iterable[str]) -> frozenset[str]:
 
 
 _ORDINARY = _words("ordinary_words")
-_FOREIGN = [text for women, men, _ in ORIGINS.values() for text in (women, men)]
+_FOREIGN = [text for women, men, _ in names().origins.values() for text in (women, men)]
 
 GIVEN_NAMES = (
-    _words("given_names", _lines("given_names_by_country"), LOCAL_WOMEN, LOCAL_MEN, _FOREIGN) - _ORDINARY
+    _words("given_names", _lines("given_names_by_country"), names().women, names().men, _FOREIGN) - _ORDINARY
 )
-_LOCAL = (LOCAL_FAMILIES, *(name for _, _, name in ORIGINS.values()))
+_LOCAL = (names().families, *(families for _, _, families in names().origins.values()))
 FAMILY_NAMES = _words("family_names", _lines("family_names_by_country"), _LOCAL) - _ORDINARY
 NAMES = GIVEN_NAMES | FAMILY_NAMES
 TOWNS = frozenset(_lines("towns"))

@@ -12,10 +12,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tarnkappe.table.examples import icd10, names, occupations, postcodes
 from tarnkappe.table.examples.domains import Domain, dates, masked, named, numbers
 from tarnkappe.table.examples.draw import Choice, Codes, Streams, Uniform, Weights, zipf
 from tarnkappe.table.examples.insurance import InsuranceNumbers
+from tarnkappe.table.examples.lists import (
+    diagnoses,
+    diagnosis_profiles,
+    names,
+    occupations,
+    places,
+    working,
+)
 
 Days = npt.NDArray[np.datetime64]
 Flags = npt.NDArray[np.bool_]
@@ -43,30 +50,28 @@ AGE_PYRAMID = (
 """First age of a band and the shares of all patients who are women and men of these ages."""
 
 SEXES = ("female", "male")
-DIAGNOSES = [code for blocks in icd10.CHAPTERS.values() for codes in blocks.values() for code in codes]
+NO_POSTCODE, NO_OCCUPATION = 0.01, 0.02
+"""The shares of patients of whom these are missing."""
 
 
 @cache
 def domains() -> dict[str, Domain]:
     """The domains of the columns that have a hierarchy."""
-    jobs = {
-        sector: {field: [work.name for work in works] for field, works in fields.items()}
-        for sector, fields in occupations.SECTORS.items()
-    }
+    jobs: dict[str, dict[str, list[str]]] = {working().sector: working().not_working}
+    for job in occupations():
+        jobs.setdefault(job.sector, {}).setdefault(job.field, []).append(job.name)
+    chapters: dict[str, dict[str, list[str]]] = {}
+    for each in diagnoses():
+        chapters.setdefault(each.chapter, {}).setdefault(each.block, []).append(each.code)
     oldest = FIRST_ADMISSION.replace(year=FIRST_ADMISSION.year - OLDEST - 1)
     return {
         "birth_date": dates(oldest, LAST_ADMISSION, "month", "year", "decade"),
         "age": numbers("age", 0, OLDEST + 1, (5, 10, 20)),
         "sex": named(SEXES),
         "postcode": masked((f"{code:05}" for code, _, _ in _postcodes()), missing=True),
-        "occupation": named({occupations.NOT_WORKING_SECTOR: occupations.NOT_WORKING, **jobs}, missing=True),
+        "occupation": named(jobs, missing=True),
         "admission_date": dates(FIRST_ADMISSION, LAST_ADMISSION, "month", "quarter", "year"),
-        "diagnosis": named(
-            {
-                chapter: {block: [code.code for code in codes] for block, codes in blocks.items()}
-                for chapter, blocks in icd10.CHAPTERS.items()
-            }
-        ),
+        "diagnosis": named(chapters),
     }
 
 
@@ -82,35 +87,36 @@ class Patients:
         """The next patients."""
         draw = self._streams.uniform
         sexes, ages = np.divmod(_ages_of_sexes().draw(draw("age", rows)), np.int32(OLDEST + 1))
-        places = _where().draw(draw("postcode", rows))
-        diagnoses = _diagnoses().draw(draw("diagnosis", rows), _steps(icd10.AGE_BANDS)[ages] * 2 + sexes)
-        days = _admissions().draw(draw("admission", rows), _diagnosis_seasons()[diagnoses])
+        where = _where().draw(draw("postcode", rows))
+        bands = _steps(diagnosis_profiles().age_bands)[ages]
+        ill = _diagnoses().draw(draw("diagnosis", rows), bands * 2 + sexes)
+        days = _admissions().draw(draw("admission", rows), _diagnosis_seasons()[ill])
         admitted = np.datetime64(FIRST_ADMISSION, "D") + days
-        born = _birth_days(admitted, ages, draw("birthday", rows), _is_newborn()[diagnoses])
-        stages = _steps(tuple(stage.first_age for stage in occupations.STAGES))[ages]
-        works = _works().draw(draw("occupation", rows), (stages * 2 + sexes) * 2 + _is_rural()[places])
+        born = _birth_days(admitted, ages, draw("birthday", rows), _is_newborn()[ill])
+        stages = _steps(tuple(stage.first_age for stage in working().stages))[ages]
+        works = _works().draw(draw("occupation", rows), (stages * 2 + sexes) * 2 + _is_rural()[where])
         columns = {
             "name": self._names(sexes, born, rows),
             "insurance_number": self._insurance.numbers(self._row, rows),
             "birth_date": pa.array(born, pa.date32()),
             "age": pa.array(ages.astype(np.int64)),
             "sex": _values("sex", sexes),
-            "postcode": _values("postcode", places),
+            "postcode": _values("postcode", where),
             "occupation": _values("occupation", works),
             "admission_date": pa.array(admitted, pa.date32()),
-            "diagnosis": _values("diagnosis", diagnoses),
-            "length_of_stay": pa.array(_stays(diagnoses, ages, draw("stay", rows))),
+            "diagnosis": _values("diagnosis", ill),
+            "length_of_stay": pa.array(_stays(ill, ages, draw("stay", rows))),
         }
         self._row += rows
         return pa.RecordBatch.from_pydict(columns)
 
     def _names(self, sexes: Codes, born: Days, rows: int) -> pa.Array:
         years = born.astype("datetime64[Y]").astype(np.int64) + 1970
-        cohorts = np.searchsorted(np.array(names.COHORTS), years, side="right") - 1
+        cohorts = np.searchsorted(np.array(names().cohorts), years, side="right") - 1
         origins = _origins().draw(self._streams.uniform("origin", rows), cohorts)
         first_names, first_choice = _first_names()
         families, family_choice = _families()
-        contexts = (origins * 2 + sexes) * len(names.COHORTS) + cohorts
+        contexts = (origins * 2 + sexes) * len(names().cohorts) + cohorts
         first = first_choice.draw(self._streams.uniform("first name", rows), contexts)
         family = family_choice.draw(self._streams.uniform("family name", rows), origins)
         return pc.binary_join_element_wise(first_names.take(first), families.take(family), " ")
@@ -142,7 +148,7 @@ def _ages_of_sexes() -> Choice:
 def _postcodes() -> list[tuple[int, float, bool]]:
     """Each postcode with its share of the patients and whether it is rural, in ascending order."""
     listed = []
-    for place in postcodes.PLACES:
+    for place in places():
         parts = zipf(place.postcodes, 0.3 if place.rural else 0.6)
         for number, part in enumerate(parts / parts.sum()):
             listed.append((place.first + number * place.step, place.share * float(part), place.rural))
@@ -151,7 +157,7 @@ def _postcodes() -> list[tuple[int, float, bool]]:
 
 @cache
 def _where() -> Choice:
-    return Choice(_with_missing([share for _, share, _ in _postcodes()], postcodes.MISSING_SHARE))
+    return Choice(_with_missing([share for _, share, _ in _postcodes()], NO_POSTCODE))
 
 
 @cache
@@ -165,22 +171,23 @@ def _with_missing(weights: Sequence[float], share: float) -> list[float]:
 
 @cache
 def _diagnoses() -> Choice:
+    bands, profiles, _ = diagnosis_profiles()
     matrix = [
-        [d.weight * icd10.AGE_PROFILES[d.ages][band] * (d.women, 1.0 - d.women)[sex] for d in DIAGNOSES]
-        for band, sex in product(range(len(icd10.AGE_BANDS)), range(2))
+        [d.weight * profiles[d.ages][band] * (d.women, 1.0 - d.women)[sex] for d in diagnoses()]
+        for band, sex in product(range(len(bands)), range(2))
     ]
     return Choice(matrix)
 
 
 @cache
 def _diagnosis_seasons() -> Codes:
-    order = list(icd10.SEASONS)
-    return np.array([order.index(d.season) for d in DIAGNOSES], dtype=np.int32)
+    order = list(diagnosis_profiles().seasons)
+    return np.array([order.index(d.season) for d in diagnoses()], dtype=np.int32)
 
 
 @cache
 def _is_newborn() -> Flags:
-    return np.array([d.ages == "newborn" for d in DIAGNOSES])
+    return np.array([d.ages == "newborn" for d in diagnoses()])
 
 
 @cache
@@ -189,7 +196,7 @@ def _admissions() -> Choice:
     return Choice(
         [
             [months[day.month - 1] * (WEEKEND_FACTOR if day.weekday() > 4 else 1.0) for day in days]
-            for months in icd10.SEASONS.values()
+            for months in diagnosis_profiles().seasons.values()
         ]
     )
 
@@ -207,24 +214,24 @@ def _birth_days(admitted: Days, ages: Codes, uniform: Uniform, newborn: Flags) -
 
 @cache
 def _works() -> Choice:
-    idle = list(chain.from_iterable(occupations.NOT_WORKING.values()))
-    jobs = [work for fields in occupations.SECTORS.values() for works in fields.values() for work in works]
+    idle = list(chain.from_iterable(working().not_working.values()))
+    jobs = occupations()
     everything = [*idle, *(work.name for work in jobs)]
-    rural = [occupations.RURAL_FACTORS.get(name, 1.0) for name in everything]
+    rural = [working().rural_factors.get(name, 1.0) for name in everything]
     town = [1.0] * len(everything)
     matrix = []
-    for stage, sex, factors in product(occupations.STAGES, range(2), (town, rural)):
+    for stage, sex, factors in product(working().stages, range(2), (town, rural)):
         idle_shares = (stage.women, stage.men)[sex]
         weights = np.array([work.women if sex == 0 else work.men for work in jobs])
         job_shares = weights / weights.sum() * max(0.0, 1.0 - sum(idle_shares))
         shares = np.concatenate([idle_shares, job_shares]) * np.array(factors)
-        matrix.append(_with_missing(list(shares), occupations.MISSING_SHARE))
+        matrix.append(_with_missing(list(shares), NO_OCCUPATION))
     return Choice(matrix)
 
 
 @cache
 def _stay_days() -> Weights:
-    return np.array([d.stay for d in DIAGNOSES], dtype=np.float64)
+    return np.array([d.stay for d in diagnoses()], dtype=np.float64)
 
 
 def _stays(diagnoses: Codes, ages: Codes, uniform: Uniform) -> npt.NDArray[np.int64]:
@@ -236,22 +243,23 @@ def _stays(diagnoses: Codes, ages: Codes, uniform: Uniform) -> npt.NDArray[np.in
 
 @cache
 def _origins() -> Choice:
-    return Choice(names.ORIGIN_SHARES)
+    return Choice(names().shares)
 
 
 @cache
 def _first_names() -> tuple[pa.Array, Choice]:
     """All first names, and their choice by origin, sex and cohort."""
-    lists = [*names.LOCAL_WOMEN, *names.LOCAL_MEN]
-    for women, men, _ in names.ORIGINS.values():
-        lists += [women] * len(names.COHORTS) + [men] * len(names.COHORTS)
+    known = names()
+    lists = [*known.women, *known.men]
+    for women, men, _ in known.origins.values():
+        lists += [women] * len(known.cohorts) + [men] * len(known.cohorts)
     return _by_rank(lists)
 
 
 @cache
 def _families() -> tuple[pa.Array, Choice]:
     """All family names, and their choice by origin."""
-    return _by_rank([names.LOCAL_FAMILIES, *(families for _, _, families in names.ORIGINS.values())])
+    return _by_rank([names().families, *(families for _, _, families in names().origins.values())])
 
 
 def _by_rank(texts: list[str]) -> tuple[pa.Array, Choice]:

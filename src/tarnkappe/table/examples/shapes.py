@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.examples.draw import Choice, Codes, Streams
-from tarnkappe.table.examples.evaluation import SHAPES
+from tarnkappe.table.examples.evaluation import SHAPE_NAMES
+from tarnkappe.table.examples.evaluation import shape as shape_of
 from tarnkappe.table.examples.example import ExampleData, check_size
 from tarnkappe.table.examples.model import Attribute, Shape
 from tarnkappe.table.table import Table
@@ -72,11 +73,11 @@ def shaped_batches(
 
 
 def _shape(name: str) -> Shape:
-    if name not in SHAPES:
-        near = difflib.get_close_matches(name.upper(), SHAPES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(SHAPES)}"
+    if name not in SHAPE_NAMES:
+        near = difflib.get_close_matches(name.upper(), SHAPE_NAMES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(SHAPE_NAMES)}"
         raise ParameterError(f"unknown example shape '{name}': {hint}")
-    return SHAPES[name]()
+    return shape_of(name)
 
 
 def _description(shape: Shape, rows: int, seed: int) -> dict[str, object]:

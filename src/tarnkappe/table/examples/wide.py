@@ -7,7 +7,7 @@ import math
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.table.examples.evaluation import SHAPES
+from tarnkappe.table.examples.evaluation import shape as shape_of
 from tarnkappe.table.examples.example import ExampleData
 from tarnkappe.table.examples.shapes import shaped
 from tarnkappe.table.table import Role, Table
@@ -31,7 +31,7 @@ def wide(columns: int = 24, rows: int = 30_162, seed: int = 0) -> ExampleData:
     >>> example.table.quasi_identifiers[9:12], f"{example.description['lattice']:,}"
     (('ihis year', 'ihis quarter', 'ihis region'), '580,475,289,600')
     """
-    there = sum(len(SHAPES[name]().attributes) for name in SIDE_BY_SIDE)
+    there = sum(len(shape_of(name).attributes) for name in SIDE_BY_SIDE)
     if not 1 <= columns <= there:
         raise ParameterError(f"a wide table has 1 to {there} columns, not {columns}")
     data: dict[str, pa.ChunkedArray] = {}
