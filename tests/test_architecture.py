@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "src" / "tarnkappe"
+HOMONYMS = ROOT / "tests" / "homonyms.txt"
+SIZE = ROOT / "tests" / "size.txt"
+SLACK = 1_000
+"""So many lines may the package be smaller than its limit before the limit must follow."""
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 FOUNDATIONS = ("errors", "process", "native", "parameters", "registry", "drawing")
 ORDER = (
@@ -124,3 +129,32 @@ def test_a_file_is_one_idea(path: Path) -> None:
 def test_the_tests_mirror_the_source() -> None:
     parts = {part_of(path) for path in MODULES} - {*FOUNDATIONS, ""}
     assert {part for part in parts if not (ROOT / "tests" / part).is_dir()} == set()
+
+
+def test_a_public_name_of_a_class_has_one_meaning() -> None:
+    """The list has the names that several classes share, and of how many; it may only become shorter."""
+    found = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    several = {name: number for name, number in found.items() if number > 1}
+    listed = {name: int(number) for name, number in map(str.split, _lines(HOMONYMS))}
+    assert {name: n for name, n in several.items() if n > listed.get(name, 1)} == {}, "find another name"
+    assert {name: n for name, n in listed.items() if n > several.get(name, 1)} == {}, "shorten the list"
+
+
+def test_the_package_does_not_grow_by_itself() -> None:
+    """A refactoring never raises the limits; a feature may, in the same commit and on purpose."""
+    limits = {name: int(number) for name, number in map(str.split, _lines(SIZE))}
+    size = {
+        "files": len(MODULES),
+        "lines": sum(path.read_text(encoding="utf-8").count("\n") for path in MODULES),
+    }
+    assert {name: number for name, number in size.items() if number > limits[name]} == {}, limits
+    assert limits["lines"] - size["lines"] <= SLACK, f"lower the limit of {SIZE.name}: {size}"
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#")]
