@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.csv
 
 import tarnkappe
-from tarnkappe.federation.baselines import cell_entropy
 from tarnkappe.privacy import Model
 from tarnkappe.table import SUPPRESSED
+from tarnkappe_bench.federation_baselines import cell_entropy
 
 ROW = "row"
 """The column by which rows of a release are found in the original, where a peer keeps it."""

@@ -16,10 +16,10 @@ import pytest
 
 from tarnkappe.privacy import MODELS, DeltaPresence, DistinctDiversity, Model, needed_distributions, protect
 from tarnkappe.privacy.evaluate import satisfied
-from tarnkappe.privacy.homogeneity import expected_homogeneity
 from tarnkappe.privacy.verify import verify
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.encoding import encode_column
+from tarnkappe_bench.expected_homogeneity import expected_homogeneity
 from tests.conftest import FIXTURES
 from tests.privacy.tables import weighted
 

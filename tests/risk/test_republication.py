@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.m_invariance import m_invariance
 from tarnkappe.risk import Target
 from tarnkappe.risk.attacks import Background, ComplementaryRelease
 from tarnkappe.risk.continuation import continues
@@ -19,6 +18,7 @@ from tarnkappe.risk.history import History
 from tarnkappe.risk.republication import Republication, republish
 from tarnkappe.state import Key, Store
 from tarnkappe.table import Table
+from tarnkappe_bench.m_invariance import m_invariance
 
 VALUES = ["flu", "cold", "ulcer", "fever"]
 

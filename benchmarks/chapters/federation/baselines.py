@@ -10,10 +10,10 @@ from benchmarks.chapter import Experiment, Figures, Grid, Size, Story
 from benchmarks.federated import K
 from benchmarks.problems import SENSITIVE, source
 from benchmarks.texts import number, share
-from tarnkappe.federation.baselines import anonymize_then_concatenate, anonymize_then_join
 from tarnkappe.loss import Entropy
 from tarnkappe.privacy import KAnonymity, Model, RecursiveDiversity
 from tarnkappe.table.encoding import Progress
+from tarnkappe_bench.federation_baselines import anonymize_then_concatenate, anonymize_then_join
 
 LIMIT = 0.03
 REPORTED_SHARES = {

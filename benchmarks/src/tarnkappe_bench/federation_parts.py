@@ -14,22 +14,22 @@ import numpy as np
 import pyarrow as pa
 import rbcl
 
-from tarnkappe.federation.baselines import (
-    anonymize_in_turns,
-    anonymize_then_concatenate,
-    anonymize_then_join,
-)
 from tarnkappe.federation.ciphers import Curve192, PohligHellman1536, PrivateKey, Ristretto255
 from tarnkappe.federation.ciphers.long_numbers import mpz, plain_powers
 from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
 from tarnkappe.federation.cost import Workload, calibrated, estimate
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.site import participant
-from tarnkappe.federation.two_party import anonymize_between_two
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.loss import Entropy, Height
 from tarnkappe.privacy import KAnonymity, Model, RecursiveDiversity
 from tarnkappe.table import Role, Table
+from tarnkappe_bench.federation_baselines import (
+    anonymize_in_turns,
+    anonymize_then_concatenate,
+    anonymize_then_join,
+)
+from tarnkappe_bench.federation_two_party import anonymize_between_two
 
 PUBLISHED_OPERATIONS = 750
 """Commutative operations in a second and core, as published with the protocols."""

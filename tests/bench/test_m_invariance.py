@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.privacy.m_invariance import Condition, Violation, m_invariance
+from tarnkappe_bench.m_invariance import Condition, Violation, m_invariance
 from tests.conftest import FIXTURES
 from tests.privacy.test_documents import read
 

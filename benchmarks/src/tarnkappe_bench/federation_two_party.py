@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ProtocolError
-from tarnkappe.federation.baselines import generalized, rows_of_part
 from tarnkappe.federation.ciphers import GROUPS, PrivateKey, PublicKey
 from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.local import key_tokens
@@ -30,6 +29,7 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.recoding.chance import Chance
 from tarnkappe.table import Table, Tuples
 from tarnkappe.table.encoding import Codes
+from tarnkappe_bench.federation_baselines import generalized, rows_of_part
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, InputError, ParameterError
-from tarnkappe.privacy.isolation import isolations
+from tarnkappe_bench.isolation import isolations
 
 coordinates = st.integers(0, 8).map(lambda n: n / 10)
 points = st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=8)

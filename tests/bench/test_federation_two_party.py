@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tarnkappe.errors import ColumnError, NoSolutionError, ProtocolError
 from tarnkappe.federation.ciphers import PrivateKey
 from tarnkappe.federation.contract import Distribution, Protocol
-from tarnkappe.federation.two_party import anonymize_between_two, intersection_sizes
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.recoding.chance import Chance
+from tarnkappe_bench.federation_two_party import anonymize_between_two, intersection_sizes
 from tests.federation.federations import EXAMPLE, RULES, SMALL_KEY, example, random_whole
 
 

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import NoSolutionError
-from tarnkappe.federation.baselines import (
+from tarnkappe.lattice import Exhaustive
+from tarnkappe.loss import Entropy
+from tarnkappe.privacy import KAnonymity, Model, RecursiveDiversity
+from tarnkappe_bench.federation_baselines import (
     anonymize_in_turns,
     anonymize_then_concatenate,
     anonymize_then_join,
     cell_entropy,
 )
-from tarnkappe.lattice import Exhaustive
-from tarnkappe.loss import Entropy
-from tarnkappe.privacy import KAnonymity, Model, RecursiveDiversity
 from tests.federation.federations import EXAMPLE, random_whole
 
 
