@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from tarnkappe.gate import Knowledge
 from tarnkappe.gate.delta_top import extension
 from tarnkappe.gate.exact_test import ContradictionError, any_distribution, signatures
-from tarnkappe.gate.graphs import QueryGraph, query_graphs
 from tests.gate import clone_graphs
+from tests.gate.graphs import QueryGraph, query_graphs
 from tests.gate.test_model import running, triangle
 
 EDGES = {

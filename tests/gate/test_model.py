@@ -13,7 +13,6 @@ from tarnkappe.errors import ParameterError, VerificationError
 from tarnkappe.gate import Knowledge
 from tarnkappe.gate.certificate import certify
 from tarnkappe.gate.exact_test import ContradictionError, any_distribution, signatures
-from tarnkappe.gate.graphs import distribution_of, is_valid, matching_of, query_graphs
 from tarnkappe.gate.integer_program import (
     distribution_with,
     integer_program,
@@ -22,6 +21,7 @@ from tarnkappe.gate.integer_program import (
 )
 from tests.conftest import FIXTURES
 from tests.gate import twin
+from tests.gate.graphs import distribution_of, is_valid, matching_of, query_graphs
 
 HISTORIES: list[dict[str, Any]] = json.loads(
     (FIXTURES / "gate" / "histories.json").read_text(encoding="utf-8")

@@ -23,7 +23,6 @@ from tarnkappe.algebra.nodes import (
     draws_at_random,
 )
 from tarnkappe.algebra.optimizer import rewrite
-from tarnkappe.algebra.optimizer.measure import measure
 from tarnkappe.algebra.optimizer.moves import RUN
 from tarnkappe.algebra.optimizer.places import at, places, replaced
 from tarnkappe.algebra.promises import promises
@@ -32,6 +31,7 @@ from tarnkappe.algebra.space import Space
 from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics, Statistics
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
+from tests.algebra.optimizer.measure import measure
 from tests.algebra.random_plans import Catalogue, plans
 
 SMALL = {"r": ("A", "B"), "s": ("A", "B"), "t": ("B", "C")}

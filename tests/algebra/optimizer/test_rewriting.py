@@ -12,7 +12,6 @@ from tarnkappe.algebra.nodes import Plan, Relation, Union
 from tarnkappe.algebra.optimizer import Mode, rewrite
 from tarnkappe.algebra.optimizer.cost import Estimator
 from tarnkappe.algebra.optimizer.log import RecordingFacts
-from tarnkappe.algebra.optimizer.measure import measure
 from tarnkappe.algebra.optimizer.memo import Memo
 from tarnkappe.algebra.optimizer.moves import RUN, strict_run
 from tarnkappe.algebra.optimizer.places import at, replaced
@@ -21,6 +20,7 @@ from tarnkappe.algebra.rules import ALL_RULES, LR, RL
 from tarnkappe.algebra.rules.samples import AB, ABC, R1, R2, cut, gen, noise, onto, where
 from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics
 from tarnkappe.errors import ParameterError
+from tests.algebra.optimizer.measure import measure
 
 KNOWN = DeclaredFacts(
     rows={"r": 100, "r1": 100, "r2": 100}, static_noise="ABC", bucket=3, stable_buckets=True
