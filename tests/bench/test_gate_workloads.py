@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tarnkappe.cli.bench import _lines
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.gate import STRATEGIES, CloneMatching, WitnessPool
 from tarnkappe.table.examples import shaped
 from tarnkappe_bench import gate
+from tarnkappe_bench.command import _lines
 from tarnkappe_bench.gate_measure import against_plain_python, measure, together, without_criterion
 from tarnkappe_bench.gate_workloads import SETUPS, adult, secrets
 
