@@ -1,0 +1,130 @@
+"""Regions: the best cuts in any column, and then rows exchanged between neighbouring classes.
+
+Each row is written as the box of its class: a value where all rows of the class have it, otherwise a run of
+readable labels for numbers and dates and the lowest common label for anything else. So equal values may be
+written differently in different rows, which loses far less than one level for a whole column, and less than
+Mondrian, which cuts the widest column at its median.
+
+1. *Cuts* (`best_cuts.py`): every region is cut where that lowers the loss of its two sides most, in any
+   column, as long as both sides keep the promises.
+2. *Refinement* (`refine.py`): within blocks of neighbouring classes rows are moved, exchanged, and classes
+   are dissolved, split and divided anew, each step only if the loss falls and the promises are kept. Classes
+   may overlap then.
+3. *Suppression*, only within the limit of the job: a row that makes its class lose more than a suppressed
+   row costs is left out.
+4. *A bound* (`loss_bound.py`): what no release of this kind goes below.
+
+Models on classes are asked of every class that a step changes: the common ones by compiled rules
+(`class_rules.py`), all others in batches, and a block in which they object goes back to its cuts. Models that
+look at groups of classes, at the whole table or at labels, and models that classes which read alike might
+break together, are asked of the whole table as it would be written.
+
+What the method does not protect: who knows it can conclude from a cut that was not made that one side would
+have broken a promise (`docs/explanation/limits.md`). Where no model looks at sensitive values, nothing that
+is written depends on them, and there is nothing to conclude.
+
+The idea of cutting comes from Mondrian (LeFevre, DeWitt and Ramakrishnan 2006, doi:10.1109/ICDE.2006.101),
+the loss that is minimized from Xu et al. 2006 (doi:10.1145/1150402.1150504), the bound from (k,1)-anonymity
+(Gionis, Mazza and Tassa 2008).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import StrEnum
+from typing import Self
+
+import numpy as np
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.lattice import Problem
+from tarnkappe.parameters import shown
+from tarnkappe.recoding.method import Method, Recoding
+from tarnkappe.recoding.patience import patience, require_seconds
+from tarnkappe.recoding.regions_run import Run
+from tarnkappe.table import Tuples
+from tarnkappe.table.encoding import Progress
+
+
+class Intervals(StrEnum):
+    """How numbers and dates of a class are written that has several of them."""
+
+    LABELS = "labels"
+    """As a run of labels of level 1: readable, and the ends are nobody's value."""
+    EXACT = "exact"
+    """From the least to the greatest value of the class: narrower, but the ends are values of rows."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Regions(Method):
+    """Best cuts and refinement.
+
+    Attributes:
+        refine: whether rows are exchanged between neighbouring classes after the cuts.
+        intervals: how numbers and dates are written: `labels` or `exact`.
+        block: how many rows the neighbouring classes have together between which rows are exchanged; at
+            least eight times the least class.
+        sweeps: how often all exchanges within a block are tried at most.
+        balance: how much cuts into large halves are preferred, from 0 to below 1.
+        bound: whether the bound on the loss is computed for large tables too; up to 50,000 rows it always is.
+        seconds: when to stop with the classes made so far; without it, never.
+    """
+
+    name = "regions"
+    summary = (
+        "Cuts the table into small classes where a cut loses least, exchanges rows between neighbouring "
+        "classes, and tells how far from the best it may be. Right for most tables: it loses least."
+    )
+
+    refine: bool = True
+    intervals: str = "labels"
+    block: int = 500
+    sweeps: int = 4
+    balance: float = 0.1
+    bound: bool = False
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.intervals not in tuple(Intervals):
+            known = " or ".join(Intervals)
+            raise ParameterError(f"unknown intervals {shown(self.intervals)} of regions: use {known}")
+        for name, least in (("block", 1), ("sweeps", 0)):
+            number = getattr(self, name)
+            if not isinstance(number, int) or isinstance(number, bool) or number < least:
+                raise ParameterError(
+                    f"regions needs a whole number {name} of at least {least}, not {shown(number)}"
+                )
+        if not 0 <= self.balance < 1:
+            raise ParameterError(f"regions needs a balance from 0 to below 1, not {shown(self.balance)}")
+        require_seconds(self.name, self.seconds)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """With and without refinement, and with either kind of intervals."""
+        return (cls(), cls(refine=False), cls(intervals="exact", block=8))
+
+    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+        """Cut, exchange rows, and write the boxes."""
+        self.check(problem)
+        with patience(self.seconds) as own:
+            run = Run(
+                rows,
+                problem,
+                own,
+                progress,
+                labels=self.intervals == Intervals.LABELS,
+                block=self.block,
+                balance=self.balance,
+            )
+            run.cut()
+            if self.refine:
+                run.refine(self.sweeps)
+            run.suppress()
+            bound = run.bound(any_size=self.bound)
+            return Recoding(
+                run.write(run.classes),
+                np.asarray(run.kept),
+                bound=bound,
+                stopped=own.over if run.unfinished else "",
+                steps=tuple(run.steps),
+            )
