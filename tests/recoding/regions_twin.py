@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 Rows = frozenset[int]
@@ -22,7 +23,7 @@ class Column:
     exact: bool
     weight: float = 1.0
 
-    @property
+    @cached_property
     def as_run(self) -> bool:
         """Whether numbers are written as runs of labels of level 1: every label that occurs is an interval."""
         own = [v for v in self.values if v is not None]
@@ -33,7 +34,7 @@ class Column:
                 return False
         return self.numeric and not self.exact
 
-    @property
+    @cached_property
     def ordered(self) -> bool:
         return self.numeric and (self.exact or self.as_run)
 
@@ -41,6 +42,13 @@ class Column:
         return sorted(v for v in self.levels[0] if v is not None and low <= v <= high)
 
     def key(self, value: Any) -> Any:
+        return self._keys[value]
+
+    @cached_property
+    def _keys(self) -> dict[Any, Any]:
+        return {value: self._key(value) for value in self.values}
+
+    def _key(self, value: Any) -> Any:
         """The place of a value: numbers in their order, labels in the order of the hierarchy, missing last."""
         occurring = sorted({v for v in self.values if v is not None})
         ascending = [*occurring, *([None] if None in self.values else [])]
@@ -89,7 +97,7 @@ class Column:
         return len(self.levels[0]) - 1
 
     def cost(self, own: set[Any], unit: float) -> int:
-        if not self.whole or len(own) == 1:
+        if not self.whole or len(own) <= 1:
             return 0
         if self.ordered:
             return int(unit) if None in own else int(unit / self.whole * self.hidden(own))
@@ -108,7 +116,9 @@ class Column:
         first, last = self.levels[0][min(own)], self.levels[0][max(own)]
         if first == last:
             return first
-        occurring = {v for v in self.values if v is not None and min(self.under(first)) <= v <= max(self.under(last))}
+        occurring = {
+            v for v in self.values if v is not None and min(self.under(first)) <= v <= max(self.under(last))
+        }
         for level in self.levels[1:]:
             for label in dict.fromkeys(level.values()):
                 under = [v for v in level if level[v] == label]
@@ -124,14 +134,22 @@ class Table:
     good: Good
     least: int
 
-    @property
+    @cached_property
     def by_name(self) -> list[Column]:
         return sorted(self.columns, key=lambda column: column.name)
 
     def cost(self, rows: Iterable[int]) -> int:
-        own = list(rows)
-        total = sum(column.weight for column in self.columns) or 1.0
-        return sum(c.cost({c.values[r] for r in own}, ONE * c.weight / total) for c in self.columns)
+        own = frozenset(rows)
+        if own not in self._known:
+            total = sum(column.weight for column in self.columns) or 1.0
+            self._known[own] = sum(
+                c.cost({c.values[r] for r in own}, ONE * c.weight / total) for c in self.columns
+            )
+        return self._known[own]
+
+    @cached_property
+    def _known(self) -> dict[Rows, int]:
+        return {}
 
     def sum(self, *classes: Iterable[int]) -> int:
         return sum(len(list(each)) * self.cost(each) for each in classes)
@@ -145,7 +163,7 @@ class Table:
 
 
 def blocks(
-    table: Table, rows: list[int], block: int, balance: float, tries: int = 32, inside: bool = False
+    table: Table, rows: list[int], block: int, balance: float, tries: int = 10**9, inside: bool = False
 ) -> list[list[list[int]]]:
     """The classes of each block, blocks and classes and rows in the order of the tree."""
     fits = inside or len(rows) <= max(block, 8 * table.least)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tarnkappe.native import compiled
 from tarnkappe.recoding.box_costs import BoxCosts, Numbers, box_cost
+from tarnkappe.recoding.class_rules import Rules, Values, class_holds
 from tarnkappe.table.encoding import Codes, Counts
 
 Matrix = npt.NDArray[np.int32]
@@ -30,16 +31,23 @@ FEW = 24
 def propose(
     codes: Matrix,
     weights: Counts,
+    order: Counts,
     starts: Counts,
     stops: Counts,
     categorical: npt.NDArray[np.bool_],
     costs: BoxCosts,
     power: Numbers,
     least: int,
+    rules: Rules,
+    values: Values,
+    num_counts: int,
+    room: int,
     found: Cuts,
     estimates: Numbers,
 ) -> None:
     """The best cuts of each region, best first; a dimension of -1 where there are no more.
+
+    Cuts with fewer than `least` rows on a side, or with a side that a rule forbids, are none.
 
     Layout: rows of a region lie side by side in `codes`, one row after the other, since a pass touches all
     dimensions of a row. For each dimension the rows are put into the order of its places; one pass backwards
@@ -47,8 +55,12 @@ def propose(
     So a region of m rows and d dimensions takes m d^2 steps, whatever the number of cuts.
 
     Of equal estimates the one that was met first wins: dimensions in their order, cuts between places before
-    children, low places before high ones.
+    children, low places before high ones. A rule takes longer to ask than a cost, so it is asked only of cuts
+    that would be among the best; the counts of both sides are kept row by row.
     """
+    ahead, whole = np.zeros(num_counts, np.int64), np.zeros(num_counts, np.int64)
+    inside = np.empty(room, np.int64)
+    others_of = np.zeros(num_counts, np.int64)
     longest = 0
     for region in range(len(starts)):
         longest = max(longest, stops[region] - starts[region])
@@ -74,6 +86,9 @@ def propose(
         if total < 2 * least:
             continue
         _box(codes, start, stop, low, high)
+        whole[:] = 0
+        for row in range(start, stop):
+            _count(whole, values, order[row], weights[row])
         for d in range(num_dimensions):
             if low[d] == high[d]:
                 continue
@@ -110,6 +125,7 @@ def propose(
             _empty(lows, highs)
             _empty(both_low, both_high)
             rows, cost, changed, child, since = 0, 0, True, 0, 0
+            ahead[:] = 0
             for place in range(number):
                 row = by_place[place]
                 begins = place > 0 and codes[by_place[place - 1], d] != codes[row, d]
@@ -117,10 +133,11 @@ def propose(
                     if changed:
                         cost, changed = box_cost(costs, lows, highs), False
                     estimate = power[rows] * cost + power[behind_rows[place]] * behind_cost[place]
-                    _offer(
-                            found[region], estimates[region], estimate, d, low[d],
-                            codes[by_place[place - 1], d],
-                        )  # fmt: skip
+                    if estimate < _worst(found[region], estimates[region]):
+                        others_of[:] = whole - ahead
+                        if class_holds(rules, ahead, inside) and class_holds(rules, others_of, inside):
+                            last = codes[by_place[place - 1], d]
+                            _offer(found[region], estimates[region], estimate, d, low[d], last)
                 if child < children and place == child_start[child]:
                     if child > 0:
                         child_cost[child - 1] = box_cost(costs, both_low, both_high)
@@ -133,6 +150,7 @@ def propose(
                 if children:
                     _extend(both_low, both_high, codes[row])
                 rows += weights[row]
+                _count(ahead, values, order[row], weights[row])
             # The first child and the last one are cuts between places.
             for child in range(1, children - 1):
                 others = total - child_rows[child]
@@ -143,9 +161,30 @@ def propose(
                     both_high[e] = max(boxes[1, child, e], boxes[3, child + 1, e])
                 cost = box_cost(costs, both_low, both_high)
                 estimate = power[child_rows[child]] * child_cost[child] + power[others] * cost
+                if estimate >= _worst(found[region], estimates[region]):
+                    continue
+                ahead[:] = 0
+                for place in range(child_start[child], child_start[child + 1]):
+                    _count(ahead, values, order[by_place[place]], weights[by_place[place]])
+                others_of[:] = whole - ahead
+                if not (class_holds(rules, ahead, inside) and class_holds(rules, others_of, inside)):
+                    continue
                 first = codes[by_place[child_start[child]], d]
                 last = codes[by_place[child_start[child + 1] - 1], d]
                 _offer(found[region], estimates[region], estimate, d, first, last)
+
+
+@compiled
+def _worst(found: Cuts, estimates: Numbers) -> float:
+    """What a cut must stay below to be among the best."""
+    return np.inf if found[-1, 0] < 0 else estimates[-1]
+
+
+@compiled
+def _count(counts: Counts, values: Values, row: int, weight: int) -> None:
+    for column in range(values.shape[1]):
+        if values[row, column] >= 0:
+            counts[values[row, column]] += weight
 
 
 @compiled

@@ -127,6 +127,18 @@ def cost_without(block: Block, costs: BoxCosts, own: int, row: int) -> int:
 
 
 @compiled
+def box_without(block: Block, own: int, row: int) -> tuple[Codes, Codes]:
+    """The box of a class once one of its rows has left."""
+    low, high = block.low[own].copy(), block.high[own].copy()
+    for d in range(len(low)):
+        if block.codes[row, d] == low[d]:
+            low[d] = block.low2[own, d]
+        if block.codes[row, d] == high[d]:
+            high[d] = block.high2[own, d]
+    return low, high
+
+
+@compiled
 def cost_exchanged(block: Block, costs: BoxCosts, own: int, leaves: int, joins: int, limit: int) -> int:
     """What the box of a class costs once one row has left and another has joined; see `cost_with`."""
     total = 0

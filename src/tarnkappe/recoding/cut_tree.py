@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tarnkappe.recoding import arranging, best_cuts
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import BoxCosts
+from tarnkappe.recoding.class_rules import Ruled
 from tarnkappe.recoding.dimensions import Dimension
 from tarnkappe.recoding.patience import Patience
 from tarnkappe.table import Tuples
@@ -47,6 +48,7 @@ class CutTree:
         dimensions: Sequence[Dimension],
         looked_at: Sequence[str],
         costs: BoxCosts,
+        ruled: Ruled,
         least: int,
         balance: float,
         block: int,
@@ -59,7 +61,7 @@ class CutTree:
         self.weights = rows.counts[self.order]
         self.made: Counter[str] = Counter()
         self.rounds = 0
-        self._costs, self._least, self._block = costs, least, max(block, 8 * least)
+        self._costs, self._ruled, self._least, self._block = costs, ruled, least, max(block, 8 * least)
         self._power = best_cuts.powers(int(rows.counts.sum()), balance)
         self._categorical = np.array([not each.is_ordered for each in dimensions])
         self._part: Codes = np.zeros(rows.num_tuples, np.int32)
@@ -74,7 +76,7 @@ class CutTree:
         """Cut as long as cuts are allowed; whether all were tried.
 
         Args:
-            batch: asks the models on classes of both sides; without it the number of rows decides.
+            batch: asks models on classes that have no rule of both sides.
             bears: asks models that look at more than a class.
             patience: asked between two rounds.
             progress: told how many rows are in regions that are done.
@@ -148,8 +150,9 @@ class CutTree:
 
         def work(chosen: slice) -> None:
             best_cuts.propose(
-                self.codes, self.weights, starts[chosen], stops[chosen], self._categorical, self._costs,
-                self._power, self._least, found[chosen], estimates[chosen],
+                self.codes, self.weights, self.order, starts[chosen], stops[chosen], self._categorical,
+                self._costs, self._power, self._least, self._ruled.rules, self._ruled.values,
+                self._ruled.num_counts, self._ruled.room, found[chosen], estimates[chosen],
             )  # fmt: skip
 
         in_threads(work, stops - starts)

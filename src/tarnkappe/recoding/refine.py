@@ -13,14 +13,14 @@ from tarnkappe.native import compiled
 from tarnkappe.recoding.block import (
     Block,
     allowed_after,
+    box_without,
     cost_exchanged,
-    cost_without,
     count_row,
     make_block,
     put,
     refresh,
 )
-from tarnkappe.recoding.box_costs import ONE, BoxCosts, cost_with
+from tarnkappe.recoding.box_costs import ONE, BoxCosts, box_cost, cost_with
 from tarnkappe.recoding.class_rules import Rules, Values, class_holds
 from tarnkappe.recoding.resplit import resplit, split
 from tarnkappe.table.encoding import Codes, Counts
@@ -154,10 +154,11 @@ def _exchange(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int)
     size, size_there = block.size[own], block.size[other]
     best, least = -1, size * block.cost[own] + size_there * block.cost[other]
     before = least
+    low, high = box_without(block, own, row)
     for partner in range(len(block.of)):
         if block.of[partner] != other:
             continue
-        here = size * cost_exchanged(block, costs, own, row, partner, least // size + 1)
+        here = size * cost_with(costs, low, high, block.codes[partner], least // size + 1)
         if here >= least:
             continue
         limit = (least - here) // size_there + 1
@@ -183,16 +184,18 @@ def _chain(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int, pr
     if not allowed_after(block, rules, other, -1, row):
         return 0
     size, cost = block.size[own], block.cost[own]
+    low, high = box_without(block, own, row)
     # The place of the row costs at least this much, whoever takes it.
-    base = price + size * (cost_without(block, costs, own, row) - cost)
+    base = price + size * (box_cost(costs, low, high) - cost)
     best, most = -1, 0
     for partner in range(len(block.of)):
         third = block.of[partner]
         elsewhere = third != own and third != other
-        if not elsewhere or block.saving[partner] - base <= most:
+        may_spare = elsewhere and block.size[third] > block.least
+        if not may_spare or block.saving[partner] - base <= most:
             continue
         limit = (block.saving[partner] - price - most) // size + cost + 1
-        new = cost_exchanged(block, costs, own, row, partner, limit)
+        new = cost_with(costs, low, high, block.codes[partner], limit)
         gain = block.saving[partner] - price - size * (new - cost)
         if (
             gain > most

@@ -7,7 +7,7 @@ import numpy as np
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import Problem
 from tarnkappe.loss import Aggregate
-from tarnkappe.privacy import KAnonymity, Scope, needed_distributions, satisfied
+from tarnkappe.privacy import Scope, needed_distributions, satisfied
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import ONE, box_costs, minimized
 from tarnkappe.recoding.class_rules import ruled
@@ -60,8 +60,6 @@ class Run:
         )
         self._rows, self._problem, self._patience, self._progress = rows, problem, patience, progress
         self._least = max([1, *(part.least_size(problem.tuples) for part in on_classes)])
-        size_alone = all(type(part) is KAnonymity for part in on_classes)
-        self._batch = None if size_alone else Batch(rows, on_classes)
         self._ruled = ruled(rows, on_classes)
         self._rest = Batch(rows, self._ruled.others) if self._ruled.others else None
         self._loss, self._is_loss = minimized(problem.loss)
@@ -70,7 +68,9 @@ class Run:
         dimensions = [labelled(own) if labels else dimension(own) for own in columns]
         self._costs = box_costs(problem.tuples, dimensions, self._loss)
         looked_at = sorted({name for group in needed_distributions(parts) for name in group} - {*names})
-        self._tree = CutTree(rows, dimensions, looked_at, self._costs, self._least, balance, block)
+        self._tree = CutTree(
+            rows, dimensions, looked_at, self._costs, self._ruled, self._least, balance, block
+        )
         self.classes: Codes = np.zeros(rows.num_tuples, np.int32)
         self.kept: Mask = np.ones(rows.num_tuples, dtype=bool)
         self.steps: list[str] = []
@@ -88,7 +88,7 @@ class Run:
                 "which may suppress rows"
             )
         bears = self._bears if self._ask_whole else None
-        self.unfinished = not tree.grow(self._batch, bears, self._patience, self._progress)
+        self.unfinished = not tree.grow(self._rest, bears, self._patience, self._progress)
         self.classes = tree.in_table_order(tree.classes)
         by_column = ", ".join(f"{times:,} by {name}" for name, times in tree.made.most_common())
         self.steps += [
