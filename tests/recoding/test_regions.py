@@ -313,7 +313,7 @@ def test_the_loss_of_a_column_falls_with_its_weight() -> None:
 
 
 def test_rows_are_suppressed_only_within_the_limit_and_only_if_they_cost_more_than_themselves() -> None:
-    rows = [(20 + n % 2, "a") for n in range(9)] + [(29, "d")]
+    rows = [(20 + n % 2, "a") for n in range(10)] + [(29, "d")]
     without = published(rows, "regions", privacy=[k_anonymity(5)])
     assert without.suppressed == 0
     within = published(rows, "regions", privacy=[k_anonymity(5)], suppression_limit=0.1)
@@ -367,6 +367,43 @@ def test_members_of_the_population_are_in_one_region_each_and_no_rows_are_exchan
 def test_wrong_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         Regions(**parameters)
+
+
+def test_blind_classes_that_break_a_promise_are_refused_as_a_whole_even_within_the_limit() -> None:
+    table = Table(pa.table({"x": [1, 1, 2, 2, 2, 2], "ill": ["HIV"] * 2 + ["flu"] * 4}))
+    asked: dict[str, Any] = {
+        "privacy": [k_anonymity(2), MODELS.create("distinct-diversity", {"column": "ill", "l": 2})],
+        "hierarchies": {"x": Hierarchy.from_rows([["1", "*"], ["2", "*"]])},
+        "loss": "loss",
+    }
+    table = table.with_roles(quasi_identifiers=["x"], sensitive=["ill"])
+    assert tarnkappe.anonymize(table, algorithm="regions", **asked).state.num_kept == 1
+    for limit in (0.0, 1.0):
+        with pytest.raises(NoSolutionError, match="made without looking at sensitive values"):
+            tarnkappe.anonymize(table, algorithm=Regions(blind=True), suppression_limit=limit, **asked)
+
+
+@given(case=cases(min_rows=4, max_rows=12, max_columns=3), k=st.integers(1, 3), data=st.data())
+@settings(max_examples=30)
+def test_what_is_written_does_not_depend_on_sensitive_values_where_it_is_promised(
+    case: Case, k: int, data: st.DataObject
+) -> None:
+    diseases = data.draw(st.permutations([row["disease"] for row in case.rows]))
+    other = Case([{**row, "disease": ill} for row, ill in zip(case.rows, diseases, strict=True)], case.levels)
+    models = [k_anonymity(k), MODELS.create("entropy-diversity", {"column": "disease", "l": 1.2})]
+    written = []
+    for each in (case, other):
+        for method, asked in ((Regions(), models[:1]), (Regions(blind=True), models)):
+            ready = prepared(each, asked)
+            try:
+                found = None if ready is None else method.recode(ready.rows, ready.problem)
+            except NoSolutionError:
+                found = None
+            if found is not None:
+                written.append(
+                    {name: own.rows(0, len(case.rows)).to_pylist() for name, own in found.written.items()}
+                )
+    assert all(each == written[0] for each in written)
 
 
 def test_under_a_loss_that_is_no_sum_over_cells_it_minimizes_loss_and_says_so() -> None:

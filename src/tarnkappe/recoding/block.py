@@ -32,6 +32,7 @@ class Block(NamedTuple):
         low, high, low2, high2: the box of each class, and the places next to its ends.
         cost: what the box of each class costs.
         saving: for each row, by how much the sum falls if it leaves its class.
+        most_saving: the greatest of these in each class.
         counts: the values of each class.
         room: for the rules.
         least: how many rows a class has at least.
@@ -47,6 +48,7 @@ class Block(NamedTuple):
     high2: Matrix
     cost: Counts
     saving: Counts
+    most_saving: Counts
     counts: npt.NDArray[np.int64]
     room: Counts
     least: int
@@ -71,6 +73,7 @@ def make_block(
         np.zeros(box, np.int32),
         np.zeros(most, np.int64),
         np.zeros(len(of), np.int64),
+        np.zeros(most, np.int64),
         np.zeros((most, num_counts), np.int64),
         np.zeros(room, np.int64),
         least,
@@ -104,6 +107,7 @@ def refresh(block: Block, costs: BoxCosts, own: int) -> None:
             elif place > high2[d]:
                 high2[d] = place
     block.size[own] = size
+    block.most_saving[own] = 0
     if size == 0:
         block.cost[own] = 0
         return
@@ -112,6 +116,7 @@ def refresh(block: Block, costs: BoxCosts, own: int) -> None:
         if block.of[row] == own:
             rest = cost_without(block, costs, own, row) if size > 1 else 0
             block.saving[row] = size * block.cost[own] - (size - 1) * rest
+            block.most_saving[own] = max(block.most_saving[own], block.saving[row])
 
 
 @compiled

@@ -20,7 +20,7 @@ from tarnkappe.recoding.block import (
     put,
     refresh,
 )
-from tarnkappe.recoding.box_costs import ONE, BoxCosts, box_cost, cost_with
+from tarnkappe.recoding.box_costs import ONE, BoxCosts, box_cost, cell_cost, cost_with
 from tarnkappe.recoding.class_rules import Rules, Values, class_holds
 from tarnkappe.recoding.resplit import resplit, split
 from tarnkappe.table.encoding import Codes, Counts
@@ -114,17 +114,6 @@ def sweep(block: Block, costs: BoxCosts, rules: Rules) -> int:
 
 
 @compiled
-def _price(block: Block, costs: BoxCosts, own: int, row: int, most: int) -> int:
-    """By how much the sum rises if a row joins a class; `most` or more if it is no less than that."""
-    size, cost = block.size[own], block.cost[own]
-    if cost >= most:
-        return most  # size + 1 boxes of at least the old cost, instead of size
-    limit = (most + size * cost) // (size + 1) + 1
-    new = cost_with(costs, block.low[own], block.high[own], block.codes[row], limit)
-    return min(most, (size + 1) * new - size * cost)
-
-
-@compiled
 def _place(block: Block, costs: BoxCosts, rules: Rules, row: int) -> int:
     """Move a row to where it costs least; exchange it, or let a third class help, if its class needs it."""
     own, saving = block.of[row], block.saving[row]
@@ -132,12 +121,21 @@ def _place(block: Block, costs: BoxCosts, rules: Rules, row: int) -> int:
         return 0
     may_leave = allowed_after(block, rules, own, row, -1)
     best, price = -1, saving
+    codes = block.codes[row]
+    # The loop over cells stands here, and in `_chain`, since a call copies the heads of thirty arrays: that
+    # took three times as long as everything else.
     for other in range(len(block.size)):
-        if other == own or block.size[other] == 0:
-            continue
-        new = _price(block, costs, other, row, price)
-        if new < price and (not may_leave or allowed_after(block, rules, other, -1, row)):
-            best, price = other, new
+        size, cost = block.size[other], block.cost[other]
+        if other == own or size == 0 or cost >= price:
+            continue  # size + 1 boxes of at least the old cost, instead of size, cost at least one more
+        limit, new = price + size * cost, 0
+        for d in range(len(codes)):
+            low, high = min(block.low[other, d], codes[d]), max(block.high[other, d], codes[d])
+            new += (size + 1) * cell_cost(costs, d, low, high)
+            if new >= limit:
+                break
+        if new < limit and (not may_leave or allowed_after(block, rules, other, -1, row)):
+            best, price = other, new - size * cost
     if best < 0:
         return 0
     if may_leave:
@@ -187,22 +185,32 @@ def _chain(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int, pr
     low, high = box_without(block, own, row)
     # The place of the row costs at least this much, whoever takes it.
     base = price + size * (box_cost(costs, low, high) - cost)
-    best, most = -1, 0
+    helpful = np.zeros(len(block.size), np.bool_)
+    for third in range(len(block.size)):
+        if third != own and third != other and block.size[third] > block.least:
+            # No row of a class helps if the one that saves most does not, were it as near as its corner.
+            needed = price - size * cost
+            for d in range(len(low)):
+                least = min(low[d], block.high[third, d])
+                most = max(high[d], block.low[third, d])
+                needed += size * cell_cost(costs, d, least, most)
+            helpful[third] = block.most_saving[third] > needed
+    best, gain = -1, 0
     for partner in range(len(block.of)):
         third = block.of[partner]
-        elsewhere = third != own and third != other
-        may_spare = elsewhere and block.size[third] > block.least
-        if not may_spare or block.saving[partner] - base <= most:
+        if not helpful[third] or block.saving[partner] - base <= gain:
             continue
-        limit = (block.saving[partner] - price - most) // size + cost + 1
-        new = cost_with(costs, low, high, block.codes[partner], limit)
-        gain = block.saving[partner] - price - size * (new - cost)
+        new, codes = block.saving[partner] - price + size * cost, block.codes[partner]
+        for d in range(len(low)):
+            new -= size * cell_cost(costs, d, min(low[d], codes[d]), max(high[d], codes[d]))
+            if new <= gain:
+                break
         if (
-            gain > most
+            new > gain
             and allowed_after(block, rules, third, partner, -1)
             and allowed_after(block, rules, own, row, partner)
         ):
-            best, most = partner, gain
+            best, gain = partner, new
     if best < 0:
         return 0
     third = block.of[best]
@@ -210,7 +218,7 @@ def _chain(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int, pr
     refresh(block, costs, own)
     refresh(block, costs, other)
     refresh(block, costs, third)
-    return most
+    return gain
 
 
 @compiled

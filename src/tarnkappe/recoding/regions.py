@@ -20,8 +20,8 @@ look at groups of classes, at the whole table or at labels, and models that clas
 break together, are asked of the whole table as it would be written.
 
 What the method does not protect: who knows it can conclude from a cut that was not made that one side would
-have broken a promise (`docs/explanation/limits.md`). Where no model looks at sensitive values, nothing that
-is written depends on them, and there is nothing to conclude.
+have broken a promise (`docs/explanation/limits.md`). With `blind`, or where no model looks at sensitive
+values, what is written into quasi-identifiers does not depend on them, and there is nothing to conclude.
 
 The idea of cutting comes from Mondrian (LeFevre, DeWitt and Ramakrishnan 2006, doi:10.1109/ICDE.2006.101),
 the loss that is minimized from Xu et al. 2006 (doi:10.1145/1150402.1150504), the bound from (k,1)-anonymity
@@ -66,6 +66,8 @@ class Regions(Method):
             least eight times the least class.
         sweeps: how often all exchanges within a block are tried at most.
         balance: how much cuts into large halves are preferred, from 0 to below 1.
+        blind: whether everything is decided without looking at sensitive values; if the outcome does not keep
+            the promises on them, the job is refused. So nothing can be concluded from how it was decided.
         bound: whether the bound on the loss is computed for large tables too; up to 50,000 rows it always is.
         seconds: when to stop with the classes made so far; without it, never.
     """
@@ -81,6 +83,7 @@ class Regions(Method):
     block: int = 500
     sweeps: int = 4
     balance: float = 0.1
+    blind: bool = False
     bound: bool = False
     seconds: float | None = None
 
@@ -100,8 +103,8 @@ class Regions(Method):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """With and without refinement, and with either kind of intervals."""
-        return (cls(), cls(refine=False), cls(intervals="exact", block=8))
+        """With and without refinement, with either kind of intervals, and blind."""
+        return (cls(), cls(refine=False), cls(intervals="exact", block=8), cls(blind=True))
 
     def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
         """Cut, exchange rows, and write the boxes."""
@@ -115,11 +118,13 @@ class Regions(Method):
                 labels=self.intervals == Intervals.LABELS,
                 block=self.block,
                 balance=self.balance,
+                blind=self.blind,
             )
             run.cut()
             if self.refine:
                 run.refine(self.sweeps)
             run.suppress()
+            run.require_promises()
             bound = run.bound(any_size=self.bound)
             return Recoding(
                 run.write(run.classes),

@@ -51,8 +51,13 @@ class Run:
         labels: bool,
         block: int,
         balance: float,
+        blind: bool,
     ) -> None:
         parts = [part for model in problem.models for part in model.parts]
+        self._blind = blind and any(part.distributions for part in parts)
+        if blind:
+            parts = [part for part in parts if not part.distributions]
+        self._asked = parts
         on_classes = [part for part in parts if part.scope is Scope.CLASS and not part.measures_labels]
         # Classes that read alike are one: a model that does not survive merging is asked of the whole, too.
         self._ask_whole = any(
@@ -215,6 +220,23 @@ class Run:
 
     # ------------------------------------------------------------------ whom it asks
 
+    def require_promises(self) -> None:
+        """Refuse what was decided without looking at sensitive values and does not keep a promise on them.
+
+        Nothing is repaired: leaving a class out, or undoing a cut, would tell that its values broke it.
+        """
+        if not self._blind:
+            return
+        everything = Recoding(self.write(self.classes), self.kept)
+        found = recoded(self._rows, everything, self._problem.models, self._problem.distributions)
+        kept = int(self._rows.counts[self.kept].sum())
+        if found.state.suppressed_rows > self._rows.num_rows - kept:
+            promised = ", ".join(map(str, self._problem.models))
+            raise NoSolutionError(
+                f"classes that were made without looking at sensitive values do not all meet {promised}: ask "
+                "for a larger k, or leave blind out"
+            )
+
     def _bears(self, classes: Codes, kept: Mask | None = None) -> bool:
         """Whether the whole table may be written so."""
         before = self.kept
@@ -223,9 +245,9 @@ class Run:
             everything = Recoding(self.write(classes), self.kept)
         finally:
             self.kept = before
-        problem = self._problem
-        found = recoded(self._rows, everything, problem.models, problem.distributions)
-        return satisfied(found.state, problem.models, problem.limit)
+        problem, asked = self._problem, self._asked
+        found = recoded(self._rows, everything, asked, needed_distributions(asked))
+        return satisfied(found.state, asked, problem.limit)
 
     def _accept(self, before: Codes, after: Codes, block_of: Counts) -> Codes:
         """The new classes of the blocks in which all models allow them, and the old ones of the others."""

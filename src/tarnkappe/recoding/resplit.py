@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tarnkappe.native import compiled
 from tarnkappe.recoding.block import Block, refresh
-from tarnkappe.recoding.box_costs import BoxCosts, box_cost, cell_cost, cost_with
+from tarnkappe.recoding.box_costs import BoxCosts, box_cost, cell_cost
 from tarnkappe.recoding.class_rules import Rules, class_holds
-from tarnkappe.table.encoding import Counts
+from tarnkappe.table.encoding import Codes, Counts
 
 NEIGHBOURS = 3
 SEEDS = 4
@@ -115,26 +116,27 @@ def _grow(
     cost_at = np.zeros(number + 1, np.int64)
     low, high = block.codes[pool[seed]].copy(), block.codes[pool[seed]].copy()
     order[0], joined[seed] = seed, True
-    grown, cost = 1, 0
+    # What the part would cost with each row, dimension by dimension: only those that a row has stretched are
+    # counted anew, and most rows stretch one or two.
+    cells, costs_with = np.zeros((number, num_dimensions), np.int64), np.zeros(number, np.int64)
+    for d in range(num_dimensions):
+        _stretch(block, costs, pool, low, high, d, cells, costs_with)
+    grown = 1
     while grown < number - block.least:
         nearest, least = -1, np.iinfo(np.int64).max
         for place in range(number):
-            if joined[place]:
-                continue
-            new = cost_with(costs, low, high, block.codes[pool[place]], least)
-            if new < least:
-                nearest, least = place, new
-                if new == cost:
-                    break  # nothing can cost less than the part it joins
+            if costs_with[place] < least and not joined[place]:
+                nearest, least = place, costs_with[place]
         if (grown + 1) * least >= best:
             break
         row = block.codes[pool[nearest]]
         for d in range(num_dimensions):
-            low[d], high[d] = min(low[d], row[d]), max(high[d], row[d])
+            if row[d] < low[d] or row[d] > high[d]:
+                low[d], high[d] = min(low[d], row[d]), max(high[d], row[d])
+                _stretch(block, costs, pool, low, high, d, cells, costs_with)
         order[grown], joined[nearest] = nearest, True
         grown += 1
-        cost = least
-        cost_at[grown] = cost
+        cost_at[grown] = least
     # Whoever never joined is in the rest at every size; the others return one by one, the last first.
     low[:], high[:] = np.iinfo(np.int32).max, -1
     for place in range(number):
@@ -154,6 +156,25 @@ def _grow(
         if total < best and _parts_hold(block, rules, pool, order, size):
             best, found = total, size
     return best, found, order
+
+
+@compiled
+def _stretch(
+    block: Block,
+    costs: BoxCosts,
+    pool: Counts,
+    low: Codes,
+    high: Codes,
+    d: int,
+    cells: npt.NDArray[np.int64],
+    costs_with: Counts,
+) -> None:
+    """Count anew what a part costs with each row in one dimension."""
+    for place in range(len(pool)):
+        own = block.codes[pool[place], d]
+        new = cell_cost(costs, d, min(low[d], own), max(high[d], own))
+        costs_with[place] += new - cells[place, d]
+        cells[place, d] = new
 
 
 @compiled
