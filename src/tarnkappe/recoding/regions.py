@@ -75,7 +75,7 @@ class Regions(Method):
     name = "regions"
     summary = (
         "Cuts the table into small classes where a cut loses least, exchanges rows between neighbouring "
-        "classes, and tells how far from the best it may be. Right for most tables: it loses least."
+        "classes, and tells how far from the best it may be. Right for most tables; a column has many words."
     )
 
     refine: bool = True

@@ -100,6 +100,11 @@ class Run:
             f"best cuts: {len(tree.regions):,} classes after {tree.rounds:,} rounds",
             f"cuts: {by_column or 'none was allowed'}",
         ]
+        if any(part.distributions for part in self._asked):
+            self.steps.append(
+                "not protected: a cut that was not made tells that one of its sides would have broken a "
+                "promise on sensitive values (minimality); blind = true decides without looking at them"
+            )
         if not self._is_loss:
             self.steps.append(f"minimized: loss, since {self._problem.loss.name} is no sum over cells")
 
