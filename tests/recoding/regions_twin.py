@@ -218,6 +218,9 @@ class Block:
         number = max(len(classes), len(self.rows) // table.least) + 1
         self.slots: list[list[int]] = [list(own) for own in classes]
         self.slots += [[] for _ in range(number - len(classes))]
+        self.clock = 1
+        self.changed = [1] * number
+        self.tried: dict[Any, int] = {}
 
     def order(self, rows: Iterable[int]) -> list[int]:
         return sorted(rows, key=self.rows.index)
@@ -239,17 +242,30 @@ class Block:
     def sweep(self) -> int:
         before = self.total()
         for row in self.rows:
-            self.place(row)
+            if self.is_worth_trying(
+                ("place", row), next(s for s, own in enumerate(self.slots) if row in own)
+            ):
+                self.place(row)
         for slot in range(len(self.slots)):
-            if self.slots[slot] and self.table.cost(self.slots[slot]):
+            if self.table.cost(self.slots[slot]) and self.is_worth_trying(("dissolve", slot), slot):
                 self.dissolve(slot)
         for slot in range(len(self.slots)):
-            if len(self.slots[slot]) >= 2 * self.table.least and self.table.cost(self.slots[slot]):
+            large = len(self.slots[slot]) >= 2 * self.table.least and self.table.cost(self.slots[slot])
+            if large and self.is_worth_trying(("split", slot), slot):
                 self.split(slot)
         return before - self.total()
 
+    def is_worth_trying(self, what: Any, slot: int) -> bool:
+        """Only if the class has changed since it was tried before."""
+        if self.changed[slot] <= self.tried.get(what, 0):
+            return False
+        self.tried[what] = self.clock
+        return True
+
     def put(self, slot: int, rows: Iterable[int]) -> None:
         self.slots[slot] = self.order(rows)
+        self.clock += 1
+        self.changed[slot] = self.clock
 
     def place(self, row: int) -> None:
         table, own = self.table, next(s for s, rows in enumerate(self.slots) if row in rows)
@@ -326,7 +342,9 @@ class Block:
             total += price
         if total < before:
             slots[own] = []
-            self.slots = slots
+            for slot, rows in enumerate(slots):
+                if rows != self.slots[slot]:
+                    self.put(slot, rows)
 
     def split(self, own: int) -> None:
         pool = self.slots[own]

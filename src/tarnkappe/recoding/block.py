@@ -33,6 +33,10 @@ class Block(NamedTuple):
         cost: what the box of each class costs.
         saving: for each row, by how much the sum falls if it leaves its class.
         most_saving: the greatest of these in each class.
+        changed: when each class changed for the last time, on a clock that counts changes.
+        tried: for each row, when it was last tried to place it elsewhere.
+        settled: for each class, when it was last tried to dissolve it, and to split it.
+        clock: the number of changes.
         counts: the values of each class.
         room: for the rules.
         least: how many rows a class has at least.
@@ -49,6 +53,10 @@ class Block(NamedTuple):
     cost: Counts
     saving: Counts
     most_saving: Counts
+    changed: Counts
+    tried: Counts
+    settled: npt.NDArray[np.int64]
+    clock: Counts
     counts: npt.NDArray[np.int64]
     room: Counts
     least: int
@@ -74,6 +82,10 @@ def make_block(
         np.zeros(most, np.int64),
         np.zeros(len(of), np.int64),
         np.zeros(most, np.int64),
+        np.zeros(most, np.int64),
+        np.zeros(len(of), np.int64),
+        np.zeros((2, most), np.int64),
+        np.zeros(1, np.int64),
         np.zeros((most, num_counts), np.int64),
         np.zeros(room, np.int64),
         least,
@@ -106,6 +118,8 @@ def refresh(block: Block, costs: BoxCosts, own: int) -> None:
                 high2[d], high[d] = high[d], place
             elif place > high2[d]:
                 high2[d] = place
+    block.clock[0] += 1
+    block.changed[own] = block.clock[0]
     block.size[own] = size
     block.most_saving[own] = 0
     if size == 0:

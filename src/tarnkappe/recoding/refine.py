@@ -100,15 +100,24 @@ def dispensable(
 
 @compiled
 def sweep(block: Block, costs: BoxCosts, rules: Rules) -> int:
-    """Try every step once; by how much the sum has fallen."""
+    """Try every step once; by how much the sum has fallen.
+
+    What was tried in vain is tried again only if its class has changed since: most classes settle in the
+    first sweep, and the later ones look at the others alone.
+    """
     gain = 0
     for row in range(len(block.of)):
-        gain += _place(block, costs, rules, row)
+        if block.changed[block.of[row]] > block.tried[row]:
+            block.tried[row] = block.clock[0]
+            gain += _place(block, costs, rules, row)
     for own in range(len(block.size)):
-        if block.size[own] > 0 and block.cost[own] > 0:
+        if block.size[own] > 0 and block.cost[own] > 0 and block.changed[own] > block.settled[0, own]:
+            block.settled[0, own] = block.clock[0]
             gain += _dissolve(block, costs, rules, own)
     for own in range(len(block.size)):
-        if block.size[own] >= 2 * block.least and block.cost[own] > 0:
+        large = block.size[own] >= 2 * block.least and block.cost[own] > 0
+        if large and block.changed[own] > block.settled[1, own]:
+            block.settled[1, own] = block.clock[0]
             gain += split(block, costs, rules, own)
     return gain
 
