@@ -73,10 +73,10 @@ def cell_cost(costs: BoxCosts, d: int, low: int, high: int) -> int:
     if low == high:
         return 0
     if costs.kind[d] == TABLE:
-        return costs.table[costs.table_at[d] + low * costs.card[d] + high]
+        return int(costs.table[costs.table_at[d] + low * costs.card[d] + high])
     if costs.kind[d] == ORDERED:
         if high >= costs.present[d]:
-            return costs.full[d]  # no word stands for a number and a missing value but '*'
+            return int(costs.full[d])  # no word stands for a number and a missing value but '*'
         at = costs.place_at[d]
         return int(costs.scale[d] * (costs.last[at + high] - costs.first[at + low] - costs.less[d]))
     at, card = costs.label_at[d], costs.card[d]
@@ -84,7 +84,7 @@ def cell_cost(costs: BoxCosts, d: int, low: int, high: int) -> int:
         if costs.labels[at + low] == costs.labels[at + high]:
             break
         at += card
-    return costs.label_costs[at + low]
+    return int(costs.label_costs[at + low])
 
 
 @compiled
@@ -135,7 +135,8 @@ def box_costs(tuples: Tuples, dimensions: Sequence[Dimension], loss: ShareLoss) 
     kind, card, present, full = (np.zeros(number, np.int64) for _ in range(4))
     place_at, label_at, height, table_at = (np.zeros(number, np.int64) for _ in range(4))
     scale, less = np.zeros(number), np.zeros(number)
-    first, last, labels, label_costs = [], [], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    first, last = list[Numbers](), list[Numbers]()
+    labels, label_costs = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     for d, own in enumerate(dimensions):
         unit = ONE * weights[d] / total
         card[d], present[d] = own.labels.shape[1], own.present

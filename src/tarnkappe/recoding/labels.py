@@ -133,13 +133,22 @@ class Reader:
                 first, last = SEPARATOR.join(pieces[:middle]), SEPARATOR.join(pieces[middle:])
                 if first in self._steps and last in self._steps:
                     yield first, last
-        for form in SHORT_RUNS if self._levels.bounds is not None else ():
+        for form, (starts, stops) in zip(SHORT_RUNS, self._short_ends, strict=True):
             ends = form.fullmatch(word)
-            known = [(label, form.fullmatch(label)) for label in self._steps] if ends else []
-            for first, low in known:
-                for last, high in known:
-                    if ends and low and high and low[1] == ends[1] and high[2] == ends[2]:
-                        yield first, last
+            if ends and ends[1] in starts and ends[2] in stops:
+                yield starts[ends[1]], stops[ends[2]]
+
+    @cached_property
+    def _short_ends(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """For each form of labels, the label that begins with a number, and the one that ends with it."""
+        found = []
+        for form in SHORT_RUNS:
+            labels = self._steps if self._levels.bounds is not None else ()
+            shaped = [(label, ends) for label in labels if (ends := form.fullmatch(label))]
+            found.append(
+                ({ends[1]: label for label, ends in shaped}, {ends[2]: label for label, ends in shaped})
+            )
+        return found
 
     def _leaves_of_run(self, first: str, last: str, low: int, high: int) -> int:
         levels = self._levels

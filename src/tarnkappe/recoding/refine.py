@@ -149,7 +149,7 @@ def _place(block: Block, costs: BoxCosts, rules: Rules, row: int) -> int:
         return 0
     if may_leave:
         put(block, costs, row, best)
-        return saving - price
+        return int(saving - price)
     gain = _exchange(block, costs, rules, row, best)
     return gain if gain > 0 else _chain(block, costs, rules, row, best, price)
 
@@ -181,7 +181,7 @@ def _exchange(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int)
     block.of[row], block.of[best] = other, own
     refresh(block, costs, own)
     refresh(block, costs, other)
-    return before - least
+    return int(before - least)
 
 
 @compiled
@@ -274,7 +274,7 @@ def _dissolve(block: Block, costs: BoxCosts, rules: Rules, own: int) -> int:
     for each in range(len(changed)):
         if changed[each]:
             refresh(block, costs, each)
-    return before - total
+    return int(before - total)
 
 
 @compiled

@@ -43,7 +43,7 @@ def split(block: Block, costs: BoxCosts, rules: Rules, own: int) -> int:
         block.of[pool[order[place]]] = new
     refresh(block, costs, own)
     refresh(block, costs, new)
-    return before - total
+    return int(before - total)
 
 
 @compiled
@@ -75,7 +75,7 @@ def _divide(block: Block, costs: BoxCosts, rules: Rules, own: int, other: int) -
         block.of[pool[best_order[place]]] = own
     refresh(block, costs, own)
     refresh(block, costs, other)
-    return before - best
+    return int(before - best)
 
 
 @compiled
