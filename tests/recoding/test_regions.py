@@ -18,10 +18,16 @@ import tarnkappe
 from tarnkappe.bench.adult import read_adult
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job.preparation import Preparation
+from tarnkappe.job.column_plan import plan_columns
+from tarnkappe.job.preparation import Preparation, prepare
+from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Mondrian, Regions
+from tarnkappe.recoding.best_cuts import powers, propose
+from tarnkappe.recoding.class_rules import ruled
 from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding.patience import Patience
+from tarnkappe.recoding.regions_run import Run
 from tarnkappe.table import Table
 from tests.recoding import regions_twin as twin
 from tests.recoding.method_tables import Case, as_text, cases, k_anonymity
@@ -176,6 +182,39 @@ def test_no_division_loses_less_than_the_bound_and_none_more_than_the_release(
 def ready_loss(ready: Preparation, recoding: Any) -> float:
     found = tarnkappe.recoding.recoded(ready.rows, recoding, ready.problem.models, ready.counted)
     return ready.problem.loss(found.state)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_corners_of_crowded_places_give_the_cuts_that_their_rows_give(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = [
+        (int(a), str(t))
+        for a, t in zip(rng.integers(20, 30, 300), rng.choice(list("abcd"), 300), strict=True)
+    ]
+    table = people(rows)
+    ready = prepare(
+        table,
+        plan_columns(table, {"age": AGES, "town": TOWNS}, {}),
+        [k_anonymity(2)],
+        LOSSES.create("loss", {}),
+    )
+    run = Run(
+        ready.rows, ready.problem, Patience(None), None, labels=False, block=500, balance=0.1, blind=False
+    )
+    tree, rules = run.tree, ruled(ready.rows, [])
+    power = powers(300, 0.1)
+    ends = np.array([0, 40]), np.array([300, 300])
+    found = []
+    for columns in (0, 1):  # a column of suppressed cells changes nothing but the way
+        values = np.full((300, columns), -1, np.int32)
+        cuts, estimates = np.full((2, 9, 3), -1, np.int32), np.zeros((2, 9))
+        propose(
+            tree.codes, tree.weights, tree.order, *ends, np.array([False, True]), run.costs, power, 2,
+            rules.rules, values, 0, 1, cuts, estimates,
+        )  # fmt: skip
+        found.append((cuts.tolist(), estimates.tolist()))
+    assert found[0] == found[1]
+    assert found[0][0][0][0][0] >= 0
 
 
 # ------------------------------------------------------------------ what is written

@@ -25,6 +25,8 @@ Cuts = npt.NDArray[np.int32]
 
 FEW = 24
 """So many rows, or fewer, are sorted by insertion: it is faster."""
+CROWDED = 8
+"""With so many rows a place or more, each place is looked at as two corners instead of its rows."""
 
 
 @compiled
@@ -68,6 +70,8 @@ def propose(
     by_place, keys = np.empty(longest, np.int64), np.empty(longest, np.int32)
     behind_cost, behind_rows = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)
     counter = np.zeros(4 * longest + 66, np.int64)
+    corners = np.empty((2 * (longest // CROWDED + 1), num_dimensions), np.int32)
+    corner_rows = np.empty(len(corners), np.int64)
     low, high = np.empty(num_dimensions, np.int32), np.empty(num_dimensions, np.int32)
     lows, highs = np.empty(num_dimensions, np.int32), np.empty(num_dimensions, np.int32)
     both_low, both_high = np.empty(num_dimensions, np.int32), np.empty(num_dimensions, np.int32)
@@ -92,7 +96,15 @@ def propose(
         for d in range(num_dimensions):
             if low[d] == high[d]:
                 continue
-            _sort(codes, d, start, stop, low[d], high[d], by_place, keys, counter)
+            table, rows_of = codes, weights
+            if values.shape[1] == 0 and stop - start >= CROWDED * (high[d] - low[d] + 1):
+                number = _corners(codes, weights, d, start, stop, low[d], high[d], corners, corner_rows)
+                table, rows_of = corners, corner_rows
+                for place in range(number):
+                    by_place[place] = place
+            else:
+                number = stop - start
+                _sort(codes, d, start, stop, low[d], high[d], by_place, keys, counter)
             children = 0
             if categorical[d]:
                 at, card = costs.label_at[d], costs.card[d]
@@ -100,7 +112,7 @@ def propose(
                     at += card
                 before = -1
                 for place in range(number):
-                    label = costs.labels[at + codes[by_place[place], d]]
+                    label = costs.labels[at + table[by_place[place], d]]
                     if label != before:
                         child_start[children] = place
                         children += 1
@@ -111,9 +123,9 @@ def propose(
             rows, cost, changed, child = 0, 0, True, children - 1
             for place in range(number - 1, -1, -1):
                 row = by_place[place]
-                changed |= _extend(lows, highs, codes[row])
-                rows += weights[row]
-                if place == 0 or codes[by_place[place - 1], d] != codes[row, d]:
+                changed |= _extend(lows, highs, table[row])
+                rows += rows_of[row]
+                if place == 0 or table[by_place[place - 1], d] != table[row, d]:
                     behind_rows[place] = rows
                     if rows >= least and changed:
                         cost, changed = box_cost(costs, lows, highs), False
@@ -128,7 +140,7 @@ def propose(
             ahead[:] = 0
             for place in range(number):
                 row = by_place[place]
-                begins = place > 0 and codes[by_place[place - 1], d] != codes[row, d]
+                begins = place > 0 and table[by_place[place - 1], d] != table[row, d]
                 if begins and rows >= least and behind_rows[place] >= least:
                     if changed:
                         cost, changed = box_cost(costs, lows, highs), False
@@ -136,7 +148,7 @@ def propose(
                     if estimate < _worst(found[region], estimates[region]):
                         others_of[:] = whole - ahead
                         if class_holds(rules, ahead, inside) and class_holds(rules, others_of, inside):
-                            last = codes[by_place[place - 1], d]
+                            last = table[by_place[place - 1], d]
                             _offer(found[region], estimates[region], estimate, d, low[d], last)
                 if child < children and place == child_start[child]:
                     if child > 0:
@@ -146,11 +158,11 @@ def propose(
                     since = rows
                     child += 1
                     _empty(both_low, both_high)
-                changed |= _extend(lows, highs, codes[row])
+                changed |= _extend(lows, highs, table[row])
                 if children:
-                    _extend(both_low, both_high, codes[row])
-                rows += weights[row]
-                _count(ahead, values, order[row], weights[row])
+                    _extend(both_low, both_high, table[row])
+                rows += rows_of[row]
+                _count(ahead, values, order[row], rows_of[row])
             # The first child and the last one are cuts between places.
             for child in range(1, children - 1):
                 others = total - child_rows[child]
@@ -165,12 +177,12 @@ def propose(
                     continue
                 ahead[:] = 0
                 for place in range(child_start[child], child_start[child + 1]):
-                    _count(ahead, values, order[by_place[place]], weights[by_place[place]])
+                    _count(ahead, values, order[by_place[place]], rows_of[by_place[place]])
                 others_of[:] = whole - ahead
                 if not (class_holds(rules, ahead, inside) and class_holds(rules, others_of, inside)):
                     continue
-                first = codes[by_place[child_start[child]], d]
-                last = codes[by_place[child_start[child + 1] - 1], d]
+                first = table[by_place[child_start[child]], d]
+                last = table[by_place[child_start[child + 1] - 1], d]
                 _offer(found[region], estimates[region], estimate, d, first, last)
 
 
@@ -210,6 +222,34 @@ def _extend(low: Codes, high: Codes, row: Codes) -> bool:
         if row[d] > high[d]:
             high[d], grown = row[d], True
     return grown
+
+
+@compiled
+def _corners(
+    codes: Matrix, weights: Counts, d: int, start: int, stop: int, low: int, high: int, corners: Matrix,
+    corner_rows: Counts,
+) -> int:  # fmt: skip
+    """The box of the rows at each place of a dimension as its two corners, in the order of places.
+
+    Boxes and numbers of rows are all that costs depend on, so a region of many rows is read once in the order
+    of memory, which sorted rows are not. The first corner of a place counts for all of its rows.
+    """
+    span = high - low + 1
+    for place in range(span):
+        _empty(corners[2 * place], corners[2 * place + 1])
+        corner_rows[2 * place], corner_rows[2 * place + 1] = 0, 0
+    for row in range(start, stop):
+        place = 2 * (codes[row, d] - low)
+        _extend(corners[place], corners[place + 1], codes[row])
+        corner_rows[place] += weights[row]
+    number = 0
+    for place in range(0, 2 * span, 2):
+        if corners[place + 1, d] >= 0:
+            for each in range(2):
+                corners[number + each] = corners[place + each]
+                corner_rows[number + each] = corner_rows[place + each]
+            number += 2
+    return number
 
 
 @compiled

@@ -35,6 +35,8 @@ class Run:
     """The classes of some rows, from one class with all of them to the last exchange.
 
     Attributes:
+        tree: the cuts.
+        costs: what boxes cost.
         classes: the class of each row, in the order of the table.
         kept: which rows are not suppressed.
         steps: what was done, in words.
@@ -71,11 +73,9 @@ class Run:
         names = sorted(problem.quasi_identifiers)
         columns = [rows.columns[name] for name in names]
         dimensions = [labelled(own) if labels else dimension(own) for own in columns]
-        self._costs = box_costs(problem.tuples, dimensions, self._loss)
+        self.costs = box_costs(problem.tuples, dimensions, self._loss)
         looked_at = sorted({name for group in needed_distributions(parts) for name in group} - {*names})
-        self._tree = CutTree(
-            rows, dimensions, looked_at, self._costs, self._ruled, self._least, balance, block
-        )
+        self.tree = CutTree(rows, dimensions, looked_at, self.costs, self._ruled, self._least, balance, block)
         self.classes: Codes = np.zeros(rows.num_tuples, np.int32)
         self.kept: Mask = np.ones(rows.num_tuples, dtype=bool)
         self.steps: list[str] = []
@@ -85,7 +85,7 @@ class Run:
 
     def cut(self) -> None:
         """Cut the table as long as a cut is allowed."""
-        tree = self._tree
+        tree = self.tree
         if not self._bears(self.classes):
             promised = ", ".join(map(str, self._problem.models))
             raise NoSolutionError(
@@ -116,7 +116,7 @@ class Run:
                 "tell the class"
             )
             return
-        tree, ruled_ = self._tree, self._ruled
+        tree, ruled_ = self.tree, self._ruled
         starts, stops = tree.blocks
         before = tree.classes
         classes = _from_zero(before, starts, stops)
@@ -129,7 +129,7 @@ class Run:
             def work(own: slice, first: Counts = first, last: Counts = last) -> None:
                 refine(
                     tree.codes, values, classes, first[own], last[own], ruled_.num_counts, ruled_.room,
-                    self._least, self._costs, ruled_.rules, sweeps,
+                    self._least, self.costs, ruled_.rules, sweeps,
                 )  # fmt: skip
 
             in_threads(work, last - first)
@@ -152,7 +152,7 @@ class Run:
         price = self._price_of_suppression
         if price is None:
             return
-        tree, ruled_ = self._tree, self._ruled
+        tree, ruled_ = self.tree, self._ruled
         starts, stops = tree.blocks
         numbered = self.classes[tree.order]
         classes = _from_zero(numbered, starts, stops)
@@ -161,7 +161,7 @@ class Run:
         while left > 0 and not self._patience.over:
             dispensable(
                 tree.codes, values, classes, starts, stops, ruled_.num_counts, ruled_.room, self._least,
-                self._costs, ruled_.rules, price, saving,
+                self.costs, ruled_.rules, price, saving,
             )  # fmt: skip
             best = np.flatnonzero(saving)
             best = best[np.argsort(-saving[best], kind="stable")][:left]
@@ -180,13 +180,13 @@ class Run:
         """A loss that nothing goes below, if all rows were looked at; about where it is otherwise."""
         if not self._is_loss or self._rows.population is not None or self._patience.over:
             return None
-        tree = self._tree
+        tree = self.tree
         places, times = different_rows(tree.codes)
         exact = any_size or len(tree.codes) <= BOUNDED_ROWS
         if not exact:
             drawn = np.sort(np.random.default_rng(0).choice(len(places), min(SAMPLE, len(places)), False))
             places, times = places[drawn], times[drawn]
-        found = deltas(tree, self._costs, self._least, places, self._patience)
+        found = deltas(tree, self.costs, self._least, places, self._patience)
         if found is None:
             self.steps.append("no bound: there was no time for it")
             return None
@@ -206,7 +206,7 @@ class Run:
 
     def write(self, classes: Codes) -> dict[str, Written]:
         """Every quasi-identifier as it is written, row by row."""
-        tree = self._tree
+        tree = self.tree
         numbers = np.unique(classes, return_inverse=True)[1].astype(np.int32)
         shown = self.kept
         number = int(numbers.max(initial=-1)) + 1
@@ -256,7 +256,7 @@ class Run:
 
     def _accept(self, before: Codes, after: Codes, block_of: Counts) -> Codes:
         """The new classes of the blocks in which all models allow them, and the old ones of the others."""
-        tree, number = self._tree, int(block_of[-1]) + 1
+        tree, number = self.tree, int(block_of[-1]) + 1
         good = np.ones(number, dtype=bool)
         if self._rest is not None:
             _, allowed = self._rest.judge(tree.order, after, int(after.max()) + 1)
