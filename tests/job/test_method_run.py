@@ -90,6 +90,22 @@ def test_a_job_file_names_a_method_as_its_algorithm(job: Path) -> None:
     assert manifest["steps"]
 
 
+def test_a_job_by_regions_tells_its_bound_and_what_it_does_not_protect(job: Path) -> None:
+    text = TOML.replace('algorithm = "mondrian"', 'algorithm = "regions"\nintervals = "exact"')
+    diverse = '[[privacy]]\nmodel = "distinct-diversity"\ncolumn = "illness"\nl = 2\n\n[search]'
+    job.write_text(text.replace("[search]", diverse), encoding="utf-8")
+    result = run(Job.load(job))
+    assert [found.holds for found in result.verified] == [True, True]
+    manifest = json.loads((job.parent / "release.csv.manifest.json").read_text())
+    report = (job.parent / "report.html").read_text(encoding="utf-8")
+    assert 0 < manifest["bound"] <= manifest["loss"]
+    assert any("not protected" in step and "minimality" in step for step in manifest["steps"])
+    assert "above the least possible loss" in report
+    assert "(minimality)" in report
+    age = read(job.parent / "release.csv").data["age"].to_pylist()
+    assert any(word.startswith("[") for word in age)
+
+
 CONTRACT = {
     "levels", "loss", "suppressed", "rows", "classes", "nodes", "checked", "rolled_up", "seconds", "verified",
     "algorithm", "output",

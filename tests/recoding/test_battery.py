@@ -143,6 +143,10 @@ def stands_for(text: Any, value: Any, case: Case, name: str) -> bool:
     assert word is not None
     interval = re.fullmatch(r"\[(\S+), (\S+)\]", word)
     if interval and value is not None and name in ("age", "weight"):
+        labels = case.levels[name][0]
+        ends = [[v for v in labels if labels[v] == end] for end in interval.groups()]
+        if all(ends):  # a run of labels of level 1
+            return bool(min(ends[0]) <= value <= max(ends[1]))
         return float(interval[1]) <= value <= float(interval[2])
     inner = word[1:-1]
     alike = [shown or "(missing)", *(level[value] for level in case.levels[name])]

@@ -242,7 +242,7 @@ def test_cores_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
         return result.release.data.to_pylist()
 
     alone = run()
-    monkeypatch.setattr("tarnkappe.recoding.regions.WORTH_A_THREAD", 10)
+    monkeypatch.setattr("tarnkappe.recoding.mondrian_regions.WORTH_A_THREAD", 10)
     monkeypatch.setattr("os.cpu_count", lambda: 7)
     assert run() == alone
 

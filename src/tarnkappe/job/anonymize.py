@@ -63,7 +63,7 @@ def anonymize(
             quasi-identifiers if they meet the models so, and leaves them out otherwise.
         local_recoding: whether suppressed rows are searched again as a table of their own, until none is
             left; a number is the share of its rows that a pass may leave to the next one.
-        algorithm: the search, or a publishing method (`mondrian`, `datafly`, ...).
+        algorithm: the search, or a publishing method (`regions`, `mondrian`, ...).
         population: everybody who could be in the table, for models about membership.
         shuffle: whether to release the rows in a random order.
         several_rows_per_person: whether rows with the same identifiers are allowed. Promises count rows;

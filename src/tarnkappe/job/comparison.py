@@ -38,7 +38,7 @@ from tarnkappe.utility import (
 LOCAL = "local-recoding"
 """The optimal search, repeated over the rows that it suppressed."""
 
-USUAL = ("auto", LOCAL, "datafly", "mu-argus", "mondrian", "anatomy", "slicing")
+USUAL = ("auto", "regions", LOCAL, "datafly", "mu-argus", "mondrian", "anatomy", "slicing")
 """What is compared when nothing is named; methods for small tables or long nights must be asked for."""
 
 SUMMARIES = {

@@ -10,12 +10,14 @@ from tarnkappe.recoding.mingen import MinGen
 from tarnkappe.recoding.mondrian import Mondrian
 from tarnkappe.recoding.mu_argus import MuArgus
 from tarnkappe.recoding.recode import Recoded, Suppression, Treatment, recode, recoded
+from tarnkappe.recoding.regions import Regions
 from tarnkappe.recoding.slicing import Slicing
 from tarnkappe.recoding.stochastic import Stochastic
 from tarnkappe.registry import Registry
 
 METHODS: Registry[Method] = Registry(
     "method",
+    Regions,
     Mondrian,
     Datafly,
     MuArgus,
@@ -44,6 +46,7 @@ __all__ = [
     "Pass",
     "Recoded",
     "Recoding",
+    "Regions",
     "Slicing",
     "Stochastic",
     "Suppression",

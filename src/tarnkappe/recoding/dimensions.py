@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.recoding.labels import interval_label, leaves_between
+from tarnkappe.recoding.runs import Runs, runs_of
 from tarnkappe.recoding.written import Extents, Written, whole_bounds
 from tarnkappe.table import MISSING, SUPPRESSED, Column, Levels
 from tarnkappe.table.encoding import Codes
@@ -37,6 +38,7 @@ class Dimension:
         widths: the numbers at each place; or for each level the width of the label at each place, which is
             the number of values under it but one, as a share of that of the root.
         range: the difference of the greatest and the least number.
+        runs: the labels of level 1, if numbers are written as runs of these instead of intervals.
     """
 
     column: Column
@@ -46,6 +48,7 @@ class Dimension:
     labels: npt.NDArray[np.int32]
     widths: Widths
     range: float
+    runs: Runs | None = None
 
     @property
     def is_ordered(self) -> bool:
@@ -75,11 +78,18 @@ class Dimension:
         return Written(code[region.reshape(-1)][region_of_row], values, extents=extents)
 
     def _intervals(self, first: Places, last: Places) -> list[str]:
-        names = self.column.labels
-        return [
-            interval_label(names[low], names[high]) if low == high or high < self.present else SUPPRESSED
-            for low, high in zip(first.tolist(), last.tolist(), strict=True)
-        ]
+        names, runs = self.column.labels, self.runs
+
+        def word(low: int, high: int) -> str:
+            if low == high:
+                return names[low]
+            if high >= self.present:
+                return SUPPRESSED
+            if runs is None:
+                return interval_label(names[low], names[high])
+            return runs.word(int(runs.label_of[low]), int(runs.label_of[high]))
+
+        return [word(low, high) for low, high in zip(first.tolist(), last.tolist(), strict=True)]
 
     def _labels(self, low: Places, high: Places) -> list[str]:
         """The label of the lowest level on which the first and the last place have the same."""
@@ -92,13 +102,19 @@ class Dimension:
 
     def _extents(self, texts: Sequence[str], code: Codes, first: Places, last: Places) -> Extents:
         """What intervals stand for; an interval that reads alike twice stands for the same."""
-        levels, numbers = self.levels, self.column.numbers
+        levels, numbers, runs = self.levels, self.column.numbers, self.runs
         assert numbers is not None
         anything = np.array([text == SUPPRESSED for text in texts])
         low, high = np.zeros(len(texts), np.int32), np.zeros(len(texts), np.int32)
         low[code], high[code] = first, last
         leaves = np.where(anything, levels.domain_size, leaves_between(self.column, low, high))
         bounds = np.stack([numbers[low], numbers[high]], axis=1)
+        if runs is not None:
+            wide = np.flatnonzero(~anything & (low != high))
+            ends = runs.label_of[low[wide]], runs.label_of[high[wide]]
+            leaves[wide] = runs.last_leaf[ends[1]] - runs.first_leaf[ends[0]]
+            if runs.bounds is not None:
+                bounds[wide] = np.stack([runs.bounds[ends[0], 0], runs.bounds[ends[1], 1]], axis=1)
         bounds[anything] = whole_bounds(levels)
         return Extents(leaves, bounds)
 
@@ -123,6 +139,16 @@ def dimension(column: Column, *, categorical: bool = False) -> Dimension:
     widths = np.stack([(n[m] - 1) / domain for n, m in zip(levels.leaves, levels.maps, strict=True)])
     labels = np.stack([_in_order(own[code_at]) for own in levels.maps])
     return Dimension(column, place_of, code_at, -1, labels, widths[:, code_at], 1.0)
+
+
+def labelled(column: Column) -> Dimension:
+    """A column as a dimension that shows no value of a row beside another one: numbers are written as runs of
+    labels where these are steps of a scale, and by the labels of their hierarchy otherwise.
+    """
+    runs = runs_of(column)
+    if runs is None:
+        return dimension(column, categorical=True)
+    return dataclasses.replace(dimension(column), runs=runs)
 
 
 def _in_order(labels: Codes) -> Codes:

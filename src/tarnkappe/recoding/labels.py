@@ -1,13 +1,14 @@
 """The words that a method writes into cells, and what a reader must take them for.
 
 A cell holds a value, a label of its column's hierarchy, an interval of numbers or dates with both its
-ends, `[20, 29]`, a set of values or labels, `{a, b}`, or '*'. `Reader` understands these words from the
-column alone. It has no part in writing them, so the verification can ask it whether a cell is true of its
-row.
+ends, `[20, 29]`, a run of labels of level 1, `[20-24, 30-34]` or shorter `20-34`, a set of values or labels,
+`{a, b}`, or '*'. `Reader` understands these words from the column alone. It has no part in writing them, so
+the verification can ask it whether a cell is true of its row.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import Any
@@ -24,6 +25,9 @@ Places = npt.NDArray[np.integer[Any]]
 
 Meaning = Collection[int]
 """The codes of the values that a word may stand for."""
+
+SHORT_RUNS = (re.compile(r"(-?\d+)-(-?\d+)"), re.compile(r"\[([^\[\], ]+), ([^\[\], ]+)\)"))
+"""How labels of intervals look whose ends can be taken for those of a run."""
 
 
 def interval_label(low: str, high: str) -> str:
@@ -58,6 +62,8 @@ class Reader:
     [[1], [2, 3], [1, 2, 3], [0, 2, 3], [0, 1, 2, 3]]
     >>> reader.meaning("[25, 41]") is None
     True
+    >>> list(reader.meaning("[young, old]"))
+    [0, 1, 2, 3]
     """
 
     def __init__(self, column: Column) -> None:
@@ -69,6 +75,7 @@ class Reader:
             if numbers is not None and not np.isnan(numbers[code])
         }
         self._known: dict[str, Meaning | None] = {}
+        self._runs: dict[str, int] = {}
 
     def meaning(self, word: str) -> Meaning | None:
         """The codes of the values that a word may stand for; None if it is no word of this column.
@@ -86,6 +93,8 @@ class Reader:
             return domain
         if word in self._leaves:
             return self._leaves[word]
+        if word in self._runs:
+            return self._runs[word]
         if isinstance(meaning, range):
             ends = np.array([meaning.start]), np.array([meaning.stop - 1])
             return int(leaves_between(self._column, *ends)[0])
@@ -105,7 +114,61 @@ class Reader:
             parts = self._parts(word[1:-1])
             if parts:
                 return tuple(sorted({code for part in parts for code in self._labels[part]}))
+        return self._read_run(word)
+
+    def _read_run(self, word: str) -> Meaning | None:
+        """All numbers from the least under one label of level 1 to the greatest under another."""
+        for first, last in self._ends_of_run(word):
+            low, high = min(self._steps[first]), max(self._steps[last])
+            if max(self._steps[first]) < min(self._steps[last]):
+                self._runs[word] = self._leaves_of_run(first, last, low, high)
+                return range(low, high + 1)
         return None
+
+    def _ends_of_run(self, word: str) -> Iterable[tuple[str, str]]:
+        """The labels that a run may go from and to."""
+        if word.startswith("[") and word.endswith("]"):
+            pieces = word[1:-1].split(SEPARATOR)
+            for middle in range(1, len(pieces)):
+                first, last = SEPARATOR.join(pieces[:middle]), SEPARATOR.join(pieces[middle:])
+                if first in self._steps and last in self._steps:
+                    yield first, last
+        for form, (starts, stops) in zip(SHORT_RUNS, self._short_ends, strict=True):
+            ends = form.fullmatch(word)
+            if ends and ends[1] in starts and ends[2] in stops:
+                yield starts[ends[1]], stops[ends[2]]
+
+    @cached_property
+    def _short_ends(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """For each form of labels, the label that begins with a number, and the one that ends with it."""
+        found = []
+        for form in SHORT_RUNS:
+            labels = self._steps if self._levels.bounds is not None else ()
+            shaped = [(label, ends) for label in labels if (ends := form.fullmatch(label))]
+            found.append(
+                ({ends[1]: label for label, ends in shaped}, {ends[2]: label for label, ends in shaped})
+            )
+        return found
+
+    def _leaves_of_run(self, first: str, last: str, low: int, high: int) -> int:
+        levels = self._levels
+        if levels.bounds is None or levels.numbers is None:
+            between = {levels.labels[1][int(levels.maps[1][code])] for code in range(low, high + 1)}
+            return sum(self._leaves[label] for label in between)
+        names = levels.labels[1]
+        least = levels.bounds[1][names.index(first), 0]
+        most = levels.bounds[1][names.index(last), 1]
+        return int(np.count_nonzero((levels.numbers >= least) & (levels.numbers <= most)))
+
+    @cached_property
+    def _steps(self) -> dict[str, tuple[int, ...]]:
+        """For a column of numbers or dates, the values under each label of level 1."""
+        levels, meant = self._levels, dict[str, list[int]]()
+        if levels.height > 0:
+            for code in self._numbers.values():
+                label = int(levels.maps[1][code])
+                meant.setdefault(levels.labels[1][label], []).append(code)
+        return {label: tuple(codes) for label, codes in meant.items()}
 
     def _parts(self, inner: str) -> list[str] | None:
         """The words of a set. A word may itself contain the separator, so longer ones are tried first."""

@@ -42,9 +42,9 @@ from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.cuts import CANDIDATES, HALVES, MISSING_APART
 from tarnkappe.recoding.dimensions import dimension
 from tarnkappe.recoding.method import Method, Recoding
+from tarnkappe.recoding.mondrian_regions import Partition, Regions
 from tarnkappe.recoding.patience import Patience, patience, require_seconds
 from tarnkappe.recoding.recode import recoded
-from tarnkappe.recoding.regions import Partition, Regions
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Progress
 

@@ -7,11 +7,13 @@ from tests.attackers.publish.false_cells import FalseCells
 from tests.attackers.publish.method_stages import METHODS, stage, two_orders
 from tests.attackers.publish.names_and_codes import NamesAndCodes
 from tests.attackers.publish.other_suppression import OtherSuppression
+from tests.attackers.publish.other_worlds import OtherWorlds
 from tests.attackers.publish.recount import Recount
 from tests.attackers.publish.risk_stages import ESTIMATES, OPTIMA, SCANNED, SECOND_COLUMN
 from tests.attackers.publish.row_order import RowOrder
 from tests.attackers.publish.second_column import SecondColumn
 from tests.attackers.publish.unique_people import UniquePeople
+from tests.attackers.publish.world_stages import WORLDS
 
 TRIALS = [
     Trial(
@@ -28,10 +30,14 @@ TRIALS = [
     ),
     Trial(
         ColumnOrder(),
-        (*map(two_orders, ("levels", "mondrian", "datafly", "mu-argus")), two_orders("levels", fewer=40)),
+        (
+            *map(two_orders, ("levels", "regions", "mondrian", "datafly", "mu-argus")),
+            two_orders("levels", fewer=40),
+        ),
     ),
     Trial(UniquePeople(), ESTIMATES),
     Trial(OtherSuppression(), OPTIMA),
     Trial(SecondColumn(), SECOND_COLUMN),
     Trial(NamesAndCodes(), SCANNED),
+    Trial(OtherWorlds(), WORLDS),
 ]

@@ -58,17 +58,29 @@ def is_true(label: str, value: str) -> bool:
         return label == "(missing)" or set(label) == {"*"}
     if (span := re.fullmatch(r"([\[\]])(.+), (.+)([\[\]])", label)) is not None:
         opening, low, high, closing = span.groups()
+        if is_true(low, value) or is_true(high, value):  # a run from one label to another
+            return opening == "[" and closing == "]"
+        if value.isdigit():
+            low, high = _end(low, 0), _end(high, -1)
         above = _order(low) <= _order(value) if opening == "[" else _order(low) < _order(value)
         below = _order(value) <= _order(high) if closing == "]" else _order(value) < _order(high)
         return above and below
     if (span := re.fullmatch(r"(\d+)-(\d+)", label)) is not None and value.isdigit():
         return int(span[1]) <= int(value) <= int(span[2])
+    if re.fullmatch(r"(<|>=)\d+", label) and value.isdigit():
+        return int(value) < int(label[1:]) if label[0] == "<" else int(value) >= int(label[2:])
     if re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         year, month = value[:4], int(value[5:7])
         return label in (year, value[:7], f"{year}-Q{(month + 2) // 3}")
     if "*" in label:
         return re.fullmatch(re.escape(label).replace(r"\*", "."), value) is not None
     return False
+
+
+def _end(text: str, which: int) -> str:
+    """One end of the interval that a label stands for, or the text itself."""
+    span = re.fullmatch(r"(\d+)-(\d+)", text)
+    return span.groups()[which] if span else text
 
 
 def _order(text: str) -> tuple[float, str]:

@@ -20,12 +20,13 @@ TARN = Path(sys.executable).with_name("tarn")
 METHODS = {
     "levels": ("--suppression-limit", "0.1"),
     "local recoding": ("--suppression-limit", "0.1", "--local-recoding"),
+    "regions": ("--algorithm", "regions", "--suppression-limit", "0.1"),
     "mondrian": ("--algorithm", "mondrian"),
     "datafly": ("--algorithm", "datafly", "--suppression-limit", "0.1"),
     "mu-argus": ("--algorithm", "mu-argus", "--suppression-limit", "0.1"),
     "k-optimize": ("--algorithm", "k-optimize", "--seconds", "2", "--suppression-limit", "0.1"),
 }
-FAST = ("levels", "mondrian")
+FAST = ("levels", "regions", "mondrian")
 
 
 @contextmanager
