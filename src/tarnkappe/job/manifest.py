@@ -35,6 +35,7 @@ def manifest(
         **({"sha256_of_tables": {n: _sha256(file) for n, file in tables.items()}} if tables else {}),
         "roles": {name: str(role) for name, role in result.input.roles.items()},
         "accepted": job.accepted,
+        **({} if result.input.reading is None else {"reading": result.input.reading.to_dict()}),
         "promises": [model.promise for model in result.problem.models],
         **{key: value for key, value in result.to_dict().items() if key != "output"},
     }
