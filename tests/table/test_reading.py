@@ -220,6 +220,8 @@ def test_words_for_missing_values_are_missing_where_they_can_be_nothing_else(tmp
 def test_quotes_around_a_word_say_that_it_is_text_unless_everything_is_quoted(tmp_path: Path) -> None:
     assert texts(read(written(tmp_path, 'a,b\nx,"NA"\ny,NA\n'))) == [("x", "NA"), ("y", None)]
     assert texts(read(written(tmp_path, '"a","b"\n"x","NA"\n"y","1"\n'))) == [("x", None), ("y", 1)]
+    assert texts(read(written(tmp_path, '"a","b"\n"x",""\n"y","1"\n'))) == [("x", None), ("y", 1)]
+    assert texts(read(written(tmp_path, 'a,b\nx,""\ny,z\n'))) == [("x", ""), ("y", "z")]
 
 
 def test_the_rest_of_the_file_decides_what_is_open(tmp_path: Path) -> None:

@@ -143,6 +143,8 @@ def read_csv(
 ) -> pa.Table:
     """Read a CSV file; an empty field is a missing value, a quoted empty one is an empty text.
 
+    In a file that quotes whatever it holds, quotes mean nothing, and a quoted empty field is missing, too.
+
     Empty lines mean nothing, save in a file with a single column, where they are missing values.
     Columns become numbers, booleans, dates or times only where that loses nothing (see
     `exact_types`). What does not fit is refused with the line, and never with the content.
@@ -303,7 +305,14 @@ def _blocks(body: CsvFile) -> Iterator[_Block]:
 
 def _parse(block: _Block, body: CsvFile, wanted: list[str], *, typed: bool = True) -> list[pa.Array]:
     try:
-        table = _convert(block.data, body.names, body.dialect, body.skip_blank_lines, wanted)
+        table = _convert(
+            block.data,
+            body.names,
+            body.dialect,
+            body.skip_blank_lines,
+            wanted,
+            quotes_mean_text=body.quotes_mean_text,
+        )
         assert table.num_rows == block.records, "the CSV parser and the CSV grammar disagree"
         texts = [column.chunk(0) for column in table.columns]
         if body.quotes_mean_text and body.dialect.quote:
@@ -343,6 +352,7 @@ def _convert(
     skip_blank_lines: bool,
     wanted: list[str] | None = None,
     missing: Sequence[str] = ("",),
+    quotes_mean_text: bool = True,
 ) -> pa.Table:
     """Whole records as columns of text, in one piece."""
     return pa.csv.read_csv(
@@ -358,6 +368,6 @@ def _convert(
             include_columns=wanted,
             null_values=list(missing),
             strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
+            quoted_strings_can_be_null=not quotes_mean_text,
         ),
     )

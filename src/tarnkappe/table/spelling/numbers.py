@@ -17,7 +17,7 @@ POINT, COMMA = ".", ","
 FEET = "ft"
 INCHES_IN_A_FOOT = 12
 MOST_DIGITS = 15
-"""With more digits it is a code: no quantity is known so exactly, and a double would round it."""
+"""With more digits before the decimal mark it is a code: no quantity is known so exactly."""
 LONGEST = 60
 
 CURRENCIES = ("$", "€", "£", "CHF", "EUR", "USD")
@@ -87,7 +87,7 @@ class _Parts:
             if self.power or not _GROUPED[decimal].fullmatch(whole):
                 return None
             whole = re.sub(r"[^0-9]", "", whole)
-        if (len(whole) > 1 and whole[0] == "0") or len(whole) + len(fraction) > MOST_DIGITS:
+        if (len(whole) > 1 and whole[0] == "0") or len(whole) > MOST_DIGITS:
             return None  # a code
         if not whole and not fraction:
             return None
