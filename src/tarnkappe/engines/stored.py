@@ -27,7 +27,8 @@ class StoredTable(Table):
     def of(cls, names: Sequence[str], roles: Mapping[str, Role], rows: int, place: str) -> StoredTable:
         """A table with these columns, somewhere else."""
         nothing = pa.table({name: pa.nulls(0) for name in names})
-        return cls(nothing, {name: role for name, role in roles.items() if name in names}, rows, place)
+        own = {name: role for name, role in roles.items() if name in names}
+        return cls(nothing, own, rows=rows, place=place)
 
     @property
     def num_rows(self) -> int:

@@ -218,7 +218,7 @@ def _prepared(
     if population is not None:  # values are compared with those of another table
         data = pa.table({name: plain(data.column(name)) for name in names})
     return prepare(
-        Table(data, {name: table.roles[name] for name in names}),
+        Table(data, {name: table.roles[name] for name in names}, counted.table.reading),
         job.columns,
         job.privacy,
         job.loss,
