@@ -30,7 +30,6 @@ from tarnkappe.table.formats.columnar import PARQUET_COMPRESSION
 from tarnkappe.table.formats.database import planning, quoted, split_name
 from tarnkappe.table.formats.exact_types import typed_values
 from tarnkappe.table.formats.names import check_names
-from tarnkappe.table.reading import Reading
 
 RELEASE = "tarnkappe_release"
 DATABASE = "tarnkappe_database"
@@ -101,7 +100,6 @@ class DuckDB(Engine):
         self._connection, self._target = connection, target
         self._kinds: dict[str, pa.DataType] = {}
         self._texts: dict[str, TextFile] = {}
-        self.reading: Reading | None = None
 
     # ------------------------------------------------------------------ where the rows come from
 

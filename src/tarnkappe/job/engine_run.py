@@ -255,7 +255,7 @@ def _decided(
     num_rows = rows.num_rows
     place = job.output.path or f"table {job.output.table} of the database"
     return Result(
-        input=StoredTable.of(table.column_names, table.roles, num_rows, engine.source),
+        input=StoredTable.of(table.column_names, table.roles, num_rows, engine.source, engine.reading),
         release=StoredTable.of(names, table.roles, num_rows - state.suppressed_rows, place),
         problem=problem,
         solution=solution,

@@ -183,9 +183,9 @@ class Source:
             return content
         except DAMAGED:
             raise self._damaged() from None
-        except OSError:
-            if self.compression is None:
-                raise
+        except OSError as error:
+            if self.compression is None or error.errno is not None:
+                raise  # the disk, not the content
             raise self._damaged() from None
 
     def _damaged(self) -> InputError:

@@ -151,7 +151,7 @@ def _typed_columns(sample: bytes, complete: bool, look: _Look) -> int:
     end = find_records(sample, dialect.delimiter, dialect.quote, complete=complete).end
     text = sample[look.found.first_end : end].decode("utf-8", "replace")
     options = {"quotechar": dialect.quote} if dialect.quote else {"quoting": csv.QUOTE_NONE}
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, **options)  # type: ignore[arg-type]
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, **options)
     try:
         rows = [row for row in itertools.islice(lines, MOST_ROWS) if len(row) == look.found.first_fields]
     except csv.Error:

@@ -96,7 +96,8 @@ def without_odd_records(
     >>> without_odd_records(b"1,2\n3\n4,5\n", ",", '"', 2, True)
     (b'1,2\n4,5\n', [1])
     """
-    kept, odd = [], []
+    kept: list[bytes] = []
+    odd: list[int] = []
     start = lines = 0
     ends_run = _ends_run(delimiter, quote)
     array = np.frombuffer(data, dtype=np.uint8)
