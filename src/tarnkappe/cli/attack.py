@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +23,7 @@ from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.privacy import MODELS, DistinctDiversity
 from tarnkappe.risk import ATTACKS, Attack, AttackResult, Target
 from tarnkappe.risk.repairs import Proposal, propose
+from tarnkappe.table import Table as Data
 from tarnkappe.table import read, write
 
 Words = list[str]
@@ -98,7 +98,10 @@ def attack(
     if known.has_store:
         raise ParameterError("a store keeps no rows to attack: give --history a folder of earlier releases")
     with progress_bar() as progress:
-        read_file = partial(read, **reading, progress=progress)
+
+        def read_file(path: str) -> Data:
+            return read(path, **reading, progress=progress)
+
         table = None if release is None else read_file(release)
         people = known.people(read_file, () if table is None else table.column_names)
         hierarchies = {column: read_hierarchy(file) for column, file in files.items()}

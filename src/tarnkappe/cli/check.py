@@ -6,7 +6,6 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,7 +117,10 @@ def check(
         scan_only(data, reading, html, as_json)
         return
     with progress_bar() as progress:
-        read_file = partial(read, **reading, progress=progress)
+
+        def read_file(path: str) -> Table:
+            return read(path, **reading, progress=progress)
+
         if data.lower().endswith(".toml"):
             question = ask_job(data, progress)
         else:

@@ -66,7 +66,8 @@ class TextFile:
         return made
 
     def _finish(self, csv: CsvFile) -> None:
-        self.names, self.fault = csv.names, None
+        self.names = csv.names
+        self.fault: TarnkappeError | None = None
         self.row = unused("row", self.names)
         # What was found out is not found out again: the file is read for every statement.
         self._options = dataclasses.replace(

@@ -127,7 +127,7 @@ def read(
     >>> read(pa.table({"age": [34, None]})).num_rows
     2
     """
-    given = {
+    given: dict[str, Any] = {
         "delimiter": delimiter,
         "encoding": encoding,
         "quote": quote,

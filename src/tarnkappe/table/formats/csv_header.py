@@ -80,8 +80,8 @@ def find_header(rows: Sequence[Row], quoted: Sequence[bool], stated: bool | None
         notes.append("two header lines name the columns")
         others = others[1:]
     kept = quoted[0] and lines == 1
-    names, made_up = _distinct(given, [] if kept else others, notes)
-    return Header(tuple(names), lines, frozenset(made_up), tuple(notes))
+    chosen, made_up = _distinct(given, [] if kept else others, notes)
+    return Header(tuple(chosen), lines, frozenset(made_up), tuple(notes))
 
 
 def _is_row(first: Row, quoted: Sequence[bool], others: Sequence[Row]) -> bool:

@@ -12,6 +12,7 @@ import dataclasses
 import datetime
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -279,7 +280,7 @@ def _plain(kind: pa.DataType) -> Spelling:
 def _spelling(look: _Look, decimal: str, order: Order) -> Spelling:
     """The spelling of one column, with what the file says where it is open."""
     marks = tuple(sorted(look.missing, key=lambda mark: (-look.missing[mark], mark)))
-    written = {"missing": marks, "mark": most_frequent(look.missing)}
+    written: dict[str, Any] = {"missing": marks, "mark": most_frequent(look.missing)}
     if look.stated in ("text", "code"):
         return Spelling(ValueKind(look.stated), **written)
     if look.stated is not None and look.stated.startswith("date:"):
