@@ -95,7 +95,7 @@ def test_weeks_nest_in_no_longer_period(longer) -> None:
     ("levels", "message"),
     [
         ([], "at least one level"),
-        (["fortnight"], "no level 'fortnight': use some of day, week, month"),
+        (["fortnight"], "no level 'fortnight': use some of minute, hour, day, week, month"),
         ([7], "no level 7"),
         (["year", "month"], "'month' cannot follow 'year'"),
         (["year", "year"], "'year' cannot follow 'year'"),

@@ -105,7 +105,7 @@ def belongs_together(folder: Path) -> str:
     if (out / "release.csv").exists():
         data = (out / "release.csv").read_bytes()
         assert data.endswith(b"\n")
-        rows = tarnkappe.read(out / "release.csv", delimiter=";").data
+        rows = tarnkappe.read(out / "release.csv").data
         assert rows.column_names == ["age", "town", "illness"]
         if (out / "release.csv.manifest.json").exists():
             manifest = json.loads((out / "release.csv.manifest.json").read_text())

@@ -41,10 +41,15 @@ def test_what_explains_the_file_is_found(text: str, expected: tuple[str, str]) -
     assert dialect(text) == expected
 
 
-@pytest.mark.parametrize("text", ["a,b;c,d\n1,2;3,4\n", "x,y;z\n1,2;3\n", "a,b;c\n1\n"])
+@pytest.mark.parametrize("text", ["a,b;c,d\n1,2;3,4\n", "a,b;c\nx,y;z\n", "a,b;c\n1\n"])
 def test_two_delimiters_that_explain_it_equally_well_are_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"a\.csv: .*comma .* and semicolon .*: pass `delimiter`"):
         dialect(text)
+
+
+def test_of_two_delimiters_the_one_that_gives_more_numbers_wins() -> None:
+    assert dialect("x,y;z\n1,2;3\n") == (";", '"')
+    assert dialect("day,hour;minute\n1,2 h;3 m\n") == (",", '"')
 
 
 def test_a_tab_wins_in_a_file_for_tabs() -> None:

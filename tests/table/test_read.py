@@ -246,19 +246,6 @@ def test_a_table_without_rows_or_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "words"),
-    [
-        ("a,b,a", "the columns 1 and 3 are both named 'a': rename one"),
-        ("a,,c", "column 2 has no name: name every column in the header"),
-        ('a," ",c', "column 2 has no name: name every column in the header"),
-        ('"",b,c', "column 1 has no name: name every column in the header"),
-    ],
-)
-def test_column_names_that_are_none(tmp_path: Path, header: str, words: str) -> None:
-    assert refusal(written(tmp_path, f"{header}\n1,2,{SECRET}\n")).endswith(f"a.csv: {words}")
-
-
-@pytest.mark.parametrize(
     ("body", "line", "found"),
     [
         (f"1,2\n{SECRET}\n", 3, 1),
@@ -289,23 +276,25 @@ def test_a_single_column_that_is_divided(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_bytes_that_are_not_utf8(tmp_path: Path, newline: str) -> None:
+def test_bytes_that_are_not_the_utf8_that_was_stated(tmp_path: Path, newline: str) -> None:
     text = newline.join(["name,town", "Ann,Ulm", f"{SECRET}ü,Köln", ""])
-    message = refusal(written(tmp_path, text.encode("latin-1")))
+    message = refusal(written(tmp_path, text.encode("latin-1")), encoding="utf-8")
     offset = text.index("ü")
     assert f"a.csv, line 3, byte {offset}: this is not valid UTF-8" in message
-    assert 'encoding="latin-1"' in message
+    assert "--encoding cp1252" in message
 
 
-def test_bytes_that_are_not_utf8_after_a_mark_and_in_the_header(tmp_path: Path) -> None:
+def test_bytes_that_are_not_the_stated_utf8_after_a_mark_and_in_the_header(tmp_path: Path) -> None:
     path = written(tmp_path, b"\xef\xbb\xbfna\xfcme,b\n1,2\n")
-    assert "line 1, byte 5: this is not valid UTF-8" in refusal(path)
+    assert "line 1, byte 5: this is not valid UTF-8" in refusal(path, encoding="utf-8")
 
 
-def test_bytes_that_are_not_utf8_in_a_late_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_that_are_not_the_stated_utf8_in_a_late_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tarnkappe.table.formats.unicode, "CHUNK", 100)
     content = b"a,b\n" + b"1,2\n" * 100 + b"\xff,2\n"
-    assert f"line 102, byte {content.index(255)}" in refusal(written(tmp_path, content))
+    assert f"line 102, byte {content.index(255)}" in refusal(written(tmp_path, content), encoding="utf-8")
 
 
 @pytest.mark.parametrize(("encoding", "byte"), [("ascii", 13), ("utf-16-le", 26)])
@@ -364,7 +353,7 @@ def test_a_header_that_is_no_line(tmp_path: Path) -> None:
 
 
 def test_an_ambiguous_delimiter(tmp_path: Path) -> None:
-    message = refusal(written(tmp_path, f"a,b;c,d\n1,{SECRET};3,4\n"))
+    message = refusal(written(tmp_path, f"a,b;c,d\nx,{SECRET};y,z\n"))
     assert (
         "comma (3 columns) and semicolon (2 columns) explain the file equally well: pass `delimiter`"
         in message
@@ -426,10 +415,11 @@ def test_a_mistake_in_a_file_that_changes_is_blamed_on_the_change(
     assert "changed while it was read" in refusal(path)
 
 
-@pytest.mark.parametrize("name", ["a.xls", "a.sav", "a", "a.gz", "a.parquet.gz", "a.xlsx.gz"])
+@pytest.mark.parametrize("name", ["a.doc", "a", "a.gz", "a.parquet.gz", "a.xlsx.gz"])
 def test_a_name_that_stands_for_no_format(tmp_path: Path, name: str) -> None:
-    message = refusal(written(tmp_path, "x", name), ParameterError)
-    assert "stands for no known format: use one of .csv" in message or "only text is gzipped" in message
+    content = gzip.compress(b"x") if name.endswith(".gz") else "x"
+    message = refusal(written(tmp_path, content, name), ParameterError)
+    assert "stands for no known format: use one of .csv" in message or "only text is compressed" in message
 
 
 def test_columns_that_are_not_there(tmp_path: Path) -> None:

@@ -8,8 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.arguments import parse_parameters
-from tarnkappe.cli.column_flags import accept_from_flags, plan_from_flags, roles_from_flags
+from tarnkappe.cli.column_flags import (
+    accept_from_flags,
+    plan_from_flags,
+    roles_from_flags,
+    types_from_flags,
+)
 from tarnkappe.cli.console import output, print_json, progress_bar, say
+from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
@@ -22,12 +28,12 @@ from tarnkappe.table.encoding import Progress
 Words = list[str]
 
 
+@with_reading_flags
 def anonymize(
     job: Annotated[Path | None, typer.Argument(help="The job file (TOML); flags add to it.")] = None,
     source: Annotated[str | None, typer.Option("--input", help="A file or a database URL.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     query: Annotated[str | None, typer.Option(help="The query to a database.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of the input; detected when absent.")] = None,
     engine: Annotated[str | None, typer.Option(help="Who works: memory|duckdb|postgresql|spark.")] = None,
     memory_limit: Annotated[str | None, typer.Option(help="For the engine duckdb, as 2GB.")] = None,
     population: Annotated[str | None, typer.Option(help="Everybody who could be in the input.")] = None,
@@ -55,9 +61,12 @@ def anonymize(
         Path | None, typer.Option(help="Where to write the HTML report.", writable=True)
     ] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
+    excel: Annotated[bool, typer.Option("--excel", help="Write CSV so that Excel opens it.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what would only be warned of.")] = False,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    *,
+    reading: Options,
 ) -> None:
     """Publish a table with the promised guarantees and the least loss.
 
@@ -67,7 +76,9 @@ def anonymize(
     content = read_job_file(job) if job is not None else {}
     if source is not None:
         content["input"] = {"database": source} if "://" in source else {"path": _absolute(source)}
-    _put(content, "input", table=table, query=query, delimiter=delimiter)
+    _put(content, "input", table=table, query=query)
+    types_from_flags(content, reading.pop("types", {}))
+    _put(content, "input", **reading)
     _put(content, "input", engine=engine, memory_limit=memory_limit)
     if population is not None:
         content["population"] = {"path": _absolute(population)}
@@ -94,7 +105,7 @@ def anonymize(
         content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
     )
     _put(content, "output", path=_absolute(out), table=out_table)
-    _put(content, "output", report=_absolute(report), shuffle=shuffle)
+    _put(content, "output", report=_absolute(report), shuffle=shuffle, excel=excel or None)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
     if remote is not None:
@@ -113,6 +124,7 @@ def anonymize(
         output.print(str(result), markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
+    say_reading(result.input)
     _warn(result, plan_of_work)
 
 

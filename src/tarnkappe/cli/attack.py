@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from rich.table import Table
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.reading_flags import Options, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.hierarchy import read_hierarchy
@@ -23,11 +23,13 @@ from tarnkappe.report.attack_text import render_attack
 from tarnkappe.risk import ATTACKS, Attack, AttackResult, Target
 from tarnkappe.risk.attacks import columns_from_people
 from tarnkappe.risk.repairs import Proposal, propose
+from tarnkappe.table import Table as Data
 from tarnkappe.table import read, write
 
 Words = list[str]
 
 
+@with_reading_flags
 def attack(
     name: Annotated[str, typer.Argument(help="The attack; `list` tells which there are and what they need.")],
     release: Annotated[str | None, typer.Argument(help="The released table (CSV, Parquet, ...).")] = None,
@@ -51,9 +53,10 @@ def attack(
     out: Annotated[
         Path | None, typer.Option(help="With --repair: write the repaired release.", writable=True)
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    *,
+    reading: Options,
 ) -> None:
     """Replay one attack on a release and list its victims.
 
@@ -87,7 +90,7 @@ def attack(
             known,
             asked,
             minimal_for,
-            delimiter,
+            reading,
             out,
             as_json,
         )
@@ -95,15 +98,18 @@ def attack(
     if known.has_store:
         raise ParameterError("a store keeps no rows to attack: give --history a folder of earlier releases")
     with progress_bar() as progress:
-        reading = partial(read, delimiter=delimiter, progress=progress)
-        table = None if release is None else reading(release)
-        people = known.people(reading, () if table is None else table.column_names)
+
+        def read_file(path: str) -> Data:
+            return read(path, **reading, progress=progress)
+
+        table = None if release is None else read_file(release)
+        people = known.people(read_file, () if table is None else table.column_names)
         hierarchies = {column: read_hierarchy(file) for column, file in files.items()}
         if table is None:
-            target = Target(None, known.background(reading, None, people, hierarchies))
+            target = Target(None, known.background(read_file, None, people, hierarchies))
         else:
             table = columns_from_people(table, people, qi or (), sensitive or ())
-            target = Target.of(table, known.background(reading, table, people, hierarchies))
+            target = Target.of(table, known.background(read_file, table, people, hierarchies))
         attacks = _attacks(kind, option or (), target)
         results = [chosen.run(target, shown=limit or None) for chosen in attacks]
         wanted = repair or out is not None

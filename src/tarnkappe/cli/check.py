@@ -6,7 +6,6 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
@@ -42,6 +42,7 @@ class Question:
     models: Sequence[Model]
 
 
+@with_reading_flags
 def check(
     data: Annotated[str, typer.Argument(help="The table (CSV, Parquet, ...) or a job file (TOML).")],
     qi: Annotated[Words | None, typer.Option(help="The columns that an attacker may know.")] = None,
@@ -86,10 +87,10 @@ def check(
         Path | None, typer.Option(help="Write the report as an HTML page, too.", writable=True)
     ] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the worst classes to name.")] = 5,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of CSV files; UTF-8 if not given.")] = None,
     remote: RemoteOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    *,
+    reading: Options,
 ) -> None:
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.
 
@@ -107,26 +108,28 @@ def check(
         from tarnkappe.cli.remote_check import check_remotely
 
         beside = {"safe_harbor": safe_harbor, "worst": worst, "measures": chosen}
-        reading_options = {"delimiter": delimiter, "encoding": encoding}
         check_remotely(
             remote, data, qi or (), sensitive or (), population, files, asked_models, knowledge, beside,
-            reading_options, html, as_json,
+            reading, html, as_json,
         )  # fmt: skip
         return
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
-        scan_only(data, delimiter, encoding, html, as_json)
+        scan_only(data, reading, html, as_json)
         return
     with progress_bar() as progress:
-        reading = partial(read, delimiter=delimiter, encoding=encoding, progress=progress)
+
+        def read_file(path: str) -> Table:
+            return read(path, **reading, progress=progress)
+
         if data.lower().endswith(".toml"):
             question = ask_job(data, progress)
         else:
             if against is not None and not qi:
-                shared = columns_from_people(reading(data), reading(against), (), sensitive or ())
+                shared = columns_from_people(read_file(data), read_file(against), (), sensitive or ())
                 qi, sensitive = list(shared.quasi_identifiers), list(shared.sensitive)
             promised = [create_model(entry) for entry in _models(k, model or (), sensitive or ())]
             question = _ask(
-                reading,
+                read_file,
                 data,
                 qi or (),
                 sensitive or (),
@@ -135,8 +138,8 @@ def check(
                 promised,
                 every_column=safe_harbor,
             )
-        people = knowledge.people(reading, question.table.column_names)
-        background = knowledge.background(reading, question.table, people, question.hierarchies)
+        people = knowledge.people(read_file, question.table.column_names)
+        background = knowledge.background(read_file, question.table, people, question.hierarchies)
         asked = time.perf_counter()
         with _naming(data, files):
             report = check_table(
@@ -151,6 +154,7 @@ def check(
                 progress=progress,
             )
             after = judge_history(knowledge, question.table, background, question.models, record)
+    say_reading(question.table)
     if html is not None:
         write_html(report, html, data)
     if as_json:

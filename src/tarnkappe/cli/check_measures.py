@@ -12,6 +12,7 @@ import typer
 
 from tarnkappe.cli.arguments import parse_parameters
 from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.reading_flags import Options, say_reading
 from tarnkappe.errors import ParameterError
 from tarnkappe.report.check_text import render_scan
 from tarnkappe.risk import MEASURES, RiskMeasure, find_identifiers
@@ -49,9 +50,7 @@ def choose_measures(
     return chosen
 
 
-def scan_only(
-    data: str, delimiter: str | None, encoding: str | None, html: Path | None, as_json: bool
-) -> None:
+def scan_only(data: str, reading: Options, html: Path | None, as_json: bool) -> None:
     """Look for identifiers in a table of which nothing else is known yet."""
     if html is not None:
         raise ParameterError(
@@ -59,9 +58,10 @@ def scan_only(
         )
     start = time.perf_counter()
     with progress_bar() as progress:
-        table = read(data, delimiter=delimiter, encoding=encoding, progress=progress)
+        table = read(data, **reading, progress=progress)
         was_read = time.perf_counter()
         scan = find_identifiers(table, progress=progress)
+    say_reading(table)
     if as_json:
         seconds = {"read": round(was_read - start, 6), "check": round(time.perf_counter() - was_read, 6)}
         found = {"input": data, "rows": table.num_rows, "safe_harbor": scan.to_dict(), "holds": scan.holds}

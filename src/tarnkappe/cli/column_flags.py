@@ -72,6 +72,19 @@ def accept_from_flags(content: dict[str, Any], columns: Sequence[str]) -> None:
         _plan(content, name).setdefault("accept", "accepted on the command line")
 
 
+def types_from_flags(content: dict[str, Any], types: Mapping[str, str]) -> None:
+    """Write the types that flags give to columns into a job file's content.
+
+    >>> content = {}
+    >>> types_from_flags(content, {"birth": "date:%d.%m.%Y"})
+    >>> content
+    {'columns': {'birth': {'type': 'date', 'format': '%d.%m.%Y'}}}
+    """
+    for name, said in types.items():
+        kind, colon, form = said.partition(":")
+        _plan(content, name).update({"type": kind} | ({"format": form} if colon else {}))
+
+
 def _plan(content: dict[str, Any], name: str) -> dict[str, Any]:
     plan = content.setdefault("columns", {}).setdefault(name, {})
     if not isinstance(plan, dict):

@@ -16,6 +16,7 @@ from rich.tree import Tree
 
 from tarnkappe.cli.arguments import parse_parameters
 from tarnkappe.cli.console import errors, output, print_json, progress_bar
+from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.errors import HierarchyError, ParameterError, TarnkappeError
 from tarnkappe.hierarchy import (
     BUILDERS,
@@ -41,13 +42,12 @@ MOST_BRANCHES = 3
 MOST_DEPTH = 3
 
 DataColumn = Annotated[str, typer.Option("--column", help="The column to generalize.")]
-Delimiter = Annotated[str | None, typer.Option(help="Of a CSV table; found out if not given.")]
-Encoding = Annotated[str | None, typer.Option(help="Of a CSV table; UTF-8 if not given.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 File = Annotated[Path, typer.Argument(help="A hierarchy file: one line a value, value;label;...;*")]
 
 
 @app.command()
+@with_reading_flags
 def build(
     data: Annotated[str, typer.Argument(help="The table (CSV, Parquet, ...).")],
     column: DataColumn,
@@ -60,13 +60,13 @@ def build(
     out: Annotated[
         Path | None, typer.Option(help="The file to write; else it is printed.", writable=True)
     ] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
     as_json: AsJson = False,
+    *,
+    reading: Options,
 ) -> None:
     """Build the hierarchy of a column; without a builder, propose one and say why."""
     parameters = _parameters(builder, option or [])
-    values = _read_column(data, column, delimiter, encoding)
+    values = _read_column(data, column, reading)
     built = _build(values, builder, parameters)
     if built.reason:
         _say(f"{column}: {built.reason}; proposed is {built.builder}", errors)
@@ -103,13 +103,14 @@ def show(file: File, as_json: AsJson = False) -> None:
 
 
 @app.command()
+@with_reading_flags
 def check(
     file: File,
     data: Annotated[str | None, typer.Option(help="A table whose column it must cover.")] = None,
     column: Annotated[str | None, typer.Option("--column", help="The column of the table.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
     as_json: AsJson = False,
+    *,
+    reading: Options,
 ) -> None:
     """Check that a hierarchy file is monotone, has one root and covers the values of a column.
 
@@ -121,7 +122,7 @@ def check(
         hierarchy = read_hierarchy(file)
         covered = None
         if data and column:
-            covered = _cover(file, hierarchy, _read_column(data, column, delimiter, encoding))
+            covered = _cover(file, hierarchy, _read_column(data, column, reading))
     except TarnkappeError as error:
         if as_json:
             print_json({"file": str(file), "valid": False, "error": str(error)})
@@ -149,10 +150,11 @@ def _parameters(builder: str | None, options: list[str]) -> dict[str, Any]:
     return parameters
 
 
-def _read_column(data: str, column: str, delimiter: str | None, encoding: str | None) -> Column:
+def _read_column(data: str, column: str, reading: Options) -> Column:
     with progress_bar() as progress:
-        table = read(data, columns=[column], delimiter=delimiter, encoding=encoding, progress=progress)
-    return encode_column(column, table.data.column(column))
+        table = read(data, **reading, progress=progress)
+    say_reading(table)
+    return encode_column(table.require(column), table.data.column(column), table.spelling(column))
 
 
 def _build(values: Column, name: str | None, parameters: dict[str, Any]) -> Proposal:

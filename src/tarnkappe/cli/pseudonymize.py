@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.console import output, print_json, progress_bar, say_first_seen
+from tarnkappe.cli.reading_flags import Options, with_reading_flags
 from tarnkappe.errors import OutputError, ParameterError
 from tarnkappe.pseudonym import (
     KeyPair,
@@ -39,6 +40,7 @@ class Mode(StrEnum):
     VAULT = "vault"
 
 
+@with_reading_flags
 def pseudonymize(
     data: Annotated[
         Words | None, typer.Argument(help="The table (CSV, Parquet, ...); several with --link.")
@@ -66,8 +68,9 @@ def pseudonymize(
     new_key: Annotated[
         list[Path] | None, typer.Option(help="Only make new keys, in these files.", writable=True)
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV files; found out if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    *,
+    reading: Options,
 ) -> None:
     """Replace the columns that say who somebody is by a pseudonym.
 
@@ -93,7 +96,7 @@ def pseudonymize(
     targets = _targets(data, out, link)
     secret = Key.load(key)
     with progress_bar() as progress:
-        tables = [read(source, delimiter=delimiter, progress=progress) for source in data]
+        tables = [read(source, **reading, progress=progress) for source in data]
         for table in tables:
             for name in column:
                 table.require(name)

@@ -23,7 +23,7 @@ def attack_remotely(
     knowledge: Knowledge,
     asked: Mapping[str, Any],
     minimal_for: str | None,
-    delimiter: str | None,
+    reading: Mapping[str, Any],
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -31,7 +31,7 @@ def attack_remotely(
     document: dict[str, Any] = {"attack": asked}
     with Remote(url) as there, progress_bar() as progress:
         if release is not None:
-            document["input"] = there.source({"path": release, "delimiter": delimiter})
+            document["input"] = there.source({"path": release, **reading})
             document["columns"] = there.columns(columns_of(qi, sensitive, hierarchies))
         if knowledge.history is not None:
             if not Path(knowledge.history).is_dir():

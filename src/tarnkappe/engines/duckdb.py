@@ -7,10 +7,10 @@ the folder of that file can be opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import duckdb
 import pyarrow as pa
@@ -47,10 +47,9 @@ def open_duckdb(
     database: str | None = None,
     table: str | None = None,
     query: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
+    options: Mapping[str, Any] | None = None,
     memory_limit: str | None = None,
-    output_delimiter: str = ";",
+    output_delimiter: str | None = None,
 ) -> Iterator[DuckDB]:
     """The rows of a Parquet or CSV file, or of a table or query of a DuckDB file.
 
@@ -60,10 +59,9 @@ def open_duckdb(
         database: the address of a DuckDB file, with
         table: the name of a table in it, or
         query: a query to it.
-        delimiter: of a CSV file; detected when absent.
-        encoding: of a CSV file.
+        options: what is stated about a CSV file, as for `read`; the rest is found out.
         memory_limit: how much memory DuckDB may take, as in "2GB".
-        output_delimiter: of the CSV file to write.
+        output_delimiter: of the CSV file to write; that of the input, or a comma, if not given.
     """
     if format_of(target) not in FORMATS or is_compressed(target):
         raise ParameterError(f"{target}: DuckDB writes .parquet and .csv files: choose such a name")
@@ -76,15 +74,15 @@ def open_duckdb(
         stack.enter_context(opened(file))  # a file that changes until the end is refused
         connection = stack.enter_context(new_connection(target.with_name("spill"), memory_limit))
         engine = DuckDB(connection, str(file) if database is None else shown(database), target)
-        engine.output_delimiter = output_delimiter
         if database is not None:
             engine.take_database(file, database, table, query)
         elif format_of(file) is Format.PARQUET:
             engine.take_parquet(file)
         elif format_of(file) is Format.CSV:
-            engine.take_csv(file, delimiter, encoding)
+            engine.take_csv(file, options or {})
         else:
             raise ParameterError(f"{file}: DuckDB reads Parquet and CSV files: use the engine 'memory'")
+        engine.output_delimiter = output_delimiter or engine.output_delimiter
         connection.execute(f"SET allowed_paths = [{literal(str(file))}]")
         connection.execute(f"SET allowed_directories = [{literal(str(target.parent))}]")
         connection.execute("SET enable_external_access = false")
@@ -98,7 +96,7 @@ class DuckDB(Engine):
     dialect: ClassVar[str] = "duckdb"
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, source: str, target: Path) -> None:
-        self.source, self.output_delimiter = source, ";"
+        self.source, self.output_delimiter = source, ","
         self._connection, self._target = connection, target
         self._kinds: dict[str, pa.DataType] = {}
         self._texts: dict[str, TextFile] = {}
@@ -120,9 +118,11 @@ class DuckDB(Engine):
             query = f"SELECT *, row_number() OVER () AS {quoted(row)} FROM read_parquet({file})"
             self._take(query, row, schema.names)
 
-    def take_csv(self, path: Path, delimiter: str | None, encoding: str | None) -> None:
+    def take_csv(self, path: Path, options: Mapping[str, Any]) -> None:
         """Read the rows of a CSV file."""
-        text = TextFile(path, delimiter, encoding)
+        text = TextFile(path, options)
+        self.reading = text.reading
+        self.output_delimiter = text.reading.delimiter or self.output_delimiter
         self._texts[SOURCE], self.row = text, text.row
         self.columns = self._told_apart(text.names)
 
@@ -167,9 +167,16 @@ class DuckDB(Engine):
         found = super().group(names, progress)
         if SOURCE not in self._texts:
             return found
-        return Grouped(
-            Table(pa.table({n: _typed(found.table.data.column(n).chunk(0)) for n in names})), found.counts
-        )
+        columns = {name: self._typed(name, found.table.data.column(name).chunk(0)) for name in names}
+        return Grouped(Table(pa.table(columns), reading=self.reading), found.counts)
+
+    def _typed(self, name: str, column: pa.DictionaryArray) -> pa.DictionaryArray:
+        """Texts as numbers where nothing is lost by it, as a file in memory would have them."""
+        spelling = None if self.reading is None else self.reading.spelling(name)
+        if spelling is not None and (spelling.number or spelling.date):
+            return column
+        values = typed_values(column.dictionary)
+        return column if values is None else pa.DictionaryArray.from_arrays(column.indices, values)
 
     def answer(self, statement: str, progress: Progress | None = None) -> pa.Table:
         """The rows that a query gives, in the types that the file names."""
@@ -201,7 +208,7 @@ class DuckDB(Engine):
     def _look_at_written(self) -> tuple[str, ...]:
         """Make the written release a relation, and return its columns."""
         if format_of(self._target) is Format.CSV:
-            self._texts[RELEASE] = TextFile(self._target, self.output_delimiter, None)
+            self._texts[RELEASE] = TextFile.written(self._target, self.output_delimiter)
             return tuple(self._texts[RELEASE].names)
         with self._reporting():
             rows = f"read_parquet({literal(without_patterns(self._target))})"
@@ -277,8 +284,3 @@ def literal(text: str) -> str:
 def without_patterns(path: Path) -> str:
     """A path in which no character stands for others."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))
-
-
-def _typed(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    values = typed_values(column.dictionary)
-    return column if values is None else pa.DictionaryArray.from_arrays(column.indices, values)

@@ -20,6 +20,7 @@ from tarnkappe.engines.statements import Plan, counting, in_words, left, releasi
 from tarnkappe.errors import InputError
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Counts, Progress
+from tarnkappe.table.reading import Reading
 
 SOURCE = "tarnkappe_source"
 """The view of the rows to anonymize."""
@@ -59,6 +60,7 @@ class Engine(ABC):
         columns: the columns of the source, in their order.
         numbered: the view of the source in which rows are numbered.
         row: the column of that view that numbers them.
+        reading: how a text file is read, if the rows are in one.
     """
 
     name: ClassVar[str]
@@ -67,6 +69,7 @@ class Engine(ABC):
     source: str
     columns: tuple[str, ...]
     row: str
+    reading: Reading | None = None
 
     # ------------------------------------------------------------------ what is the same everywhere
 

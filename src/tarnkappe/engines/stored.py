@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from tarnkappe.table import Role, Table
+from tarnkappe.table.reading import Reading
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -24,10 +25,18 @@ class StoredTable(Table):
     place: str = ""
 
     @classmethod
-    def of(cls, names: Sequence[str], roles: Mapping[str, Role], rows: int, place: str) -> StoredTable:
+    def of(
+        cls,
+        names: Sequence[str],
+        roles: Mapping[str, Role],
+        rows: int,
+        place: str,
+        reading: Reading | None = None,
+    ) -> StoredTable:
         """A table with these columns, somewhere else."""
         nothing = pa.table({name: pa.nulls(0) for name in names})
-        return cls(nothing, {name: role for name, role in roles.items() if name in names}, rows, place)
+        own = {name: role for name, role in roles.items() if name in names}
+        return cls(nothing, own, reading, rows=rows, place=place)
 
     @property
     def num_rows(self) -> int:

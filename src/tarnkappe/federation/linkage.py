@@ -81,7 +81,7 @@ class LinkedParty(Participant):
 
     def _begin(self, common: set[bytes]) -> list[Message]:
         mask = pa.array([element in common for element in self._hashes])
-        table = Table(self._table.data.filter(mask), self._table.roles)
+        table = self._table.with_data(self._table.data.filter(mask))
         if table.num_rows == 0:
             raise ColumnError("nobody is known to all parties: the run ends")
         inner = self._take_part(table)

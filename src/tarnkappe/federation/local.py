@@ -92,7 +92,7 @@ def without_repeats(table: Table, contract: Contract, party: str) -> Table:
         seen.setdefault((None if row[0] is None else row[0].strip(), *row[1:]), index)
     if len(seen) == table.num_rows:
         return table
-    return Table(table.data.take(pa.array(list(seen.values()))), table.roles)
+    return table.with_data(table.data.take(pa.array(list(seen.values()))))
 
 
 def key_tokens(table: Table, name: str) -> Tokens:

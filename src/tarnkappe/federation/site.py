@@ -53,7 +53,20 @@ SITE_KEYS = (
     "consent_days",
     "longest_run",
 )
-INPUT_KEYS = ("path", "delimiter", "encoding", "quote", "sheet", "table", "query")
+INPUT_KEYS = (
+    "path",
+    "delimiter",
+    "encoding",
+    "quote",
+    "header",
+    "decimal",
+    "dates",
+    "missing",
+    "bad_lines",
+    "sheet",
+    "table",
+    "query",
+)
 COLUMN_KEYS = ("role", "hierarchy")
 DAY = 86_400.0
 PAUSE = 0.2

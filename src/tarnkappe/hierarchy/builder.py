@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,8 +21,10 @@ import pyarrow as pa
 
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy.hierarchy import Hierarchy
+from tarnkappe.hierarchy.numbers import parse_number
 from tarnkappe.table import MISSING, SUPPRESSED, Column
 from tarnkappe.table.encoding import Counts, as_text, encode_column
+from tarnkappe.table.spelling import Moment, Spelling
 
 ROOT = SUPPRESSED
 """The label of the highest level: it tells nothing of the value."""
@@ -47,12 +50,14 @@ class Domain:
         values: the values.
         counts: in how many rows each occurs.
         missing: the missing values as texts: None, and the text by which a missing value is shown.
+        spelling: what the values stand for if they are texts of numbers or dates.
     """
 
     name: str
     values: pa.Array
     counts: Counts
     missing: tuple[str | None, ...] = ()
+    spelling: Spelling | None = None
 
     @classmethod
     def of(cls, column: Column) -> Domain:
@@ -61,7 +66,8 @@ class Domain:
         absent = np.array([text in (None, "", MISSING) for text in texts], dtype=bool)
         missing = dict.fromkeys(text or None for text in texts if text in (None, "", MISSING))
         present = pa.array(~absent)
-        return cls(column.name, column.values.filter(present), column.counts()[~absent], tuple(missing))
+        values, counts = column.values.filter(present), column.counts()[~absent]
+        return cls(column.name, values, counts, tuple(missing), column.spelling)
 
     def with_listed(self, listed: Sequence[str]) -> Domain:
         """The domain with values that a builder knows although no row has them."""
@@ -70,12 +76,27 @@ class Domain:
         if not added:
             return self
         values = pa.array([*self.texts, *added], pa.string())
-        return Domain(self.name, values, np.append(self.counts, np.zeros(len(added), np.int64)), self.missing)
+        counts = np.append(self.counts, np.zeros(len(added), np.int64))
+        return Domain(self.name, values, counts, self.missing, self.spelling)
 
     @cached_property
     def texts(self) -> list[str]:
         """The values as text."""
         return list(as_text(self.values).to_pylist())
+
+    @cached_property
+    def numbers(self) -> list[Decimal | None]:
+        """The values as exact numbers, None for what is none."""
+        if self.spelling is not None and self.spelling.number is not None:
+            return [self.spelling.number_of(text) for text in self.texts]
+        return [parse_number(text) for text in self.texts]
+
+    @cached_property
+    def moments(self) -> list[Moment | None] | None:
+        """The values as moments if their spelling is one of dates, None for what is none."""
+        if self.spelling is None or self.spelling.date is None:
+            return None
+        return [self.spelling.moment_of(text) for text in self.texts]
 
     @property
     def owner(self) -> str:

@@ -13,23 +13,30 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels, as_tuples
+from tarnkappe.table.spelling import Moment, Precision
 
 Days = npt.NDArray[np.int64]
 """Days since 1970-01-01."""
 
+Seconds = npt.NDArray[np.int64]
+"""Seconds since 1970-01-01."""
+
+DAY = 86_400
+
 
 @dataclasses.dataclass(frozen=True)
 class Dates(Builder):
-    """Dates, points in time and ISO texts become periods of the calendar.
+    """Dates, points in time and texts of them become periods of the calendar.
 
-    Days, months, quarters, years, five years, decades and centuries nest in this order. A week can lie
-    partly in one month and partly in the next, so weeks can only follow days and stand below the root.
-    A point in time with a time zone counts as the day that it is in that zone.
+    Minutes, hours, days, months, quarters, years, five years, decades and centuries nest in this order. A
+    week can lie partly in one month and partly in the next, so weeks can only follow days and stand below the
+    root. A point in time with a time zone counts as the day that it is in that zone.
 
     Attributes:
-        levels: the periods, from short to long: day, week, month, quarter, year, five-years, decade,
-            century.
-        format: how texts write a date if not in ISO form, in the notation of strptime ("%d.%m.%Y").
+        levels: the periods, from short to long: minute, hour, day, week, month, quarter, year, five-years,
+            decade, century.
+        format: how texts write a date, in the notation of strptime ("%d.%m.%Y"), if it is not seen from the
+            file they were read from.
 
     >>> import pyarrow as pa
     >>> births = Dates(levels=["month", "year", "five-years", "decade"]).build(pa.array(["1964-07-31"]))
@@ -49,9 +56,9 @@ class Dates(Builder):
         object.__setattr__(self, "levels", as_tuples(self.levels))
         if not self.levels:
             raise ParameterError("dates needs at least one level, such as month")
-        order = list(PERIODS)
+        order = [*CLOCK, *PERIODS]
         for period in self.levels:
-            if period not in PERIODS:
+            if period not in order:
                 raise ParameterError(f"dates has no level {period!r}: use some of {', '.join(order)}")
         for shorter, longer in zip(self.levels, self.levels[1:], strict=False):
             if order.index(shorter) >= order.index(longer):
@@ -70,6 +77,7 @@ class Dates(Builder):
         return (
             cls(),
             cls(levels=("day", "week")),
+            cls(levels=("minute", "hour", "day", "year")),
             cls(levels=("day", "month", "quarter", "year", "five-years", "decade", "century")),
         )
 
@@ -79,24 +87,62 @@ class Dates(Builder):
         return len(self.levels) + 1
 
     def generalize(self, domain: Domain) -> list[Labels]:
-        """The period that each date lies in."""
-        days, day_of_value = np.unique(self._days(domain), return_inverse=True)
+        """The period that each date lies in.
+
+        A text that says only the month or the year keeps that label on finer levels; one that is no date
+        keeps itself.
+        """
+        moments = self._moments(domain)
+        if moments is not None:
+            return [self._spelled_labels(period, domain.texts, moments) for period in self.levels]
+        seconds, second_of_value = np.unique(self._seconds(domain), return_inverse=True)
         levels = []
         for period in self.levels:
-            labels = np.array(PERIODS[period](days), dtype=object)
-            levels.append(labels[day_of_value].tolist())
+            labels = np.array(_labels(period, seconds), dtype=object)
+            levels.append(labels[second_of_value].tolist())
         return levels
 
-    def _days(self, domain: Domain) -> Days:
+    def _moments(self, domain: Domain) -> list[Moment | None] | None:
+        """The moments that texts stand for in the format of this builder or the spelling of the file."""
+        if self.format is not None or domain.moments is None:
+            return None
+        if domain.spelling and domain.spelling.date and domain.spelling.date.open:
+            unknown = [period for period in self.levels if SAYS[period] is not Precision.YEAR]
+            if unknown:
+                raise HierarchyError(
+                    f"{domain.owner} does not tell day and month apart, so it has no level '{unknown[0]}': "
+                    "say which comes first with --dates dmy or mdy, or begin with year"
+                )
+        return domain.moments
+
+    def _spelled_labels(self, period: str, texts: list[str], moments: list[Moment | None]) -> Labels:
+        """The labels of a level, no finer than each text is."""
+        wanted: dict[str, list[int]] = {}
+        for place, moment in enumerate(moments):
+            if moment is not None:
+                exact = FINENESS.index(moment.precision) >= FINENESS.index(SAYS[period])
+                wanted.setdefault(period if exact else COARSEST[moment.precision], []).append(place)
+        labels = list(texts)
+        for shown, places in wanted.items():
+            times = [moment.time for place in places if (moment := moments[place]) is not None]
+            seconds = np.array(times, dtype="datetime64[s]").astype(np.int64)
+            for place, label in zip(places, _labels(shown, seconds), strict=True):
+                labels[place] = label
+        return labels
+
+    def _seconds(self, domain: Domain) -> Seconds:
         kind = domain.values.type
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             local = pc.local_timestamp(domain.values) if getattr(kind, "tz", None) else domain.values
-            return np.asarray(pc.cast(pc.cast(local, pa.date32()), pa.int32()), dtype=np.int64)
+            if pa.types.is_date(kind):
+                return np.asarray(pc.cast(pc.cast(local, pa.date32()), pa.int32()), dtype=np.int64) * DAY
+            whole = pc.cast(pc.floor_temporal(local, unit="second"), pa.timestamp("s"))
+            return np.asarray(pc.cast(whole, pa.int64()), dtype=np.int64)
         if not pa.types.is_string(kind):
             raise HierarchyError(f"dates needs dates, but {domain.owner} holds {kind} values")
-        return np.array([self._day(text, domain) for text in domain.texts], dtype=np.int64)
+        return np.array([self._second(text, domain) for text in domain.texts], dtype=np.int64)
 
-    def _day(self, text: str, domain: Domain) -> int:
+    def _second(self, text: str, domain: Domain) -> int:
         try:
             if self.format is None:
                 moment = datetime.datetime.fromisoformat(text)
@@ -108,7 +154,8 @@ class Dates(Builder):
                 f"dates needs dates in {form}, but {domain.owner} has the value '{text}': correct it or set "
                 'format, such as format = "%d.%m.%Y"'
             ) from None
-        return moment.toordinal() - _EPOCH
+        days = moment.toordinal() - _EPOCH
+        return days * DAY + moment.hour * 3600 + moment.minute * 60 + moment.second
 
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -167,3 +214,35 @@ PERIODS: dict[str, Callable[[Days], Labels]] = {
     "century": _years_labels(100),
 }
 """The periods from short to long, each with the labels of some days."""
+
+
+def _minute_labels(seconds: Seconds) -> Labels:
+    return [
+        str(moment).replace("T", " ") for moment in seconds.astype("datetime64[s]").astype("datetime64[m]")
+    ]
+
+
+def _hour_labels(seconds: Seconds) -> Labels:
+    hours = seconds.astype("datetime64[s]").astype("datetime64[h]")
+    return [str(moment).replace("T", " ") + "h" for moment in hours]
+
+
+CLOCK: dict[str, Callable[[Seconds], Labels]] = {"minute": _minute_labels, "hour": _hour_labels}
+"""The periods that are shorter than a day."""
+
+FINENESS = (Precision.YEAR, Precision.MONTH, Precision.DAY, Precision.TIME)
+SAYS = {
+    **dict.fromkeys(CLOCK, Precision.TIME),
+    "day": Precision.DAY,
+    "week": Precision.DAY,
+    "month": Precision.MONTH,
+    "quarter": Precision.MONTH,
+    **dict.fromkeys(("year", "five-years", "decade", "century"), Precision.YEAR),
+}
+"""How exactly a date must be known for each period."""
+COARSEST = {Precision.YEAR: "year", Precision.MONTH: "month", Precision.DAY: "day"}
+"""The label of a date that is not known so exactly."""
+
+
+def _labels(period: str, seconds: Seconds) -> Labels:
+    return CLOCK[period](seconds) if period in CLOCK else PERIODS[period](seconds // DAY)

@@ -22,7 +22,7 @@ from tarnkappe.hierarchy.checks import (
 )
 from tarnkappe.hierarchy.numbers import parse_numbers
 from tarnkappe.table import MISSING, Column, Levels
-from tarnkappe.table.encoding import Codes, Counts, as_text
+from tarnkappe.table.encoding import Codes, Counts, as_text, spelled_numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -145,8 +145,8 @@ class Hierarchy:
             labels.append(tuple(names[code] for code in present.tolist()))
             leaves.append(leaves_there[present])
             used.append(present)
-        bounds = self._bounds(position, used) if _holds_numbers(column.values.type) else None
-        numbers = None if bounds is None else self.numbers
+        numbers = self._numbers_for(column)
+        bounds = None if numbers is None else self._bounds(position, used, numbers)
         numbers = None if numbers is None else np.sort(numbers[~np.isnan(numbers)])
         return Levels(tuple(maps), tuple(labels), tuple(leaves), bounds, numbers)
 
@@ -165,10 +165,15 @@ class Hierarchy:
             raise not_total(column.name, values, absent, self.root, self.height)
         return np.asarray(found, dtype=np.int64)
 
-    def _bounds(self, position: Counts, used: Sequence[Codes]) -> tuple[npt.NDArray[np.float64], ...] | None:
-        numbers = self.numbers
-        if numbers is None:
-            return None
+    def _numbers_for(self, column: Column) -> npt.NDArray[np.float64] | None:
+        """The values as numbers, if the column holds numbers, plainly or in its own spelling."""
+        if column.spelling is not None and column.spelling.number is not None:
+            return spelled_numbers(column.spelling, self.values)
+        return self.numbers if _holds_numbers(column.values.type) else None
+
+    def _bounds(
+        self, position: Counts, used: Sequence[Codes], numbers: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], ...]:
         bounds = [np.column_stack([numbers[position], numbers[position]])]
         for codes, names, present in zip(self.maps, self.names, used, strict=True):
             least, greatest = np.full(len(names), np.nan), np.full(len(names), np.nan)

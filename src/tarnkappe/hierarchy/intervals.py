@@ -28,7 +28,6 @@ from tarnkappe.hierarchy.numbers import (
     floor_quotient,
     is_whole,
     number_text,
-    parse_number,
 )
 from tarnkappe.hierarchy.partition import (
     Cuts,
@@ -174,8 +173,8 @@ class Intervals(Builder):
 
 def _numbers(domain: Domain) -> list[Decimal | None]:
     """The values as numbers; None for what a column of numbers holds besides finite ones."""
-    numbers = [parse_number(text) for text in domain.texts]
-    if None in numbers and not pa.types.is_floating(domain.values.type):
+    numbers = domain.numbers
+    if None in numbers and domain.spelling is None and not pa.types.is_floating(domain.values.type):
         text = domain.texts[numbers.index(None)]
         raise HierarchyError(
             f"intervals needs numbers, but {domain.owner} has the value '{text}': correct it or use another "

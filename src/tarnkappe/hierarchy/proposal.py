@@ -16,7 +16,7 @@ from tarnkappe.hierarchy.frequent import Frequent
 from tarnkappe.hierarchy.hierarchy import Hierarchy
 from tarnkappe.hierarchy.intervals import Intervals
 from tarnkappe.hierarchy.masking import Masking
-from tarnkappe.hierarchy.numbers import EXACT, floor_quotient, is_whole, number_text, parse_number
+from tarnkappe.hierarchy.numbers import EXACT, floor_quotient, is_whole, number_text
 from tarnkappe.hierarchy.root import RootOnly
 from tarnkappe.table import Column
 
@@ -90,10 +90,13 @@ def _choose(domain: Domain) -> tuple[Builder, str]:
         return RootOnly(), "all values are missing"
     years = _date_years(domain)
     if years is not None:
-        return _for_dates(*years)
-    numbers = [parse_number(text) for text in domain.texts]
+        return _for_dates(
+            *years, is_open=bool(domain.spelling and domain.spelling.date and domain.spelling.date.open)
+        )
+    numbers = domain.numbers
     finite = sorted(number for number in numbers if number is not None)
-    is_number = pa.types.is_floating(domain.values.type) or len(finite) == len(numbers)
+    spelled = domain.spelling is not None and domain.spelling.number is not None
+    is_number = spelled or pa.types.is_floating(domain.values.type) or len(finite) == len(numbers)
     if is_number and len(finite) > FEW_NUMBERS and not _is_coded(domain):
         return _for_numbers(domain, finite)
     return _for_categories(domain, FEW_NUMBERS if is_number else FEW_CATEGORIES)
@@ -102,6 +105,9 @@ def _choose(domain: Domain) -> tuple[Builder, str]:
 def _date_years(domain: Domain) -> tuple[int, int] | None:
     """The first and the last year of dates, or None if the values are no dates."""
     kind = domain.values.type
+    if domain.moments is not None:
+        known = [moment.time.year for moment in domain.moments if moment is not None]
+        return (min(known), max(known)) if known else None
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         years = pc.min_max(pc.year(domain.values))
         return int(years["min"].as_py()), int(years["max"].as_py())
@@ -114,7 +120,12 @@ def _date_years(domain: Domain) -> tuple[int, int] | None:
     return min(found), max(found)
 
 
-def _for_dates(first: int, last: int) -> tuple[Builder, str]:
+def _for_dates(first: int, last: int, is_open: bool = False) -> tuple[Builder, str]:
+    if is_open:
+        levels = ["year", *(["five-years", "decade"] if last - first >= 10 else [])]
+        return Dates(tuple(levels)), (
+            f"the values are dates from {first} to {last}, of which only the years are sure (--dates decides)"
+        )
     levels = ["month", "quarter", "year"] if last - first < 5 else ["month", "year"]
     if last - first >= 10:
         levels.append("decade")

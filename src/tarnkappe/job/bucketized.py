@@ -24,10 +24,13 @@ from tarnkappe.privacy.verify import SHOWN, quote, text, verify
 from tarnkappe.recoding import Bucketization, Buckets, Suppression
 from tarnkappe.risk import attack_all
 from tarnkappe.risk.attacks import Linking
-from tarnkappe.table import State, Table, read, write
+from tarnkappe.table import State, Table, write
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.files import suffix_of
+from tarnkappe.table.read import as_typed, read_written
 from tarnkappe.table.row_tuples import row_tuples
+from tarnkappe.table.write import csv_style, without_guards
 
 BUCKET = "bucket"
 
@@ -201,16 +204,19 @@ def _require_unchanged(connection: duckdb.DuckDBPyConnection, result: Bucketized
             )
 
 
-def write_tables_verified(result: Bucketized, places: Mapping[str, Path], delimiter: str) -> Bucketized:
+def write_tables_verified(
+    result: Bucketized, places: Mapping[str, Path], delimiter: str | None, excel: bool = False
+) -> Bucketized:
     """Write the tables and verify them again, from what was written."""
     written: dict[str, pa.Table] = {}
     for name, path in places.items():
         expected = result.tables[name]
-        write(Table(expected), path, delimiter=delimiter)
-        found = read(path, delimiter=delimiter if path.suffix in {".csv", ".txt"} else None).data
+        write(Table(expected), path, delimiter=delimiter, excel=excel, reading=result.input.reading)
+        style = csv_style(result.input.reading, suffix_of(path), delimiter, excel)
+        found = without_guards(read_written(path, style), style)
         if found.column_names != expected.column_names or found.num_rows != expected.num_rows:
             raise VerificationError(f"what was written of the table '{name}' differs: it was not handed over")
-        written[name] = found.cast(expected.schema)  # text formats forget types
+        written[name] = as_typed(found, expected.schema)  # text formats forget types
         if not written[name].equals(expected):
             raise VerificationError(f"what was written of the table '{name}' differs: it was not handed over")
     return verify_tables(result, written)

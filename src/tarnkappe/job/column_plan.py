@@ -49,7 +49,7 @@ class Unnamed(StrEnum):
                 f"{', '.join(others)}: no role was given, and [columns] says that every column needs one: "
                 'write [columns.NAME] with role = "identifier" to leave one out'
             )
-        return Table(table.data, {**table.roles, **dict.fromkeys(others, Role.INSENSITIVE)})
+        return Table(table.data, {**table.roles, **dict.fromkeys(others, Role.INSENSITIVE)}, table.reading)
 
 
 @checked
@@ -180,7 +180,7 @@ def published_too(table: Table, names: Iterable[str]) -> Table:
     for name in chosen:
         if table.roles[name] not in (Role.UNSTATED, Role.INSENSITIVE):
             raise ColumnError(f"the column '{name}' is given two roles: {table.roles[name]} and insensitive")
-    return Table(table.data, {**table.roles, **dict.fromkeys(chosen, Role.INSENSITIVE)})
+    return Table(table.data, {**table.roles, **dict.fromkeys(chosen, Role.INSENSITIVE)}, table.reading)
 
 
 def weigh(loss: Loss, plans: Mapping[str, ColumnPlan]) -> Loss:

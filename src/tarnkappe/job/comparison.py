@@ -246,7 +246,7 @@ class _Run:
         order = random.permutation(self._table.num_rows)
         held_out = order[: round(HELD_OUT * len(order))]
         parts = [
-            Table(self._table.data.take(np.sort(rows)), self._table.roles)
+            self._table.with_data(self._table.data.take(np.sort(rows)))
             for rows in (order[len(held_out) :], held_out)
         ]
         try:

@@ -20,7 +20,7 @@ from tarnkappe.engines.stored import StoredTable
 from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
 from tarnkappe.job.engine_verification import verify_written
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
-from tarnkappe.job.job import Job
+from tarnkappe.job.job import READING_KEYS, Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.pipeline import refuse_nothing, solve
 from tarnkappe.job.preparation import Preparation, prepare
@@ -161,8 +161,7 @@ def _opened(job: Job, target: Path | None) -> Iterator[Engine]:
         database=source.database,
         table=source.table,
         query=source.query,
-        delimiter=source.delimiter,
-        encoding=source.encoding,
+        options=source.options,
         memory_limit=source.memory_limit,
         output_delimiter=job.output.delimiter,
     ) as duckdb:
@@ -171,8 +170,8 @@ def _opened(job: Job, target: Path | None) -> Iterator[Engine]:
 
 FOREIGN = {
     "duckdb": ("sheet",),
-    "postgresql": ("path", "delimiter", "encoding", "sheet"),
-    "spark": ("database", "table", "query", "delimiter", "encoding", "sheet"),
+    "postgresql": ("path", *READING_KEYS),
+    "spark": ("database", "table", "query", *READING_KEYS),
 }
 """What an engine cannot do anything with."""
 
@@ -219,7 +218,7 @@ def _prepared(
     if population is not None:  # values are compared with those of another table
         data = pa.table({name: plain(data.column(name)) for name in names})
     return prepare(
-        Table(data, {name: table.roles[name] for name in names}),
+        Table(data, {name: table.roles[name] for name in names}, counted.table.reading),
         job.columns,
         job.privacy,
         job.loss,
@@ -256,7 +255,7 @@ def _decided(
     num_rows = rows.num_rows
     place = job.output.path or f"table {job.output.table} of the database"
     return Result(
-        input=StoredTable.of(table.column_names, table.roles, num_rows, engine.source),
+        input=StoredTable.of(table.column_names, table.roles, num_rows, engine.source, engine.reading),
         release=StoredTable.of(names, table.roles, num_rows - state.suppressed_rows, place),
         problem=problem,
         solution=solution,

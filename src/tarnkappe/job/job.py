@@ -29,6 +29,20 @@ from tarnkappe.table.formats.address import local_file
 SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
 SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
 
+READING_KEYS = (
+    "delimiter",
+    "encoding",
+    "quote",
+    "header",
+    "decimal",
+    "dates",
+    "missing",
+    "bad_lines",
+    "sheet",
+    "types",
+)
+"""What can be said about how a file is written; the same as the arguments of `read`."""
+
 ENGINES = ("memory", "duckdb", "postgresql", "spark")
 
 
@@ -49,6 +63,13 @@ class Source:
     sheet: str | None = None
     engine: str = "memory"
     memory_limit: str | None = None
+    quote: str | None = None
+    header: bool | str | None = None
+    decimal: str | None = None
+    dates: str | None = None
+    missing: tuple[str, ...] | None = None
+    bad_lines: str | None = None
+    types: Mapping[str, str] | None = dataclasses.field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
@@ -73,8 +94,13 @@ class Source:
         if self.database is not None:
             return read(self.database, table=self.table, query=self.query, progress=progress)
         assert self.path is not None
-        options = {"delimiter": self.delimiter, "encoding": self.encoding, "sheet": self.sheet}
-        return read(self.path, progress=progress, **options)
+        return read(self.path, progress=progress, **self.options)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is stated about how the file is written."""
+        given = {name: getattr(self, name) for name in READING_KEYS}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @checked
@@ -82,15 +108,17 @@ class Source:
 class Output:
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
-    Rows are shuffled unless told otherwise: their order links releases.
+    Rows are shuffled unless told otherwise: their order links releases. A CSV file is written as the input
+    is, unless a delimiter is given or it is for Excel.
     """
 
     path: str | None = None
     table: str | None = None
-    delimiter: str = ";"
+    delimiter: str | None = None
     shuffle: bool = True
     report: str | None = None
     manifest: str | None = None
+    excel: bool = False
 
 
 @checked
@@ -154,6 +182,9 @@ class Job:
         said = {key: search.pop(key) for key in SEARCH_KEYS if key in search}
         reading = dict(_section(content, "input"))
         several_rows = reading.pop("several_rows_per_person", False)
+        columns, types = split_types(columns)
+        if types:
+            reading["types"] = types
         return cls(
             input=_source({"input": reading}, "input", folder),
             population=_source(content, "population", folder) if "population" in content else None,
@@ -279,6 +310,24 @@ def split_columns(section: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     if said is None or isinstance(said, Mapping):
         return columns, Unnamed.WITHHOLD
     return columns, columns.pop("unnamed")
+
+
+def split_types(columns: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The columns without what they say of their type, and this: `type` and, for dates, `format`."""
+    rest: dict[str, Any] = {}
+    types: dict[str, str] = {}
+    for name, plan in columns.items():
+        if not isinstance(plan, Mapping) or not {"type", "format"} & set(plan):
+            rest[name] = plan
+            continue
+        kind, form = plan.get("type", "date"), plan.get("format")
+        if not isinstance(kind, str) or not isinstance(form, str | None):
+            raise JobError(f'[columns.{name}]: type and format are texts, as in type = "date"')
+        if form is not None and kind != "date":
+            raise JobError(f"[columns.{name}]: only dates have a format, not {shown(kind)}")
+        types[name] = kind if form is None else f"{kind}:{form}"
+        rest[name] = {key: value for key, value in plan.items() if key not in ("type", "format")}
+    return rest, types
 
 
 def column_section(name: str, plan: Any, folder: Path) -> ColumnPlan:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tarnkappe.job.job import Job
 from tarnkappe.job.result import Result
+from tarnkappe.table import Table
 from tarnkappe.table.files import replace_atomically
 
 
@@ -35,9 +36,16 @@ def manifest(
         **({"sha256_of_tables": {n: _sha256(file) for n, file in tables.items()}} if tables else {}),
         "roles": {name: str(role) for name, role in result.input.roles.items()},
         "accepted": job.accepted,
+        **_reading(result.input),
         "promises": [model.promise for model in result.problem.models],
         **{key: value for key, value in result.to_dict().items() if key != "output"},
     }
+
+
+def _reading(table: Table) -> dict[str, Any]:
+    """How a text file was read; other formats say it themselves."""
+    is_text = table.reading is not None and table.reading.encoding is not None
+    return {"reading": table.reading.to_dict()} if table.reading and is_text else {}
 
 
 def write_manifest(

@@ -71,9 +71,11 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
             refuse_nothing(result)
             with watch.stage("write"):
                 if isinstance(result, Bucketized):
-                    result = write_tables_verified(result, made.tables, job.output.delimiter)
+                    result = write_tables_verified(
+                        result, made.tables, job.output.delimiter, job.output.excel
+                    )
                 else:
-                    result = write_verified(result, made.release, job.output.delimiter)
+                    result = write_verified(result, made.release, job.output.delimiter, job.output.excel)
                 result = dataclasses.replace(result, output=job.output.path)
         if made.report is not None:
             with watch.stage("report"):

@@ -28,7 +28,7 @@ def draw_sample(
     for model in models:
         if isinstance(model, DifferentialPrivacy):
             _require_conditions(table, plans, suppression_limit)
-            table = Table(table.data.filter(pa.array(model.draw(table.num_rows, seed))), table.roles)
+            table = table.with_data(table.data.filter(pa.array(model.draw(table.num_rows, seed))))
     return table
 
 

@@ -15,7 +15,10 @@ from tarnkappe.job.true_cells import require_true_cells
 from tarnkappe.privacy import Scope
 from tarnkappe.privacy.verify import Verification, verify
 from tarnkappe.recoding import Pass
-from tarnkappe.table import MISSING, SUPPRESSED, read, write
+from tarnkappe.table import MISSING, SUPPRESSED, write
+from tarnkappe.table.files import suffix_of
+from tarnkappe.table.read import as_typed, read_written
+from tarnkappe.table.write import csv_style, without_guards
 
 
 def verify_release(result: Result, release: pa.Table) -> Result:
@@ -58,11 +61,12 @@ def _with_withheld(release: pa.Table, withheld: pa.Table) -> pa.Table:
     return release
 
 
-def write_verified(result: Result, path: Path, delimiter: str) -> Result:
-    """Write the release and verify it again, from what was written."""
-    write(result.release, path, delimiter=delimiter)
-    written = read(path, delimiter=delimiter if path.suffix in {".csv", ".txt"} else None).data
-    return verify_release(result, _as_released(written, result))
+def write_verified(result: Result, path: Path, delimiter: str | None, excel: bool = False) -> Result:
+    """Write the release in the spelling of the input and verify it again, from what was written."""
+    reading = result.input.reading
+    write(result.release, path, delimiter=delimiter, excel=excel, reading=reading)
+    style = csv_style(reading, suffix_of(path), delimiter, excel)
+    return verify_release(result, _as_released(without_guards(read_written(path, style), style), result))
 
 
 def _as_released(written: pa.Table, result: Result) -> pa.Table:
@@ -70,7 +74,7 @@ def _as_released(written: pa.Table, result: Result) -> pa.Table:
     expected = result.release.data
     if written.column_names != expected.column_names or written.num_rows != expected.num_rows:
         raise VerificationError("what was written differs from the release: it was not handed over")
-    written = written.cast(expected.schema)
+    written = as_typed(written, expected.schema)
     if not written.equals(expected):
         raise VerificationError("what was written differs from the release: it was not handed over")
     return written

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError, NotFoundError
-from tarnkappe.job.job import refuse_unknown
+from tarnkappe.job.job import READING_KEYS, refuse_unknown
 from tarnkappe.service.files import TABLE
 from tarnkappe.service.people import Person
 from tarnkappe.service.settings import ServiceSettings
@@ -22,10 +22,10 @@ from tarnkappe.service.work import Kind
 SOURCES = ("input", "population", "people", "sensitive_table")
 """Sections that say where rows come from."""
 NAMED = ("file", "job", "database")
-READING = ("what", "table", "delimiter", "encoding", "sheet")
+READING = ("what", "table", *READING_KEYS)
 BESIDE = {"input": ("several_rows_per_person", "engine", "memory_limit"), "people": ("names",)}
 ENGINES = ("memory", "duckdb")
-OUTPUT = ("shuffle",)
+OUTPUT = ("shuffle", "excel")
 RELATION = ("columns", "keys", "least_rows", "within", "ordered_like")
 RELEASE = "release"
 MOST_NESTED = 20

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from tarnkappe.errors import LimitError
 from tarnkappe.service.spreadsheet import neutral
 from tarnkappe.table.formats.excel_write import write_excel
-from tarnkappe.table.formats.text_write import csv_blocks
+from tarnkappe.table.formats.text_write import CsvStyle, csv_blocks
 
 PIECE = 2**20
 ROWS = 2**16
@@ -109,6 +109,6 @@ def _arrow(empty: pa.Table, pieces: Iterator[pa.Table]) -> Iterator[bytes]:
 def _csv(empty: pa.Table, pieces: Iterator[pa.Table], formulas: Formulas) -> Iterator[bytes]:
     """With a header even where there are no rows."""
     made_safe = neutral if formulas is Formulas.NEUTRALIZE else lambda table: table
-    yield from map(bytes, csv_blocks(made_safe(empty), ","))
+    yield from map(bytes, csv_blocks(made_safe(empty), CsvStyle()))
     for piece in pieces:
-        yield from map(bytes, csv_blocks(made_safe(piece), ",", header=False))
+        yield from map(bytes, csv_blocks(made_safe(piece), CsvStyle(), header=False))

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from tarnkappe.errors import InputError, LimitError
 from tarnkappe.service.settings import Limits
-from tarnkappe.table.files import COMPRESSED, SUFFIXES, Format, format_of, is_compressed, suffix_of
+from tarnkappe.table.compression import GZIP, compression_of
+from tarnkappe.table.files import READ_ONLY, Format, format_of, is_compressed, suffix_of
+from tarnkappe.table.files import SUFFIXES as ALL_SUFFIXES
 
 PIECE = 2**20
 MOST_MEMBERS = 10_000
@@ -32,14 +34,20 @@ FOREIGN = (
 )
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 
+SUFFIXES = tuple(suffix for suffix, form in ALL_SUFFIXES.items() if form not in READ_ONLY)
+"""What can be uploaded: only these formats can be looked into before a library parses them."""
+
 
 def suffix_for(name: str) -> str:
     """The suffix under which an upload is kept; nothing else of its name becomes part of a path."""
     path = Path(name)
     if suffix_of(path) not in SUFFIXES:
         raise InputError(f"this kind of file is not known: its name should end in {', '.join(SUFFIXES)}")
-    format_of(Path("file" + suffix_of(path) + (COMPRESSED if is_compressed(path) else "")))
-    return suffix_of(path) + (COMPRESSED if is_compressed(path) else "")
+    if compression_of(path) not in (None, "gzip"):
+        raise InputError("only files that gzip compressed can be uploaded: unpack it first")
+    packed = GZIP if is_compressed(path) else ""
+    format_of(Path("file" + suffix_of(path) + packed))
+    return suffix_of(path) + packed
 
 
 def inspect(path: Path, limits: Limits) -> None:

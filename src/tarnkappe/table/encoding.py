@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ import pyarrow.compute as pc
 from tarnkappe.errors import ColumnError
 from tarnkappe.table.grouping import group_codes, occurring, translate
 from tarnkappe.table.parallel import in_order
+from tarnkappe.table.spelling.moments import Precision
+from tarnkappe.table.spelling.spelling import Spelling
 from tarnkappe.table.table import MISSING, Table
 
 Codes = npt.NDArray[np.int32]
@@ -32,6 +35,9 @@ SPREAD_PER_ROW = 8
 LEAST_SPREAD = 2**16
 """Whole numbers that spread no further than this are encoded by marking them in an array."""
 
+
+EPOCH = datetime.datetime(1970, 1, 1)
+SECONDS_IN_A_DAY = 86_400
 
 FEW_ROWS = 100_000
 """Up to so many rows are encoded sooner than threads are started."""
@@ -82,8 +88,9 @@ class Levels:
 class Column:
     """One column as codes: code i stands for the i-th of the distinct values in ascending order.
 
-    Missing values are one value, the last. A joint column stands for several columns at once; its
-    `parts` tell for each joint code the code in each of them.
+    Missing values are one value, the last. Texts that a spelling reads as numbers or dates are in the order
+    of these; texts that it does not read come after them. A joint column stands for several columns at once;
+    its `parts` tell for each joint code the code in each of them.
     """
 
     name: str
@@ -91,6 +98,7 @@ class Column:
     values: pa.Array
     levels: Levels | None = None
     parts: tuple[tuple[Column, Codes], ...] = ()
+    spelling: Spelling | None = None
 
     @property
     def cardinality(self) -> int:
@@ -105,6 +113,8 @@ class Column:
     @cached_property
     def numbers(self) -> npt.NDArray[np.float64] | None:
         """The distinct values as numbers (a missing one as NaN), or None if they are not numbers."""
+        if self.spelling is not None:
+            return spelled_numbers(self.spelling, self.values.to_pylist())
         return as_numbers(self.values)
 
     def counts(self, weights: Counts | None = None) -> Counts:
@@ -144,7 +154,22 @@ def as_numbers(values: pa.Array) -> npt.NDArray[np.float64] | None:
     return np.asarray(number.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def encode_column(name: str, data: pa.ChunkedArray) -> Column:
+def spelled_numbers(spelling: Spelling, texts: Sequence[str | None]) -> npt.NDArray[np.float64] | None:
+    """Texts as numbers, dates (as days) or times (as seconds), or None if one of them is none of these."""
+    if spelling.number is not None:
+        numbers = [None if text is None else spelling.number_of(text) for text in texts]
+        if any(number is None and text is not None for number, text in zip(numbers, texts, strict=True)):
+            return None
+        return np.array([np.nan if number is None else float(number) for number in numbers])
+    moments = [None if text is None else spelling.moment_of(text) for text in texts]
+    if any(moment is None and text is not None for moment, text in zip(moments, texts, strict=True)):
+        return None
+    seconds = np.array([np.nan if m is None else (m.time - EPOCH).total_seconds() for m in moments])
+    clock = any(moment is not None and moment.precision is Precision.TIME for moment in moments)
+    return seconds if clock else seconds / SECONDS_IN_A_DAY
+
+
+def encode_column(name: str, data: pa.ChunkedArray, spelling: Spelling | None = None) -> Column:
     """Encode one column; the codes do not depend on the order of the rows.
 
     >>> column = encode_column("age", pa.chunked_array([[30, 18, None, 30]]))
@@ -161,7 +186,28 @@ def encode_column(name: str, data: pa.ChunkedArray) -> Column:
         codes, values = _encode_values(name, data)
     if codes.max(initial=-1) == len(values):
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return drop_unused(Column(name, codes, values))
+    column = drop_unused(Column(name, codes, values))
+    return column if spelling is None or not pa.types.is_string(values.type) else _in_order(column, spelling)
+
+
+def _in_order(column: Column, spelling: Spelling) -> Column:
+    """The column with its texts in the order of what they stand for."""
+    texts = column.values.to_pylist()
+    order = np.array(sorted(range(len(texts)), key=lambda place: _sort_key(texts[place], spelling)), np.int64)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    values = column.values.take(pa.array(order))
+    return Column(column.name, translate(column.codes, rank), values, spelling=spelling)
+
+
+def _sort_key(text: str | None, spelling: Spelling) -> tuple[int, Any, str]:
+    """First what is read, by its value; then other texts; the missing value is last."""
+    if text is None:
+        return 2, 0, ""
+    value: Any = spelling.number_of(text)
+    if value is None and (moment := spelling.moment_of(text)) is not None:
+        value = moment.time
+    return (1, 0, text) if value is None else (0, value, text)
 
 
 def _is_whole_number(kind: pa.DataType) -> bool:
@@ -275,7 +321,8 @@ def drop_unused(column: Column) -> Column:
     if used.all():
         return column
     rank = (np.cumsum(used) - 1).astype(np.int32)
-    return Column(column.name, translate(column.codes, rank), column.values.filter(pa.array(used)))
+    values = column.values.filter(pa.array(used))
+    return Column(column.name, translate(column.codes, rank), values, spelling=column.spelling)
 
 
 def encode(table: Table, columns: Sequence[str], progress: Progress | None = None) -> dict[str, Column]:
@@ -285,7 +332,9 @@ def encode(table: Table, columns: Sequence[str], progress: Progress | None = Non
     if progress:
         progress("encoding", 0, len(names))
     on_all_cores = in_order if table.num_rows > FEW_ROWS else map
-    for column in on_all_cores(lambda name: encode_column(name, table.data.column(name)), names):
+    for column in on_all_cores(
+        lambda name: encode_column(name, table.data.column(name), table.spelling(name)), names
+    ):
         encoded[column.name] = column
         if progress:
             progress("encoding", len(encoded), len(names))

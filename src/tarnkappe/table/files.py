@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import os
+import shutil
 import stat
-import zlib
+import sys
+import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
+from tarnkappe.table.compression import DAMAGED, compression_in, compression_of, member_name, uncompressed
 from tarnkappe.table.overwriting import note_read, note_written, refuse_read
 from tarnkappe.table.staging import hidden_folder
 
@@ -26,6 +29,8 @@ class Format(StrEnum):
     PARQUET = "Parquet"
     EXCEL = "Excel"
     ARROW = "Arrow"
+    SPREADSHEET = "spreadsheet"
+    STATISTICS = "statistics"
 
 
 SUFFIXES = {
@@ -39,8 +44,25 @@ SUFFIXES = {
     ".xlsx": Format.EXCEL,
     ".arrow": Format.ARROW,
     ".feather": Format.ARROW,
+    ".xls": Format.SPREADSHEET,
+    ".xlsb": Format.SPREADSHEET,
+    ".ods": Format.SPREADSHEET,
+    ".dta": Format.STATISTICS,
+    ".sav": Format.STATISTICS,
+    ".zsav": Format.STATISTICS,
+    ".por": Format.STATISTICS,
+    ".sas7bdat": Format.STATISTICS,
+    ".xpt": Format.STATISTICS,
 }
-COMPRESSED = ".gz"
+READ_ONLY = (Format.SPREADSHEET, Format.STATISTICS)
+"""Formats that are read and never written."""
+TEXT_FORMATS = (Format.CSV, Format.JSON)
+TEXT_SUFFIXES = frozenset(suffix for suffix, form in SUFFIXES.items() if form in TEXT_FORMATS)
+
+STDIN = ("-", "/dev/stdin")
+"""Names of what is piped into a command."""
+PIECE = 2**20
+BEGINNINGS = {b"PAR1": Format.PARQUET, b"ARROW1": Format.ARROW, b"\xd0\xcf\x11\xe0": Format.SPREADSHEET}
 
 
 def suffix_of(path: Path) -> str:
@@ -49,13 +71,13 @@ def suffix_of(path: Path) -> str:
     >>> suffix_of(Path("Patients.CSV.gz"))
     '.csv'
     """
-    name = path.name.lower().removesuffix(COMPRESSED)
-    return Path(name).suffix
+    name = path.name.lower()
+    return Path(name.removesuffix(Path(name).suffix) if compression_of(path) else name).suffix
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether the name says that the content is gzipped."""
-    return path.name.lower().endswith(COMPRESSED)
+    """Whether the name says that the content is compressed."""
+    return compression_of(path) is not None
 
 
 def format_of(path: Path) -> Format:
@@ -65,26 +87,110 @@ def format_of(path: Path) -> Format:
         raise ParameterError(
             f"{path}: the suffix '{path.suffix}' stands for no known format: use one of {', '.join(SUFFIXES)}"
         )
-    if is_compressed(path) and chosen not in (Format.CSV, Format.JSON):
-        raise ParameterError(f"{path}: a gzipped {chosen} file is not supported: only text is gzipped")
+    if is_compressed(path) and chosen not in TEXT_FORMATS:
+        raise ParameterError(f"{path}: a compressed {chosen} file is not supported: only text is compressed")
     return chosen
 
 
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """An open file with its name and size; `stream` gives its content uncompressed."""
+def written_format(path: Path) -> Format:
+    """The format in which a file of this name is written."""
+    form = format_of(path)
+    if form in READ_ONLY:
+        raise ParameterError(f"{path}: this format is read but not written: choose .csv, .xlsx or .parquet")
+    if compression_of(path) not in (None, "gzip"):
+        raise ParameterError(f"{path}: what is written is compressed by gzip only: end the name in .gz")
+    return form
 
-    path: Path
-    size: int
-    raw: BinaryIO
-    stream: BinaryIO
+
+class Source:
+    """An open file with its name and size; `stream` gives its content uncompressed.
+
+    Attributes:
+        path: as the user names it.
+        size: in bytes, as it lies on the disk.
+        compression: how it is compressed, or None.
+        member: of an archive, the name of the file that is read.
+    """
+
+    def __init__(self, path: Path, size: int, raw: BinaryIO, member: str | None = None) -> None:
+        self.path, self.size, self.raw = path, size, raw
+        self.compression = self._found_compression()
+        self.member = None
+        if self.compression == "zip":
+            self.member = member_name(raw, path, member, TEXT_SUFFIXES)
+        elif member is not None:
+            raise ParameterError("`sheet` does not apply to a file with one table: leave it out")
+        self.stream: BinaryIO
+        self.restart()
+
+    def _found_compression(self) -> str | None:
+        """By the content, in files that are text or whose name says that they are compressed."""
+        beginning = self.raw.read(16)
+        self.raw.seek(0)
+        found, named = compression_in(beginning), compression_of(self.path)
+        if self.is_piped:
+            return None if found == "zip" and _is_workbook(self.raw) else found
+        if named is not None and found is None:
+            raise InputError(f"{self.path}: the file is not {WAYS.get(named, named)}, damaged or cut off")
+        is_text = SUFFIXES.get(suffix_of(self.path)) in TEXT_FORMATS
+        return found if named is not None or is_text else None
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether it has no name."""
+        return str(self.path) in STDIN
+
+    @property
+    def suffix(self) -> str:
+        """The suffix that tells the format, if it has a name."""
+        return suffix_of(Path(self.member) if self.member else self.path)
+
+    @property
+    def form(self) -> Format:
+        """The format: by the name, or by the content of what has none."""
+        if self.member is not None:
+            return format_of(Path(self.member))
+        return self._sniffed() if self.is_piped else format_of(self.path)
+
+    def restart(self) -> None:
+        """Begin again with the content."""
+        self.raw.seek(0)
+        if self.compression is None:
+            self.stream = self.raw
+        else:
+            self.stream = uncompressed(self.raw, self.compression, self.path, self.member)
+
+    def _sniffed(self) -> Format:
+        """The format of what has no name."""
+        beginning = self.read(64)
+        self.restart()
+        if self.compression is None and beginning.startswith(b"PK"):
+            return Format.EXCEL
+        found = next((form for mark, form in BEGINNINGS.items() if beginning.startswith(mark)), None)
+        if found is not None:
+            return found
+        return Format.JSON if beginning.lstrip()[:1] in (b"{", b"[") else Format.CSV
 
     def read(self, size: int) -> bytes:
         """The next bytes of the content, fewer than `size` only at its end."""
         try:
-            return self.stream.read(size)
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError(f"{self.path}: the file is not gzipped, damaged or cut off") from None
+            content = self.stream.read(size)
+            while self.compression not in (None, "gzip") and 0 < len(content) < size:
+                more = self.stream.read(size - len(content))  # these streams give what they have at hand
+                if not more:
+                    break
+                content += more
+            return content
+        except DAMAGED:
+            raise self._damaged() from None
+        except OSError as error:
+            if self.compression is None or error.errno is not None:
+                raise  # the disk, not the content
+            raise self._damaged() from None
+
+    def _damaged(self) -> InputError:
+        way = WAYS.get(self.compression or "", self.compression)
+        return InputError(f"{self.path}: the file is not {way}, damaged or cut off")
 
     def chunks(self, size: int) -> Iterator[tuple[bytes, bool]]:
         """The content in pieces, each with whether it is the last."""
@@ -100,15 +206,48 @@ class Source:
         return self.raw.tell()
 
 
+WAYS = {"gzip": "gzipped", "zip": "a zip archive"}
+
+
+def _is_workbook(raw: BinaryIO) -> bool:
+    try:
+        with zipfile.ZipFile(raw) as archive:
+            return "[Content_Types].xml" in archive.NameToInfo
+    except (zipfile.BadZipFile, ValueError, OSError):
+        return False
+    finally:
+        raw.seek(0)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[Source]:
-    """Open a file for reading; a file that is another at the end than at the beginning is refused."""
+def _piped(path: Path, member: str | None) -> Iterator[Source]:
+    """What is piped into a command, kept in a file without a name while it is read."""
+    with tempfile.TemporaryFile() as raw:
+        shutil.copyfileobj(sys.stdin.buffer, raw, PIECE)
+        size = raw.tell()
+        raw.seek(0)
+        if not size:
+            raise InputError("nothing was piped in")
+        yield Source(path, size, cast(BinaryIO, raw), member)
+
+
+@contextmanager
+def opened(path: Path, member: str | None = None) -> Iterator[Source]:
+    """Open a file for reading; a file that is another at the end than at the beginning is refused.
+
+    Args:
+        path: of the file; `-` is what is piped in.
+        member: of an archive with several tables, the name of the one to read.
+    """
+    if str(path) in STDIN:
+        with _piped(path, member) as source:
+            yield source
+        return
     before = _stamp(path)
     note_read(path)
     try:
         with path.open("rb") as raw:
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_compressed(path) else raw
-            yield Source(path, before.size, raw, stream)
+            yield Source(path, before.size, raw, member)
     except InputError:
         # What was found wrong may be nothing but the trace of somebody else's writing.
         _refuse_change(path, before)

@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.parameters import shown
+from tarnkappe.table.reading import Reading
+from tarnkappe.table.spelling.spelling import Spelling
 
 MISSING = "(missing)"
 """How a missing value is shown. It is a value like any other: it can be grouped and generalized."""
@@ -55,6 +57,8 @@ WITHHELD = (Role.IDENTIFIER, Role.UNSTATED)
 class Table:
     """Arrow data and the role of each column; a column without a stated role is in no release.
 
+    What was read from a file knows how (`reading`), so that it is written in the same way.
+
     >>> import pyarrow as pa
     >>> table = Table(pa.table({"age": [34, 45], "diagnosis": ["flu", None]}))
     >>> table = table.with_roles(quasi_identifiers=["age"], sensitive=["diagnosis"])
@@ -64,6 +68,7 @@ class Table:
 
     data: pa.Table
     roles: Mapping[str, Role] = dataclasses.field(default_factory=dict)
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         names = self.data.column_names
@@ -143,7 +148,16 @@ class Table:
         for name, role in named:
             if chosen.setdefault(self.require(name), role) is not role:
                 raise ColumnError(f"the column '{name}' is given two roles: {chosen[name]} and {role}")
-        return Table(self.data, chosen)
+        return Table(self.data, chosen, self.reading)
+
+    def with_data(self, data: pa.Table) -> Table:
+        """Other rows of the same columns, with the same roles and spellings."""
+        return Table(data, self.roles, self.reading)
+
+    def spelling(self, name: str) -> Spelling | None:
+        """How the texts of a column are spelled, where they stand for numbers or dates."""
+        found = None if self.reading is None else self.reading.spelling(name)
+        return found if found is not None and (found.number or found.date) else None
 
     def to_pandas(self) -> Any:
         """The data as a pandas data frame."""

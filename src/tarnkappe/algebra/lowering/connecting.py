@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tarnkappe.algebra.lowering.backend import Backend, Source
 from tarnkappe.errors import ParameterError
-from tarnkappe.table.files import COMPRESSED, suffix_of
+from tarnkappe.table.compression import GZIP
+from tarnkappe.table.files import suffix_of
 from tarnkappe.table.formats.address import database_file, is_address, is_duckdb, shown, split_address
 from tarnkappe.table.formats.database import DRIVERS
 
@@ -70,4 +71,4 @@ def _folder(folder: Path) -> dict[str, Source]:
 
 def _name(path: Path) -> str:
     """What a file is called without its endings."""
-    return path.name.removesuffix(COMPRESSED).removesuffix(suffix_of(path))
+    return path.name.removesuffix(GZIP).removesuffix(suffix_of(path))

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from tarnkappe.risk.attacks import Attack, Target
 from tarnkappe.risk.repairs.repair import Proposal, Repair, released_rows, replay, stopped
-from tarnkappe.table import Table
 
 MOST_ORDERS = 20
 
@@ -27,7 +26,7 @@ class Shuffle(Repair):
         for _ in range(MOST_ORDERS):
             order = list(range(table.num_rows))
             secrets.SystemRandom().shuffle(order)
-            shuffled = Table(table.data.take(pa.array(order, pa.int64())), table.roles)
+            shuffled = table.with_data(table.data.take(pa.array(order, pa.int64())))
             after = replay(attack, target, shuffled)
             if stopped(after):
                 return Proposal(cls.name, "Shuffle the rows.", shuffled, 0, 0, True, after)

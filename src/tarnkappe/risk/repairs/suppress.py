@@ -59,7 +59,7 @@ def _number(number: int, what: str, plural: str) -> str:
 def _without(target: Target, kept: Mask) -> Table:
     table = released_rows(target)
     classes = target.classes.ids[: table.num_rows]
-    return Table(table.data.filter(np.asarray(kept)[classes]), table.roles)
+    return table.with_data(table.data.filter(np.asarray(kept)[classes]))
 
 
 def _with_kept(target: Target, kept: Mask) -> Target:

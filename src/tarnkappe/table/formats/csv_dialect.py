@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
+import itertools
 from pathlib import Path
 
 from tarnkappe.errors import InputError, ParameterError
@@ -16,6 +19,10 @@ from tarnkappe.table.formats.csv_records import (
     Records,
     find_records,
 )
+from tarnkappe.table.spelling.quantities import MOSTLY_NUMBERS, is_quantity
+
+MOST_ROWS = 1000
+"""So many rows are looked at where their cells decide."""
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 """The delimiters that are looked for."""
@@ -87,9 +94,10 @@ def find_dialect(
     r"""Find out how a file is written from its beginning; what the caller states is taken as stated.
 
     A delimiter explains a file if it divides every line into the same number of fields, two or more.
-    When several do, one that needs no quotes in the middle of fields wins; when several are equally
-    good, the file is refused. An apostrophe is taken for the quote only if the file begins with one
-    or nothing else explains it, so that no apostrophe is lost that belongs to the data.
+    When several do, one that needs no quotes in the middle of fields wins, then the one that gives more
+    columns of numbers and dates; when several are equally good, the file is refused. An apostrophe is taken
+    for the quote only if the file begins with one or nothing else explains it, so that no apostrophe is lost
+    that belongs to the data.
 
     >>> find_dialect(Path("f.csv"), b"a;b\n1,5;2\n", True).delimiter
     ';'
@@ -110,8 +118,9 @@ def find_dialect(
     for mark in quotes:
         explaining = [look for look in looks[mark] if look.explains]
         if explaining:
-            return _only_one(path, [look for look in explaining if look.clean] or explaining)
-    return _least_bad(path, looks[quotes[0] if quote is not None else '"'], delimiter)
+            clean = [look for look in explaining if look.clean] or explaining
+            return _only_one(path, clean, sample, complete)
+    return _least_bad(path, looks[quotes[0] if quote is not None else '"'], delimiter, sample, complete)
 
 
 def _look(sample: bytes, complete: bool, dialect: Dialect) -> _Look:
@@ -119,11 +128,14 @@ def _look(sample: bytes, complete: bool, dialect: Dialect) -> _Look:
     return _Look(dialect, found)
 
 
-def _only_one(path: Path, looks: list[_Look]) -> Dialect:
+def _only_one(path: Path, looks: list[_Look], sample: bytes, complete: bool) -> Dialect:
     by_delimiter = {look.dialect.delimiter: look.dialect for look in looks}
     if len(by_delimiter) > 1 and "\t" in by_delimiter and suffix_of(path) == ".tsv":
         return by_delimiter["\t"]
     if len(by_delimiter) > 1:
+        typed = [_typed_columns(sample, complete, look) for look in looks]
+        if typed.count(max(typed)) == 1:
+            return looks[typed.index(max(typed))].dialect
         counts = " and ".join(
             f"{DELIMITERS[look.dialect.delimiter]} ({look.found.first_fields} columns)" for look in looks
         )
@@ -133,7 +145,26 @@ def _only_one(path: Path, looks: list[_Look]) -> Dialect:
     return looks[0].dialect
 
 
-def _least_bad(path: Path, looks: list[_Look], delimiter: str | None) -> Dialect:
+def _typed_columns(sample: bytes, complete: bool, look: _Look) -> int:
+    """How many columns hold numbers or dates, below the first line."""
+    dialect = look.dialect
+    end = find_records(sample, dialect.delimiter, dialect.quote, complete=complete).end
+    text = sample[look.found.first_end : end].decode("utf-8", "replace")
+    options = {"quotechar": dialect.quote} if dialect.quote else {"quoting": csv.QUOTE_NONE}
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, **options)
+    try:
+        rows = [row for row in itertools.islice(lines, MOST_ROWS) if len(row) == look.found.first_fields]
+    except csv.Error:
+        return 0
+    columns = [[cell for cell in column if cell] for column in zip(*rows, strict=True)]
+    return sum(
+        bool(cells) and sum(map(is_quantity, cells)) >= MOSTLY_NUMBERS * len(cells) for cells in columns
+    )
+
+
+def _least_bad(
+    path: Path, looks: list[_Look], delimiter: str | None, sample: bytes, complete: bool
+) -> Dialect:
     """No delimiter divides all lines alike: the file has one column, or a mistake that is yet to be found."""
     dividing = [look for look in looks if look.divides]
     if delimiter is not None:
@@ -141,7 +172,7 @@ def _least_bad(path: Path, looks: list[_Look], delimiter: str | None) -> Dialect
     if not dividing:
         return Dialect(NO_DELIMITER, looks[0].dialect.quote)
     best = max(look.agreement for look in dividing)
-    return _only_one(path, [look for look in dividing if look.agreement == best])
+    return _only_one(path, [look for look in dividing if look.agreement == best], sample, complete)
 
 
 def check_stated(delimiter: str | None, quote: str | None) -> None:

@@ -7,36 +7,125 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from tarnkappe.errors import InputError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import Source
-from tarnkappe.table.formats.csv_dialect import SAMPLE, Dialect, find_dialect, refuse_malformed
-from tarnkappe.table.formats.csv_records import find_records
+from tarnkappe.table.formats.csv_dialect import (
+    DELIMITERS,
+    MOST_ROWS,
+    SAMPLE,
+    Dialect,
+    check_stated,
+    find_dialect,
+    refuse_malformed,
+)
+from tarnkappe.table.formats.csv_header import (
+    Header,
+    find_header,
+    quoted_fields,
+    quotes_needlessly,
+    titles_above,
+)
+from tarnkappe.table.formats.csv_records import SOUND, UNFINISHED, find_records, without_odd_records
+from tarnkappe.table.formats.encoding_guess import DAMAGED, NAMES, UNDEFINED
 from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
-from tarnkappe.table.formats.names import check_names, chosen_names
-from tarnkappe.table.formats.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
+from tarnkappe.table.formats.names import chosen_names
+from tarnkappe.table.formats.unicode import (
+    Chunks,
+    Encoding,
+    find_encoding,
+    line_breaks,
+    require_utf8,
+    utf8_chunks,
+)
 from tarnkappe.table.parallel import in_order
+from tarnkappe.table.spelling.columns import QUOTED_MARK
+from tarnkappe.table.spelling.marks import MARKS
 
 LONGEST_RECORD = 2**26
+MOST_SKIPPED = 0.01
+"""The largest share of lines that may be left out."""
 
 
 @dataclasses.dataclass(frozen=True)
-class _Body:
-    """The records of a file after its header, and where in the file they begin."""
+class CsvOptions:
+    """What the user says about a CSV file; what is None is found out.
+
+    Attributes:
+        encoding: how characters are written.
+        delimiter: what stands between fields.
+        quote: what stands around fields ("" for nothing).
+        header: whether the first line names the columns.
+        skip_bad_lines: whether lines with another number of fields are left out, if they are few.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+    skip_bad_lines: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class CsvFile:
+    """How a CSV file is written, and its rows.
+
+    Attributes:
+        encoding: of its characters.
+        dialect: its delimiter and quote.
+        header: its column names.
+        line_end: what ends its lines.
+        skipped: the numbers of the lines that were left out, filled while the rows are read.
+    """
 
     source: Source
+    encoding: Encoding
     dialect: Dialect
-    names: list[str]
+    header: Header
+    line_end: str
+    titles: int
+    quotes_mean_text: bool
+    options: CsvOptions
     chunks: Chunks
     offset: int
     line: int
+    skipped: list[int] = dataclasses.field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.header.names)
 
     @property
     def skip_blank_lines(self) -> bool:
         """Whether an empty line means nothing; in a single column it is a missing value."""
         return len(self.names) > 1
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed about the file, in words."""
+        told = [*encoding_notes(self.encoding)]
+        if self.titles:
+            told.append(f"{self.titles} line{'s' if self.titles > 1 else ''} above the header were left out")
+        told += self.header.notes
+        if self.skipped:
+            told.append(
+                f"lines with another number of fields were left out: {len(self.skipped)}, the first is line "
+                f"{self.skipped[0]}"
+            )
+        return told
+
+
+def encoding_notes(encoding: Encoding) -> Iterator[str]:
+    """What was guessed about the encoding."""
+    if encoding.errors == DAMAGED:
+        yield "some bytes are no UTF-8: they were read as Windows-1252; --encoding changes it"
+    elif encoding.errors == UNDEFINED:
+        shown = f"{encoding.lines} line{'s show' if encoding.lines > 1 else ' shows'} it"
+        yield f"read as {NAMES[encoding.name]}, since it is no UTF-8 ({shown}); --encoding changes it"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,73 +139,137 @@ class _Block:
 
 
 def read_csv(
-    source: Source,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    quote: str | None = None,
-    columns: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    file: CsvFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
     """Read a CSV file; an empty field is a missing value, a quoted empty one is an empty text.
+
+    In a file that quotes whatever it holds, quotes mean nothing, and a quoted empty field is missing, too.
 
     Empty lines mean nothing, save in a file with a single column, where they are missing values.
     Columns become numbers, booleans, dates or times only where that loses nothing (see
     `exact_types`). What does not fit is refused with the line, and never with the content.
     """
-    body = _open_body(source, delimiter, encoding, quote)
-    wanted = chosen_names(body.names, columns, str(source.path))
+    source = file.source
+    wanted = chosen_names(file.names, columns, str(source.path))
     columns_in_blocks: list[list[pa.Array]] = [[] for _ in wanted]
-    for arrays in in_order(lambda block: _parse(block, body, wanted), _blocks(body)):
+    for arrays in in_order(lambda block: _parse(block, file, wanted), _blocks(file)):
         for blocks, array in zip(columns_in_blocks, arrays, strict=True):
             blocks.append(array)
         if progress:
             progress("reading", source.position, source.size)
     if not columns_in_blocks[0]:
         raise InputError(f"{source.path}: the file has a header but no rows")
-    return pa.table(dict(zip(wanted, in_order(joined, columns_in_blocks), strict=True)))
+    table = pa.table(dict(zip(wanted, in_order(joined, columns_in_blocks), strict=True)))
+    _refuse_many_skipped(file, table.num_rows)
+    return _without_empty_ends(table, file.header) if columns is None else table
 
 
-def text_blocks(
-    source: Source, *, delimiter: str | None = None, encoding: str | None = None, quote: str | None = None
-) -> tuple[list[str], Iterator[list[pa.Array]]]:
-    """The names of the columns, and the columns of one block of records after another, all of text.
+def text_blocks(file: CsvFile) -> Iterator[list[pa.Array]]:
+    """The columns of one block of records after another, all of text.
 
     For who cannot hold the file in memory. What is text and what could be a number is seen only at its
     end: `exactly_typed` tells it from the distinct values.
     """
-    body = _open_body(source, delimiter, encoding, quote)
-    return body.names, in_order(lambda block: _parse(block, body, body.names, typed=False), _blocks(body))
+    return in_order(lambda block: _parse(block, file, file.names, typed=False), _blocks(file))
 
 
-def _open_body(source: Source, delimiter: str | None, encoding: str | None, quote: str | None) -> _Body:
+def open_csv(source: Source, options: CsvOptions) -> CsvFile:
+    """Find out how a CSV file is written."""
+    encoding = find_encoding(source, options.encoding)
+    source.restart()
     chunks, offset = utf8_chunks(source, encoding)
     first, last = next(chunks)
     sample = first[:SAMPLE]
     complete = last and len(sample) == len(first)
-    dialect = find_dialect(source.path, sample, complete, delimiter=delimiter, quote=quote)
-    found = find_records(sample, dialect.delimiter, dialect.quote, complete=complete)
+    stated = {"delimiter": options.delimiter, "quote": options.quote}
+    above = _titles(sample, complete, stated)
+    dialect = find_dialect(source.path, sample[above:], complete, **stated)
+    found = find_records(sample[above:], dialect.delimiter, dialect.quote, complete=complete)
     if not found.records:
         refuse_malformed(source.path, found, 1, 1, dialect)
         raise InputError(f"{source.path}: there is no header line in the first {SAMPLE:,} bytes")
-    header = first[: found.first_end]
-    require_utf8(source.path, header, offset, 1)
-    return _Body(
+    top = first[: above + found.first_end]
+    require_utf8(source.path, top, offset, 1)
+    rows = _first_rows(sample[above : above + found.end], found.first_fields, dialect)
+    below = sample[above + found.first_end :]
+    loose = quotes_needlessly(below, dialect)
+    quoted = quoted_fields(top[above:], dialect)
+    in_quotes = [False if loose else mark for mark in quoted]
+    header = find_header(rows, in_quotes, options.header)
+    start = above + _header_end(sample[above:], dialect, header.lines, complete)
+    return CsvFile(
         source=source,
+        encoding=encoding,
         dialect=dialect,
-        names=_header_names(source, header, found.first_fields, dialect),
-        chunks=itertools.chain([(first[found.first_end :], last)], chunks),
-        offset=offset + found.first_end,
-        line=1 + line_breaks(header),
+        header=header,
+        line_end=_line_end(sample),
+        titles=line_breaks(sample[:above]),
+        quotes_mean_text=not loose,
+        options=options,
+        chunks=itertools.chain([(first[start:], last)], chunks),
+        offset=offset + start,
+        line=1 + line_breaks(first[:start]),
     )
 
 
-def _header_names(source: Source, header: bytes, fields: int, dialect: Dialect) -> list[str]:
-    record = _convert(header, [str(place) for place in range(fields)], dialect, skip_blank_lines=True)
-    return check_names([column[0].as_py() or "" for column in record.columns], str(source.path))
+def _titles(sample: bytes, complete: bool, stated: dict[str, str | None]) -> int:
+    """How many bytes of titles stand above the header; a file that is explained without has none."""
+    delimiters = tuple(DELIMITERS) if stated["delimiter"] is None else (stated["delimiter"],)
+    check_stated(stated["delimiter"], stated["quote"])
+    quote = '"' if stated["quote"] is None else stated["quote"]
+    for delimiter in delimiters:
+        found = find_records(sample, delimiter, quote, complete=complete)
+        if found.first_fields > 1 and not found.odd_records and found.fault in (SOUND, UNFINISHED):
+            return 0
+    return titles_above(sample, complete, delimiters, quote)
 
 
-def _blocks(body: _Body) -> Iterator[_Block]:
+def _first_rows(data: bytes, fields: int, dialect: Dialect) -> list[list[str | None]]:
+    """The first records with as many fields as the first, for a look at their cells."""
+    kept, _ = without_odd_records(data, dialect.delimiter, dialect.quote, fields, fields > 1, MOST_ROWS)
+    names = [str(place) for place in range(fields)]
+    try:
+        table = _convert(kept, names, dialect, skip_blank_lines=fields > 1)
+    except pa.ArrowInvalid:
+        return [[""] * fields]
+    return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+
+
+def _header_end(sample: bytes, dialect: Dialect, lines: int, complete: bool) -> int:
+    end = 0
+    for _ in range(lines):
+        end += find_records(sample[end:], dialect.delimiter, dialect.quote, complete=complete).first_end
+    return end
+
+
+def _line_end(sample: bytes) -> str:
+    feed = sample.find(b"\n")
+    if feed < 0:
+        return "\r" if b"\r" in sample else "\n"
+    return "\r\n" if sample[feed - 1 : feed] == b"\r" else "\n"
+
+
+def _refuse_many_skipped(file: CsvFile, rows: int) -> None:
+    if len(file.skipped) > MOST_SKIPPED * (rows + len(file.skipped)):
+        raise InputError(
+            f"{file.source.path}: {len(file.skipped):,} lines have another number of fields, more than "
+            f"{MOST_SKIPPED:.0%}: this is no table with {len(file.names)} columns{file.dialect.hint}"
+        )
+
+
+def _without_empty_ends(table: pa.Table, header: Header) -> pa.Table:
+    """The table without columns at its end that have neither a name nor a value."""
+    names = list(table.column_names)
+    while (
+        len(names) > 1
+        and names[-1] in header.unnamed
+        and table.column(names[-1]).null_count == table.num_rows
+    ):
+        names.pop()
+    return table.select(names)
+
+
+def _blocks(body: CsvFile) -> Iterator[_Block]:
     """Cut a file at ends of records; whatever is wrong with them is refused here."""
     rest = b""
     offset, line = body.offset, body.line
@@ -130,9 +283,17 @@ def _blocks(body: _Body) -> Iterator[_Block]:
             skip_blank_lines=body.skip_blank_lines,
             complete=last,
         )
+        records, whole = found.records, data[: found.end]
+        if found.odd_records and body.options.skip_bad_lines:
+            whole, odd = without_odd_records(
+                whole, body.dialect.delimiter, body.dialect.quote, len(body.names), body.skip_blank_lines
+            )
+            body.skipped.extend(line + before for before in odd)
+            records -= len(odd)
+            found = found._replace(odd_records=0)
         refuse_malformed(body.source.path, found, line, len(body.names), body.dialect)
-        if found.records:
-            yield _Block(data[: found.end], offset, line, found.records)
+        if records:
+            yield _Block(whole, offset, line, records)
         rest = data[found.end :]
         offset, line = offset + found.end, line + found.lines
         if len(rest) > LONGEST_RECORD:
@@ -142,15 +303,46 @@ def _blocks(body: _Body) -> Iterator[_Block]:
             )
 
 
-def _parse(block: _Block, body: _Body, wanted: list[str], *, typed: bool = True) -> list[pa.Array]:
+def _parse(block: _Block, body: CsvFile, wanted: list[str], *, typed: bool = True) -> list[pa.Array]:
     try:
-        table = _convert(block.data, body.names, body.dialect, body.skip_blank_lines, wanted)
+        table = _convert(
+            block.data,
+            body.names,
+            body.dialect,
+            body.skip_blank_lines,
+            wanted,
+            quotes_mean_text=body.quotes_mean_text,
+        )
         assert table.num_rows == block.records, "the CSV parser and the CSV grammar disagree"
         texts = [column.chunk(0) for column in table.columns]
+        if body.quotes_mean_text and body.dialect.quote:
+            texts = _with_quoted_marks(block, body, wanted, texts)
         return [exactly_typed(column) for column in texts] if typed else texts
     except pa.ArrowInvalid:
         require_utf8(body.source.path, block.data, block.offset, block.line)
         raise InputError(f"{body.source.path}, from line {block.line}: the records cannot be read") from None
+
+
+def _with_quoted_marks(
+    block: _Block, body: CsvFile, wanted: list[str], texts: list[pa.Array]
+) -> list[pa.Array]:
+    """Words for missing values that stand in quotes, marked as text; few columns have any."""
+    marks = pa.array(MARKS)
+    doubtful = [
+        name
+        for name, column in zip(wanted, texts, strict=True)
+        if pc.any(pc.is_in(column.dictionary, marks)).as_py()
+    ]
+    if not doubtful:
+        return texts
+    again = _convert(block.data, body.names, body.dialect, body.skip_blank_lines, doubtful, ("", *MARKS))
+    marked = {}
+    for name in doubtful:
+        column = texts[wanted.index(name)].cast(pa.string())
+        quoted = pc.and_(pc.is_in(column, marks), pc.is_valid(again.column(name).chunk(0)))
+        named = pc.binary_join_element_wise(QUOTED_MARK, column, "")
+        marked[name] = pc.if_else(quoted, named, column).dictionary_encode()
+    return [marked.get(name, column) for name, column in zip(wanted, texts, strict=True)]
 
 
 def _convert(
@@ -159,6 +351,8 @@ def _convert(
     dialect: Dialect,
     skip_blank_lines: bool,
     wanted: list[str] | None = None,
+    missing: Sequence[str] = ("",),
+    quotes_mean_text: bool = True,
 ) -> pa.Table:
     """Whole records as columns of text, in one piece."""
     return pa.csv.read_csv(
@@ -172,8 +366,8 @@ def _convert(
         convert_options=pa.csv.ConvertOptions(
             column_types=dict.fromkeys(names, TEXT),
             include_columns=wanted,
-            null_values=[""],
+            null_values=list(missing),
             strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
+            quoted_strings_can_be_null=not quotes_mean_text,
         ),
     )

@@ -77,19 +77,53 @@ def find_records(
     >>> found.records, found.lines, found.odd_records, found.odd_fields
     (3, 3, 1, 1)
     """
-    ends_run = np.zeros(256, dtype=np.bool_)
-    ends_run[[NUL, LF, CR, ord(delimiter)]] = True
-    if quote:
-        ends_run[ord(quote)] = True
     return _find_records(
         np.frombuffer(data, dtype=np.uint8),
-        ends_run,
+        _ends_run(delimiter, quote),
         ord(delimiter),
         ord(quote) if quote else NO_QUOTE,
         fields,
         skip_blank_lines,
         complete,
     )
+
+
+def without_odd_records(
+    data: bytes, delimiter: str, quote: str, fields: int, skip_blank_lines: bool, most: int | None = None
+) -> tuple[bytes, list[int]]:
+    r"""Whole records without those with another number of fields, and the lines before each of these.
+
+    >>> without_odd_records(b"1,2\n3\n4,5\n", ",", '"', 2, True)
+    (b'1,2\n4,5\n', [1])
+    """
+    kept: list[bytes] = []
+    odd: list[int] = []
+    start = lines = 0
+    ends_run = _ends_run(delimiter, quote)
+    array = np.frombuffer(data, dtype=np.uint8)
+    mark = ord(quote) if quote else NO_QUOTE
+    while start < len(data) and (most is None or len(kept) < most):
+        if skip_blank_lines and data[start] in (LF, CR):
+            start, lines = _after_line_break(array, start, True), lines + 1
+            continue
+        end, passed, found, _, _, state = _record(array, start, ends_run, ord(delimiter), mark, True)
+        if state != SOUND:
+            break
+        if found == fields:
+            kept.append(data[start:end])
+        else:
+            odd.append(lines)
+        start, lines = end, lines + passed
+    return b"".join(kept), odd
+
+
+def _ends_run(delimiter: str, quote: str) -> Flags:
+    """Which bytes end a run of ordinary ones."""
+    ends_run = np.zeros(256, dtype=np.bool_)
+    ends_run[[NUL, LF, CR, ord(delimiter)]] = True
+    if quote:
+        ends_run[ord(quote)] = True
+    return ends_run
 
 
 @compiled

@@ -18,14 +18,13 @@ from openpyxl.utils import get_column_letter
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import Source
-from tarnkappe.table.formats.exact_types import TEXT
 from tarnkappe.table.formats.names import check_names, chosen_names
+from tarnkappe.table.formats.worksheet import column_of, shown_value
 
 ESCAPE = re.compile(r"_x(?!D[89A-F])([0-9A-F]{4})_", re.IGNORECASE)
 """How workbooks write characters that XML cannot hold; halves of characters are never written so."""
 
 FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
-EXACT_INTEGERS = 2**53
 REPORT_EVERY = 5_000
 
 Row = tuple[int, list[Any]]
@@ -59,7 +58,7 @@ def read_excel(
         raise InputError(f"{source.path}: the sheet '{title}' has a header but no rows")
     _refuse_open_formulas(source, title)
     wanted = chosen_names(names, columns, str(source.path))
-    return pa.table({name: _column(collected[names.index(name)]) for name in wanted})
+    return pa.table({name: column_of(collected[names.index(name)]) for name in wanted})
 
 
 @contextmanager
@@ -120,7 +119,7 @@ def _names(source: Source, header: Row) -> list[str]:
     values = header[1]
     while values and values[-1] is None:
         values.pop()
-    return check_names(["" if value is None else _shown(value) for value in values], str(source.path))
+    return check_names(["" if value is None else shown_value(value) for value in values], str(source.path))
 
 
 def _within(source: Source, row: Row, width: int) -> list[Any]:
@@ -157,36 +156,3 @@ def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
                 return True
             tail = chunk[-32:]
     return False
-
-
-def _column(values: list[Any]) -> pa.Array:
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {datetime.date, datetime.datetime}:
-        values = [value and _at_midnight(value) for value in values]
-        kinds = {datetime.datetime}
-    if kinds == {int, float} and not any(isinstance(v, int) and abs(v) > EXACT_INTEGERS for v in values):
-        return pa.array(values, pa.float64())
-    if kinds == {datetime.datetime}:
-        whole = all(value is None or value.microsecond == 0 for value in values)
-        return pa.array(values, pa.timestamp("s" if whole else "ms"))
-    if kinds in ({bool}, {int}, {float}, {datetime.date}, {datetime.time}):
-        try:
-            return pa.array(values)
-        except (pa.ArrowInvalid, OverflowError):
-            pass  # whole numbers of more than 64 bits keep all their digits as text
-    return pa.array([None if value is None else _shown(value) for value in values]).cast(TEXT)
-
-
-def _at_midnight(value: datetime.date) -> datetime.datetime:
-    """A date as a time; what is a time already stays as it is."""
-    return (
-        value if isinstance(value, datetime.datetime) else datetime.datetime.combine(value, datetime.time())
-    )
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(" ")
-    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)

@@ -21,7 +21,7 @@ from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import Source
 from tarnkappe.table.formats.exact_types import TEXT, compact, concatenated
 from tarnkappe.table.formats.names import check_names, chosen_names
-from tarnkappe.table.formats.unicode import Chunks, line_breaks, require_utf8, utf8_chunks
+from tarnkappe.table.formats.unicode import Chunks, Encoding, line_breaks, require_utf8, utf8_chunks
 from tarnkappe.table.parallel import in_order
 
 EXACT_INTEGERS = 2**53
@@ -35,7 +35,7 @@ def read_json(
     source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
     """Read objects as rows; a name that an object lacks is a missing value."""
-    chunks, offset = utf8_chunks(source, "utf-8")
+    chunks, offset = utf8_chunks(source, Encoding(stated=True))
     first, last = next(chunks)
     whole = itertools.chain([(first, last)], chunks)
     if first.lstrip()[:1] == b"[":

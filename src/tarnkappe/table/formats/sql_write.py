@@ -19,7 +19,7 @@ from tarnkappe.table.formats.database import (
     quoted,
 )
 from tarnkappe.table.formats.rendering import pieces, plain, plain_schema, refuse_kinds
-from tarnkappe.table.formats.text_write import csv_blocks
+from tarnkappe.table.formats.text_write import CsvStyle, csv_blocks
 
 CHUNK = 10_000
 ROWS = '"rows to be written"'
@@ -179,7 +179,7 @@ def copy_rows(
     columns = ", ".join(quoted(name) for name in data.column_names)
     driver: Any = connection.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(f"COPY {place} ({columns}) FROM STDIN (FORMAT csv)") as copy:
-        for block in csv_blocks(data, ",", progress, header=False):
+        for block in csv_blocks(data, CsvStyle(), progress, header=False):
             copy.write(block)
 
 

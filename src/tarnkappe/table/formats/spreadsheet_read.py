@@ -1,0 +1,69 @@
+"""Reading spreadsheets of other programs and older versions: .xls, .xlsb, .ods."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import python_calamine
+
+from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.files import Source
+from tarnkappe.table.formats.names import check_names, chosen_names
+from tarnkappe.table.formats.worksheet import column_of, shown_value
+
+Cell = Any
+
+
+def read_spreadsheet(
+    source: Source,
+    *,
+    sheet: str | None = None,
+    columns: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Read one sheet: names in the first row, then rows; rows without any value are left out."""
+    try:
+        book = python_calamine.load_workbook(source.stream)
+        title = _chosen_sheet(source, book, sheet)
+        rows = [list(map(_value, row)) for row in book.get_sheet_by_name(title).iter_rows()]
+    except (python_calamine.CalamineError, ValueError, TypeError, OSError, OverflowError):
+        raise InputError(f"{source.path}: this is no spreadsheet of its kind, or it is damaged") from None
+    rows = [row for row in rows if any(value is not None for value in row)]
+    if len(rows) < 2:
+        raise InputError(f"{source.path}: the sheet '{title}' has no rows below a header")
+    header, *body = rows
+    while header and header[-1] is None and all(row[len(header) - 1] is None for row in body):
+        header.pop()
+    names = check_names(["" if value is None else shown_value(value) for value in header], str(source.path))
+    if progress:
+        progress("reading", len(body), len(body))
+    wanted = chosen_names(names, columns, str(source.path))
+    return pa.table({name: column_of([row[names.index(name)] for row in body]) for name in wanted})
+
+
+def _chosen_sheet(source: Source, book: Any, sheet: str | None) -> str:
+    names: list[str] = book.sheet_names
+    if sheet is not None:
+        if sheet not in names:
+            raise ParameterError(f"{source.path}: there is no sheet '{sheet}': it has {', '.join(names)}")
+        return sheet
+    filled = [name for name in names if next(book.get_sheet_by_name(name).iter_rows(), None) is not None]
+    if len(filled) != 1:
+        told = f"there are several sheets: pass `sheet`, one of {', '.join(filled)}"
+        raise InputError(f"{source.path}: {told if filled else 'the workbook is empty'}")
+    return filled[0]
+
+
+def _value(cell: Cell) -> Cell:
+    """A cell as Python's value; an empty one is missing, a whole number is whole, midnight is a day."""
+    if cell == "" or cell is None:
+        return None
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return int(cell)
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date()
+    return shown_value(cell) if isinstance(cell, datetime.timedelta) else cell

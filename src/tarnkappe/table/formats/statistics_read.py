@@ -1,0 +1,90 @@
+"""Reading files of statistics packages: Stata, SPSS, SAS."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.table.encoding import Progress
+from tarnkappe.table.files import PIECE, Source
+from tarnkappe.table.formats.names import check_names, chosen_names
+from tarnkappe.table.formats.worksheet import column_of
+
+
+def read_statistics(
+    source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
+) -> pa.Table:
+    """Read a file of a statistics package; values that have a label become this label."""
+    content, labels = _read(source)
+    names = check_names(list(content), str(source.path))
+    wanted = chosen_names(names, columns, str(source.path))
+    table = pa.table({name: _column(content[name], labels.get(name, {})) for name in wanted})
+    if progress:
+        progress("reading", source.size, source.size)
+    return table
+
+
+def _readers() -> dict[str, Callable[..., Any]]:
+    try:
+        import pyreadstat
+    except ImportError:
+        raise ParameterError(
+            "files of statistics packages need pyreadstat: pip install 'tarnkappe[statistics]'"
+        ) from None
+    return {
+        ".dta": pyreadstat.read_dta,
+        ".sav": pyreadstat.read_sav,
+        ".zsav": pyreadstat.read_sav,
+        ".por": pyreadstat.read_por,
+        ".sas7bdat": pyreadstat.read_sas7bdat,
+        ".xpt": pyreadstat.read_xport,
+    }
+
+
+def _read(source: Source) -> tuple[Mapping[str, list[Any]], Mapping[str, Mapping[Any, str]]]:
+    reader = _readers()[source.suffix]
+    with _named_copy(source) as path:
+        try:
+            content, described = reader(str(path), output_format="dict")
+        except Exception as error:  # the library has no class of its own for damaged files
+            raise InputError(
+                f"{source.path}: this is no file of its kind, or it is damaged ({type(error).__name__})"
+            ) from None
+    return content, described.variable_value_labels
+
+
+@contextlib.contextmanager
+def _named_copy(source: Source) -> Iterator[Path]:
+    """The open file under a name that the library can open: what was stamped is what is read."""
+    with tempfile.NamedTemporaryFile(suffix=source.suffix) as copy:
+        while piece := source.read(PIECE):
+            copy.write(piece)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def _column(values: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:
+    missing = [None if _is_missing(value) else value for value in values]
+    if labels:
+        return column_of([None if value is None else labels.get(value, value) for value in missing])
+    return column_of([_whole(value) for value in missing])
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and value != value)
+
+
+def _whole(value: Any) -> Any:
+    """Packages keep whole numbers as floating point; they are whole numbers all the same."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date()
+    return value

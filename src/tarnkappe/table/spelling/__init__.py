@@ -1,0 +1,9 @@
+"""How the columns of a file are spelled: numbers, dates, answers, missing values.
+
+`columns.py` finds it out; what it found is a `Spelling`.
+"""
+
+from tarnkappe.table.spelling.moments import Moment, Order, Precision
+from tarnkappe.table.spelling.spelling import Spelling, ValueKind
+
+__all__ = ["Moment", "Order", "Precision", "Spelling", "ValueKind"]
