@@ -8,8 +8,9 @@ from tests.attackers.publish.method_stages import METHODS, stage, two_orders
 from tests.attackers.publish.names_and_codes import NamesAndCodes
 from tests.attackers.publish.other_suppression import OtherSuppression
 from tests.attackers.publish.recount import Recount
-from tests.attackers.publish.risk_stages import ESTIMATES, OPTIMA, SCANNED, SECOND_COLUMN
+from tests.attackers.publish.risk_stages import ESTIMATES, NUMBERED, OPTIMA, SCANNED, SECOND_COLUMN
 from tests.attackers.publish.row_order import RowOrder
+from tests.attackers.publish.running_numbers import RunningNumbers
 from tests.attackers.publish.second_column import SecondColumn
 from tests.attackers.publish.unique_people import UniquePeople
 
@@ -34,4 +35,5 @@ TRIALS = [
     Trial(OtherSuppression(), OPTIMA),
     Trial(SecondColumn(), SECOND_COLUMN),
     Trial(NamesAndCodes(), SCANNED),
+    Trial(RunningNumbers(), NUMBERED),
 ]

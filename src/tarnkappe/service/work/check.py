@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from tarnkappe.cli.check_text import render, render_scan
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job
+from tarnkappe.job.identifier_guard import untouched
 from tarnkappe.job.job import refuse_unknown
 from tarnkappe.risk import MEASURES, check, find_identifiers, write_html
 from tarnkappe.risk.attacks import NOTHING
+from tarnkappe.risk.identifiers import find_alarms
 from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
 from tarnkappe.service.work.knowledge import (
     KNOWLEDGE,
@@ -56,6 +59,7 @@ class Check(Kind):
         was_read = time.perf_counter()
         hierarchies = hierarchies_of(job, table, table.sensitive)
         known = background(document, table, people, hierarchies, work.progress)
+        alarms = find_alarms(table, untouched(table, job.columns), job.accepted, work.progress)
         report = check(
             table,
             population=None if job.population is None else job.population.read(work.progress),
@@ -67,6 +71,7 @@ class Check(Kind):
             worst=asked.get("worst", 5),
             progress=work.progress,
         )
+        report = dataclasses.replace(report, alarms=alarms)
         told = {**report.to_dict(), "seconds": _seconds(start, was_read)}
         name = work.name_of(document["input"])
         write_html(report, work.folder / PAGE, name)
