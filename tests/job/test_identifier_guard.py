@@ -101,6 +101,13 @@ def test_numbers_that_vary_are_no_names_where_others_may_know_them(tmp_path: Pat
         tarnkappe.run(job_in(tmp_path, numbers, {"role": "insensitive"}))
 
 
+def test_dates_inside_of_a_quasi_identifier_are_what_others_may_know(tmp_path: Path) -> None:
+    days = [f"from {1 + n % 28:02d}.03.1975 on" for n in range(40)]
+    tarnkappe.run(job_in(tmp_path, days * 2, {"role": "quasi-identifier"}))
+    with pytest.raises(IdentifierFoundError):
+        tarnkappe.run(job_in(tmp_path, days * 2, {"role": "insensitive"}))
+
+
 @pytest.mark.parametrize("role", ["insensitive", "sensitive", "quasi-identifier"])
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_it_is_released_when_accepted_and_the_manifest_says_why(

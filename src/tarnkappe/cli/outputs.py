@@ -24,8 +24,8 @@ from tarnkappe.table.overwriting import one_run, refuse_overwriting, same_file
 
 LONGEST_PATH = 4096
 
-ONLY_NEW = ("--new-key", "--token-file", "path")
-"""Outputs that are secrets: the commands refuse every file that is there, whatever is said."""
+ONLY_NEW = ("--new-key", "--token-file", "path", "--review")
+"""Secrets, and what people write into: the commands refuse every file that is there, whatever is said."""
 IN_A_FOLDER = ("demo", "certify", "fetch", "example")
 """Commands that write under names of their own, and look by themselves whether these are free."""
 

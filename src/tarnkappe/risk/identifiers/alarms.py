@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 
-from tarnkappe.risk.identifiers.scan import find_identifiers
+from tarnkappe.risk.identifiers.detector import Finding
+from tarnkappe.risk.identifiers.scan import DETECTORS, find_identifiers
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
+
+OF_KNOWN = frozenset(each.name for each in DETECTORS if each.role is Role.QUASI_IDENTIFIER)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +49,13 @@ def find_alarms(
         for found in column.findings
         if found.role is Role.IDENTIFIER
         and found.detector not in passed.get(column.column, ())
-        # Numbers that hardly repeat are what a quasi-identifier may well be; its promise is about them.
-        and not (found.by_variety and table.roles[column.column] is Role.QUASI_IDENTIFIER)
+        and not (table.roles[column.column] is Role.QUASI_IDENTIFIER and _is_known(found))
     )
+
+
+def _is_known(found: Finding) -> bool:
+    """Whether it is what others may know: dates, places, numbers that hardly repeat.
+
+    A quasi-identifier may well be that; its promise is about it.
+    """
+    return found.by_variety or found.detector in OF_KNOWN
