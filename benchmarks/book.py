@@ -207,5 +207,5 @@ def _prose(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with replace_atomically(path) as partial:
+    with replace_atomically(path, replace=True) as partial:
         partial.write_text(text, encoding="utf-8")

@@ -81,7 +81,7 @@ def update() -> list[Path]:
         before = page.read_text(encoding="utf-8")
         after = written(before)
         if after != before:
-            with replace_atomically(page) as partial:
+            with replace_atomically(page, replace=True) as partial:
                 partial.write_text(after, encoding="utf-8")
             changed.append(page)
     return changed

@@ -153,6 +153,6 @@ def read_ratios(path: Path) -> dict[str, float]:
 def write_ratios(ratios: Mapping[str, float], path: Path) -> None:
     """Store ratios, with the machine that they are of."""
     rounded = {name: float(f"{value:.4g}") for name, value in ratios.items()}
-    with replace_atomically(path) as partial:
+    with replace_atomically(path, replace=True) as partial:
         text = json.dumps({"machine": machine(), "ratios": rounded}, indent=1)
         partial.write_text(text + "\n", encoding="utf-8")

@@ -76,7 +76,7 @@ def write_result(chapter: Chapter, name: str, result: Result, folder: Path) -> N
     folder.mkdir(parents=True, exist_ok=True)
     results = read_results(chapter, folder) | {name: result}
     ordered = {e.name: dataclasses.asdict(results[e.name]) for e in chapter.experiments if e.name in results}
-    with replace_atomically(folder / f"{chapter.name}.json") as partial:
+    with replace_atomically(folder / f"{chapter.name}.json", replace=True) as partial:
         partial.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -2,7 +2,8 @@
 
 Python examples are doctests. Shell examples are `console` blocks: each line that starts with `$ ` is run
 in a fresh folder and must print what follows it (`...` stands for anything). A block that names a file
-after its language (```toml job.toml) is written to that folder first.
+after its language (```toml job.toml) is written to that folder first. A command ends with exit code 0, unless a
+comment says otherwise (`# exit code 1`) or an error is shown.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def test_shell_examples_print_what_the_page_shows(page: Path, tmp_path: Path) ->
                 timeout=300,
             )
             printed = (run.stdout + run.stderr).replace(FIRST_RUN, "")
-            assert run.returncode in ({1, 2} if "error:" in expected else {0}), printed
+            said = re.search(r"# exit code (\d+)$", command)
+            codes = {int(said[1])} if said else {1, 2} if "error:" in expected else {0}
+            assert run.returncode in codes, printed
             flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
             assert doctest.OutputChecker().check_output(expected or "...", printed or "...", flags), (
                 f"{command}\n--- expected\n{expected}\n--- printed\n{printed}"

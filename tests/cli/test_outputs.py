@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 import typer
 
-from tarnkappe.cli.outputs import is_output, leaves
+from tarnkappe.cli.outputs import ONLY_NEW as SECRETS
+from tarnkappe.cli.outputs import is_output, leaves, replaces
 from tarnkappe.cli.program import asked, run
+from tarnkappe.table import overwriting
 from tests.job.overwriting_tricks import TRICKS
 
 LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(asked(())))}
@@ -103,6 +105,101 @@ def test_no_command_writes_over_what_it_reads(
             said = refused([*words.split(), *filled, flag, str(target)], capsys)
             assert "is read by this run and cannot be written" in said
             assert path.read_bytes() == before
+
+
+REPLACING = [
+    (words, flag) for words, flag in OUTPUTS if replaces(words.split(), LEAVES[words]) and flag not in SECRETS
+]
+
+
+def test_every_command_that_writes_where_it_is_told_can_replace() -> None:
+    others = {f"{words} {flag}" for words, flag in OUTPUTS if (words, flag) not in REPLACING}
+    assert others == IN_A_FOLDER | ONLY_NEW | {"pseudonymize --review"}
+
+
+@pytest.mark.parametrize("trick", ["the same name", "a link", "a hard link"])
+@pytest.mark.parametrize(("words", "flag"), REPLACING)
+def test_no_command_replaces_a_file_that_is_not_ours_unless_told(
+    words: str, flag: str, trick: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = inputs["IN"].with_name("notes.csv")
+    notes.write_text("what I did not save elsewhere\n")
+    target = TRICKS[trick](notes, notes.parent.parent / "elsewhere.csv")
+    filled = [_filled(each, inputs) for each in CASES.get(words, ["lattice"])]
+    said = refused([*words.split(), *filled, flag, str(target)], capsys)
+    assert "nothing shows that tarn wrote it" in said
+    assert "--replace" in said
+    assert notes.read_text() == "what I did not save elsewhere\n"
+
+
+REALLY = [("anonymize", "--out"), ("check", "--html"), ("hierarchy build", "--out"), ("sql", "--out")]
+
+
+@pytest.mark.parametrize(("words", "flag"), REALLY)
+def test_a_file_that_is_not_ours_is_replaced_when_told(
+    words: str, flag: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = inputs["IN"].with_name("notes.csv")
+    notes.write_text("what I can do without\n")
+    filled = [_filled(each, inputs) for each in CASES[words]]
+    with pytest.raises(SystemExit) as ended:
+        run([*words.split(), *filled, flag, str(notes), "--replace"])
+    assert ended.value.code != 2, capsys.readouterr().err
+    assert "do without" not in notes.read_text()
+
+
+@pytest.mark.parametrize(("words", "flag"), REALLY[:2])
+def test_what_shows_that_it_is_ours_is_replaced_untold(
+    words: str, flag: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = inputs["IN"].with_name("out.csv")
+    filled = [_filled(each, inputs) for each in CASES[words]]
+    for _ in range(2):
+        _forget_this_process()
+        with pytest.raises(SystemExit) as ended:
+            run([*words.split(), *filled, flag, str(out)])
+        assert ended.value.code != 2, capsys.readouterr().err
+
+
+def _forget_this_process() -> None:
+    overwriting._WRITTEN.clear()
+
+
+def test_without_a_name_the_release_is_written_beside_the_input(
+    inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    people, asked = inputs["IN"], ["anonymize", "--input", str(inputs["IN"]), "--qi", "sex", "--k", "2"]
+    for _ in range(2):  # its own outputs are written again
+        _forget_this_process()
+        with pytest.raises(SystemExit) as ended:
+            run(asked)
+        assert not ended.value.code, capsys.readouterr().err
+    made = {"people.release.csv", "people.release.csv.manifest.json", "people.report.html"}
+    assert {path.name for path in people.parent.iterdir()} == made | {each.name for each in inputs.values()}
+    people.with_name("people.release.csv").write_text("changed by hand\n")
+    assert "nothing shows that tarn wrote it" in refused(asked, capsys)
+
+
+@pytest.mark.parametrize("how", ["flags", "job"])
+def test_a_dry_run_writes_nothing(
+    how: str, inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = inputs["IN"].parent
+    before = sorted(folder.iterdir())
+    flags = ["--input", str(inputs["IN"]), "--qi", "sex", "--k", "2"]
+    with pytest.raises(SystemExit) as ended:
+        run(["anonymize", *(flags if how == "flags" else [str(inputs["JOB"])]), "--dry-run"])
+    said = capsys.readouterr()
+    assert not ended.value.code, said.err
+    assert "classes" in said.out
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_job_file_says_where_its_release_goes(
+    inputs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(["anonymize", str(inputs["JOB"])], capsys)
+    assert 'write path = "release.csv" into [output]' in said
 
 
 def _filled(word: str, inputs: dict[str, Path]) -> str:

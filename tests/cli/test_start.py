@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,18 @@ def test_adult_is_anonymized_in_under_two_seconds(tmp_path: Path) -> None:
     measured = cold_start(read_adult(reference_folder()))
     assert measured["cold_start_processor_seconds"] < 3.0
     assert measured["first_run_processor_seconds"] < 20.0
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--debug", "--version"], ["--version", "check"]])
+def test_the_version_is_said_and_nothing_else_is_done(words: list[str]) -> None:
+    told = subprocess.run([TARN, *words], capture_output=True, text=True)
+    assert (told.returncode, told.stdout, told.stderr) == (0, f"tarn {version('tarnkappe')}\n", "")
+
+
+def test_the_version_is_said_before_anything_is_loaded() -> None:
+    script = (
+        "import sys; sys.argv = ['tarn', '--version']\nfrom tarnkappe.cli import main\nmain()\n"
+        "print(sorted({'numpy', 'numba', 'pyarrow', 'duckdb', 'typer', 'rich'} & set(sys.modules)))"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "[]"

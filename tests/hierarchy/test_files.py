@@ -104,7 +104,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
     monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(TarnkappeError, match=r"hierarchy\.csv: .* No space left"):
-        write_hierarchy(SMALL, file)
+        write_hierarchy(SMALL, file, replace=True)
     assert [(p.name, p.read_text(encoding="utf-8")) for p in tmp_path.iterdir()] == [("hierarchy.csv", "old")]
 
 

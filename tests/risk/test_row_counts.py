@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import random
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.cli import main
 from tarnkappe.risk import Kind, find_identifiers
+from tarnkappe.risk.identifiers.unique_codes import _never_repeat
 from tarnkappe.risk.identifiers.view import ColumnView, rarefied_share
 from tarnkappe.table import Role, Table
 
@@ -227,3 +230,26 @@ def test_safe_harbor_on_the_command_line_finds_names_in_a_large_file(
         "customerID",
     }
     assert end.value.code == 1
+
+
+@given(st.sets(st.integers(-500, 3000), min_size=10, max_size=120), st.booleans())
+def test_numbers_that_never_repeat_are_found_where_chance_would_repeat_some(
+    numbers: set[int], twice: bool
+) -> None:
+    """The twin draws by chance: the exact probability that none of as many draws from the range repeats."""
+    cells = [*numbers, *([min(numbers)] if twice else [])]
+    view = ColumnView("x1", pa.chunked_array([pa.array(cells)]))
+    span = max(numbers) - min(numbers) + 1
+    chance = math.prod(Fraction(span - drawn, span) for drawn in range(len(numbers)))
+    found = _never_repeat(view)
+    assert not (found and twice)
+    if found:
+        assert chance < Fraction(1, 1000)  # never said where it may well be chance
+    elif not twice:
+        assert chance > Fraction(1, 10**9)  # hardly ever missed where it cannot be
+
+
+def test_the_order_of_numbers_does_not_matter() -> None:
+    numbers = random.Random(3).sample(range(1, 3001), 300)
+    for cells in (numbers, sorted(numbers), sorted(numbers, reverse=True)):
+        assert _never_repeat(ColumnView("x1", pa.chunked_array([pa.array(cells)])))

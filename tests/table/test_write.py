@@ -250,7 +250,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, suffix: str, failure: A
 
     expected = OutputError if isinstance(failure, OSError) else failure
     with pytest.raises(expected):
-        write(pa.table({"a": [1, 2]}), path, progress=fail)
+        write(pa.table({"a": [1, 2]}), path, replace=True, progress=fail)
     assert path.read_text() == "as it was"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -280,7 +280,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     target = written(tmp_path / "there", "old", "t.csv")
     (tmp_path / "link.csv").symlink_to(target)
-    write(pa.table({"a": [1]}), tmp_path / "link.csv")
+    write(pa.table({"a": [1]}), tmp_path / "link.csv", replace=True)
     assert (tmp_path / "link.csv").is_symlink()
     assert target.read_text() == "a\n1\n"
 
@@ -315,7 +315,7 @@ def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_options_that_do_not_apply_are_refused(tmp_path: Path) -> None:
-    for options in ({"sheet": "s"}, {"table": "t"}, {"replace": True}):
+    for options in ({"sheet": "s"}, {"table": "t"}):
         with pytest.raises(ParameterError, match=f"`{next(iter(options))}` does not apply here"):
             write(pa.table({"a": [1]}), tmp_path / "t.csv", **options)
     with pytest.raises(ParameterError, match="`delimiter` must be one ASCII character"):

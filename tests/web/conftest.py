@@ -82,7 +82,7 @@ def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def walk(browser: Browser, service: Service, tmp_path: Path) -> Iterator[Callable[..., Walk]]:
-    """Walks through pages; each has its own window, language and size, and no error may show in its console."""
+    """Walks through pages, each with its own window; no error shows in its console, and no other host is asked."""
     walks: list[Walk] = []
 
     def begin(
@@ -107,3 +107,4 @@ def walk(browser: Browser, service: Service, tmp_path: Path) -> Iterator[Callabl
     for each in walks:
         each.page.context.close()
         assert each.troubles == []
+        assert each.foreign == [], "the browser was sent to other hosts"

@@ -39,7 +39,7 @@ def start(here: Walk, file: str) -> str:
     """Promise that nobody stands out, and run; the address of the run."""
     here.open(f"{file}/privacy")
     here.press("Add: Nobody stands out")
-    here.page.get_by_label("k: people who look the same").wait_for()
+    here.page.get_by_label("k: rows that look the same").wait_for()
     here.press("Start")
     here.page.wait_for_url("**/runs/*")
     here.heading("Take it with you")
@@ -110,7 +110,7 @@ def test_a_promise_that_no_release_keeps_ends_clearly(walk, ward) -> None:
     file = bring(here, ward)
     here.open(f"{file}/privacy")
     here.press("Add: Nobody stands out")
-    here.page.get_by_label("k: people who look the same").fill("1000")
+    here.page.get_by_label("k: rows that look the same").fill("1000")
     here.press("Start")
     here.see("This run ended without a result.")
 
@@ -165,7 +165,7 @@ def test_what_is_left_is_shown_for_every_column(walk, done) -> None:
 def test_risks_are_measured_and_attacks_replayed(walk, done) -> None:
     here = walk()
     here.open(f"{done[1]}/risk")
-    here.see("people in the smallest group")
+    here.see("rows in the smallest group")
     here.page.get_by_label("Attack", exact=True).select_option("linking")
     here.page.get_by_role("button", name="Attack", exact=True).click()
     here.see("The attack fails: nobody falls victim to it.")

@@ -37,7 +37,7 @@ def test_a_second_tab_is_told_and_overwrites_nothing_and_a_double_click_starts_o
     second.see("diagnosis: kept as it is, protected by nothing.")
     second.open(path.replace("/columns", "/privacy"))
     second.press("Add: Nobody stands out")
-    second.page.get_by_label("k: people who look the same").wait_for()
+    second.page.get_by_label("k: rows that look the same").wait_for()
     before = jobs(second)
     second.button("Start").dblclick()
     # Both clicks lead to the page of the run, the second maybe while the first still does: the page is awaited.

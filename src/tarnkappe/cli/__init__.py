@@ -7,6 +7,9 @@ import sys
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; without arguments, those of the process, which then handles its signals too."""
+    if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+        say_version()  # nothing has to be loaded for it
+        return
     try:
         # Loading takes a moment, in which the user may change his mind.
         if arguments is None:
@@ -28,4 +31,11 @@ def main(arguments: list[str] | None = None) -> None:
     run(sys.argv[1:] if arguments is None else arguments)
 
 
-__all__ = ["main"]
+def say_version() -> None:
+    """Print which version is installed."""
+    from importlib.metadata import version
+
+    sys.stdout.write(f"tarn {version('tarnkappe')}\n")
+
+
+__all__ = ["main", "say_version"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +11,8 @@ import typer
 
 from tarnkappe.cli.arguments import parse_parameters
 from tarnkappe.cli.column_flags import (
-    accept_from_flags,
+    accept_too,
+    accepted_plans,
     plan_from_flags,
     roles_from_flags,
     types_from_flags,
@@ -20,6 +23,7 @@ from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
 from tarnkappe.job.column_outcomes import unprotected_plans
+from tarnkappe.job.paths import default_outputs
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
 from tarnkappe.table import Role
@@ -41,7 +45,7 @@ def anonymize(
     qi: Annotated[Words | None, typer.Option(help="A quasi-identifier: COLUMN[=HIERARCHY.csv].")] = None,
     sensitive: Annotated[Words | None, typer.Option(help="A sensitive column, as --qi.")] = None,
     publish: Annotated[Words | None, typer.Option(help="A column to release as it is.")] = None,
-    accept: Annotated[Words | None, typer.Option(help="A column that only seems to name people.")] = None,
+    accept: Annotated[Words | None, typer.Option(help="What names nobody: COLUMN=DETECTOR.")] = None,
     model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
     loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
@@ -60,6 +64,7 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option(help="Where to write the HTML report.", writable=True)
     ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing, only tell.")] = False,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     excel: Annotated[bool, typer.Option("--excel", help="Write CSV so that Excel opens it.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what would only be warned of.")] = False,
@@ -69,6 +74,9 @@ def anonymize(
     reading: Options,
 ) -> None:
     """Publish a table with the promised guarantees and the least loss.
+
+    Without --out, people.csv gives people.release.csv, its manifest and people.report.html beside it. A file
+    that is there and shows that it is such an output is replaced, any other only with --replace.
 
     Ctrl-C during the search ends it with the best solution found so far, which is verified and written like
     any other and marked as not proven optimal. A second Ctrl-C stops everything.
@@ -89,7 +97,7 @@ def anonymize(
         Role.INSENSITIVE: publish or (),
     }
     roles_from_flags(content, roles)
-    accept_from_flags(content, accept or ())
+    accept_too(content, accepted_plans(accept or ()))
     plan_from_flags(content, level or (), weight or (), aggregate or (), suppress or ())
     for text in [*([f"k-anonymity:k={k}"] if k is not None else []), *(model or ())]:
         name, parameters = parse_parameters(text)
@@ -108,12 +116,17 @@ def anonymize(
     _put(content, "output", report=_absolute(report), shuffle=shuffle, excel=excel or None)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
+    _place_outputs(content, job, dry_run)
     if remote is not None:
         from tarnkappe.cli.remote_anonymize import anonymize_remotely
 
+        if not dry_run:
+            _refuse_nowhere(content["output"], job)
         anonymize_remotely(remote, content, job.parent if job else Path(), as_json)
         return
     plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)
+    if not dry_run:
+        _refuse_nowhere(dataclasses.asdict(plan_of_work.output), job)
     if strict:
         _refuse_unprotected(plan_of_work)
     with progress_bar() as progress:
@@ -128,10 +141,32 @@ def anonymize(
     _warn(result, plan_of_work)
 
 
+def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> None:
+    """Decide where the release goes if flags do not say it; a job file has to."""
+    said, source = content.setdefault("output", {}), content["input"]
+    if not isinstance(said, dict) or not isinstance(source, dict):
+        return  # the job is refused, with the reason
+    if dry_run:
+        if "history" in content:
+            raise JobError("[history] remembers every release, and --dry-run makes none: leave one out")
+        content["output"] = {key: value for key, value in said.items() if key == "shuffle"}
+    elif job is None and isinstance(source.get("path"), str) and not {"path", "table"} & said.keys():
+        release, report = default_outputs(source["path"])
+        content["output"] = {"path": str(release), "report": str(report), **said}
+
+
+def _refuse_nowhere(output: Mapping[str, Any], job: Path | None) -> None:
+    if output.get("path") is None and output.get("table") is None:
+        raise JobError(
+            f'{f"{job}: " if job else ""}nobody says where the release goes: write path = "release.csv" into '
+            "[output], or give --out FILE; --dry-run writes nothing"
+        )
+
+
 def _warn(result: Result, job: Job) -> None:
     """Say on stderr what a reader must not overlook, the most important last."""
     if job.output.path is None and job.output.table is None:
-        say("nothing was written: name a file with --out, or 'path' in [output]")
+        say("nothing was written: this was a dry run")
     if result.columns.advice:
         say(result.columns.advice)
     if result.columns.warning:

@@ -60,7 +60,8 @@ def attack(
 ) -> None:
     """Replay one attack on a release and list its victims.
 
-    Without --qi, the attacker knows the columns that the release shares with the people.
+    Ends with exit code 1 if there are victims. Without --qi, the attacker knows the columns that the release
+    shares with the people.
     """
     if name == "list":
         _list_attacks(as_json)
@@ -120,6 +121,8 @@ def attack(
         print_json(_as_json(release, name, results, proposals))
     else:
         output.print(Group(*render_attack(release or name, results, proposals)))
+    if any(result.succeeds for result in results):
+        raise typer.Exit(1)
 
 
 def _minimal(text: str | None) -> DistinctDiversity | None:

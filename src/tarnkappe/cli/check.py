@@ -14,18 +14,21 @@ import typer
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
+from tarnkappe.cli.column_flags import accept_too, accepted_plans
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
-from tarnkappe.job import Job
+from tarnkappe.job import Job, read_job_file
+from tarnkappe.job.identifier_guard import untouched
 from tarnkappe.job.job import create_model
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk.attacks import NOTHING, columns_from_people
+from tarnkappe.risk.identifiers import Alarm, find_alarms
 from tarnkappe.table import Table, encode, read
 from tarnkappe.table.encoding import Progress
 
@@ -40,6 +43,7 @@ class Question:
     population: Table | None
     hierarchies: Mapping[str, Hierarchy]
     models: Sequence[Model]
+    alarms: tuple[Alarm, ...]
 
 
 @with_reading_flags
@@ -83,6 +87,7 @@ def check(
         str | None, typer.Option(help="Record the release in the store, if it is safe.")
     ] = None,
     rules: Annotated[Path | None, typer.Option(help="Rules: who does not have which value (TOML).")] = None,
+    accept: Annotated[Words | None, typer.Option(help="What names nobody: COLUMN=DETECTOR.")] = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the report as an HTML page, too.", writable=True)
     ] = None,
@@ -94,12 +99,14 @@ def check(
 ) -> None:
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.
 
-    Ends with exit code 1 if the table does not meet a model that was asked for, alone or, for k-anonymity
-    and distinct diversity, together with earlier releases. Without --qi, an attacker knows the columns that
-    the table shares with the people of --against, and wants to learn the others.
+    Ends with exit code 1 if a column names people, or if the table does not meet a model that was asked for,
+    alone or, for k-anonymity and distinct diversity, together with earlier releases. Without --qi, an
+    attacker knows the columns that the table shares with the people of --against, and wants to learn the
+    others.
     """
     start = time.perf_counter()
     files = hierarchy_files(hierarchy or ())
+    passed = accepted_plans(accept or ())
     chosen = choose_measures(measure or (), sampling_fraction, threshold, suda_size)
     measures = create_measures(chosen)
     asked_models = _models(k, model or (), sensitive or ())
@@ -109,8 +116,8 @@ def check(
 
         beside = {"safe_harbor": safe_harbor, "worst": worst, "measures": chosen}
         check_remotely(
-            remote, data, qi or (), sensitive or (), population, files, asked_models, knowledge, beside,
-            reading, html, as_json,
+            remote, data, qi or (), sensitive or (), population, files, asked_models, knowledge, passed,
+            beside, reading, html, as_json,
         )  # fmt: skip
         return
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
@@ -122,7 +129,7 @@ def check(
             return read(path, **reading, progress=progress)
 
         if data.lower().endswith(".toml"):
-            question = ask_job(data, progress)
+            question = ask_job(data, passed, progress)
         else:
             if against is not None and not qi:
                 shared = columns_from_people(read_file(data), read_file(against), (), sensitive or ())
@@ -136,6 +143,7 @@ def check(
                 population,
                 files,
                 promised,
+                {name: plan["accept"] for name, plan in passed.items()},
                 every_column=safe_harbor,
             )
         people = knowledge.people(read_file, question.table.column_names)
@@ -153,6 +161,7 @@ def check(
                 worst=worst,
                 progress=progress,
             )
+            report = dataclasses.replace(report, alarms=question.alarms)
             after = judge_history(knowledge, question.table, background, question.models, record)
     say_reading(question.table)
     if html is not None:
@@ -167,9 +176,11 @@ def check(
         raise typer.Exit(1)
 
 
-def ask_job(path: str, progress: Progress) -> Question:
+def ask_job(path: str, passed: Mapping[str, Any], progress: Progress) -> Question:
     """The question that a job file asks: does its input, untouched, meet the models that it promises?"""
-    job = Job.load(path)
+    content = read_job_file(path)
+    accept_too(content, passed)
+    job = Job.from_dict(content, Path(path).parent, name=path)
     table = job.read_input(progress)
     columns = encode(table, table.sensitive)
     hierarchies = {name: job.columns[name].hierarchy_for(column) for name, column in columns.items()}
@@ -178,6 +189,7 @@ def ask_job(path: str, progress: Progress) -> Question:
         None if job.population is None else job.population.read(progress),
         {name: hierarchy for name, hierarchy in hierarchies.items() if hierarchy is not None},
         job.privacy,
+        find_alarms(table, untouched(table, job.columns), job.accepted, progress),
     )
 
 
@@ -189,22 +201,30 @@ def _ask(
     population: str | None,
     hierarchies: Mapping[str, Path],
     models: Sequence[Model],
+    accepted: Mapping[str, Mapping[str, str]],
     *,
     every_column: bool,
 ) -> Question:
-    """The question that flags ask; only the columns that matter are read, unless all are looked at."""
+    """The question that flags ask; in all columns of the file it is looked for what names people."""
     if not qi:
         raise ColumnError(f"{data}: name the columns that an attacker may know: --qi COLUMN ...")
     judged = [name for names in needed_distributions(models) for name in names]
     columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
-    table = reading(data) if every_column else reading(data, columns=columns)
+    whole = reading(data)
     with _naming(data):
-        table = table.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+        whole = whole.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+        named = [whole.require(name) for name in columns]
+        for name in accepted:
+            whole.require(name)
+    table = whole
+    if not every_column:
+        table = Table(whole.data.select(named), {name: whole.roles[name] for name in named})
     return Question(
         table,
         None if population is None else reading(population, columns=list(dict.fromkeys(qi))),
         {name: read_hierarchy(file) for name, file in hierarchies.items()},
         models,
+        find_alarms(whole, whole.column_names, accepted),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tarnkappe.cli.arguments import parse_column
 from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.job.column_plan import read_column
 from tarnkappe.table import Role
 
 
@@ -66,10 +67,26 @@ def roles_from_flags(content: dict[str, Any], roles: Mapping[Role, Sequence[str]
             plan.update(said)
 
 
-def accept_from_flags(content: dict[str, Any], columns: Sequence[str]) -> None:
-    """Write that columns only seem to name people."""
-    for name in columns:
-        _plan(content, name).setdefault("accept", "accepted on the command line")
+def accepted_plans(flags: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Which detectors are wrong about which columns, as COLUMN=DETECTOR, in the words of a job file.
+
+    >>> accepted_plans(["shop=e-mail", "shop=name"])
+    {'shop': {'accept': {'e-mail': 'accepted on the command line', 'name': 'accepted on the command line'}}}
+    """
+    plans: dict[str, dict[str, Any]] = {}
+    for text in flags:
+        name, detector = _assignment("accept", text)
+        plans.setdefault(name, {"accept": {}})["accept"][detector] = "accepted on the command line"
+        read_column(name, plans[name], None).check(name)
+    return plans
+
+
+def accept_too(content: dict[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write what flags accept into the content of a job file; what the file says already stays."""
+    for name, plan in plans.items():
+        said = _plan(content, name)
+        if isinstance(said.setdefault("accept", {}), dict):  # else the job is refused, with the reason
+            said["accept"] = {**plan["accept"], **said["accept"]}
 
 
 def types_from_flags(content: dict[str, Any], types: Mapping[str, str]) -> None:

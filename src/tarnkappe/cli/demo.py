@@ -15,6 +15,7 @@ from tarnkappe.job import Job, run
 from tarnkappe.risk import check
 from tarnkappe.table import Role, write
 from tarnkappe.table.examples import hospital
+from tarnkappe.table.overwriting import one_run
 
 ROWS = 10_000
 MARK = "# The job of tarn demo."
@@ -29,8 +30,13 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Anonymize a made-up hospital and write an HTML report."""
-    say = (errors if as_json else output).print
     _refuse_foreign(folder)
+    with one_run(replace=True):  # of an earlier demo
+        _make(folder, rows, as_json)
+
+
+def _make(folder: Path, rows: int, as_json: bool) -> None:
+    say = (errors if as_json else output).print
     try:
         (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:

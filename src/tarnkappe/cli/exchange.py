@@ -119,7 +119,7 @@ def fetch(
         if each.package is not None and out is not None:
             out.mkdir(parents=True, exist_ok=True)
             path = out / f"{each.request.digest[:12]}.csv"
-            write(Table(opened(each.package)), path)
+            write(Table(opened(each.package)), path, replace=True)  # again, from the same package
             state["file"] = str(path)
         told.append(state)
         if not as_json:

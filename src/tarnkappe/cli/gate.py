@@ -32,7 +32,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 NameArgument = Annotated[str, typer.Argument(help="The name of the user.")]
 
 app = typer.Typer(
-    name="gate", help="Free queries whose answers never add up to a disclosure.", no_args_is_help=True
+    name="gate", help="Free queries; everybody in an answer keeps k possible values.", no_args_is_help=True
 )
 user_app = typer.Typer(name="user", help="Who may ask.", no_args_is_help=True)
 app.add_typer(user_app)

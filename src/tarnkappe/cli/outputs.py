@@ -1,6 +1,7 @@
-"""Every command is asked, before it reads anything, whether one of its outputs is one of its inputs.
+"""Every command is asked, before it reads anything, whether an output of it is one of its inputs or not ours.
 
-An output is a path option or argument that is declared `writable=True`. Everything else that a command line
+An output is a path option or argument that is declared `writable=True`; a command that has one gets the flag
+`--replace`, which allows it to replace files that tarn did not write. Everything else that a command line
 names and that is there is taken for an input: files, files of `COLUMN=FILE`, databases, and what a TOML file
 (a job, a catalog, a policy) names in its turn.
 """
@@ -14,12 +15,22 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
+from typer.core import TyperOption
+
 from tarnkappe.cli.arguments import refuse_repeated
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.formats.address import local_file
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, same_file
 
 LONGEST_PATH = 4096
+
+ONLY_NEW = ("--new-key", "--token-file", "path", "--review")
+"""Secrets, and what people write into: the commands refuse every file that is there, whatever is said."""
+IN_A_FOLDER = ("demo", "certify", "fetch", "example")
+"""Commands that write under names of their own, and look by themselves whether these are free."""
+
+
+REPLACE_HELP = "Replace files that tarn did not write."
 
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -37,10 +48,20 @@ def is_output(parameter: Any) -> bool:
 
 def protect_inputs(command: Any) -> Any:
     """Let every command refuse to write over what it reads, and options that are given twice."""
-    for _, leaf in leaves(command):
+    for words, leaf in leaves(command):
+        if replaces(words, leaf):
+            leaf.params.append(
+                TyperOption(param_decls=["--replace"], is_flag=True, default=False, help=REPLACE_HELP)
+            )
         leaf.callback = _protected(leaf.callback, leaf.params)
         leaf.parse_args = partial(_parse_once, leaf, leaf.parse_args)
     return command
+
+
+def replaces(words: Sequence[str], leaf: Any) -> bool:
+    """Whether a command writes files that the user names, and may replace."""
+    named = [parameter for parameter in leaf.params if is_output(parameter)]
+    return words[-1] not in IN_A_FOLDER and any(each.opts[-1] not in ONLY_NEW for each in named)
 
 
 def _parse_once(
@@ -55,21 +76,22 @@ def _protected(work: Callable[..., Any], parameters: Sequence[Any]) -> Callable[
 
     @wraps(work)
     def protected(**given: Any) -> Any:
+        replace = given.pop("replace", False)
         outputs = {
             flag if number == 0 else f"{flag} ({number + 1})": path
             for name, flag in flags.items()
             for number, path in enumerate(_listed(given.get(name)))
         }
         others = [value for name, value in given.items() if name not in flags]
-        inputs, folders = _inputs(others) if outputs else ([], [])
-        refuse_overwriting(outputs, inputs)
+        inputs, folders, manifests = _inputs(others) if outputs else ([], [], [])
         for flag, path in outputs.items():
             for folder in folders:
                 if Path(path).is_file() and same_file(Path(path).resolve().parent, folder):
                     raise ParameterError(
                         f"{path} is read by this run, as all of {folder}: choose another name for {flag}"
                     )
-        with one_run(inputs):
+        with one_run(inputs, replace=replace):
+            refuse_overwriting(outputs, inputs, manifests, only_new=ONLY_NEW)
             return work(**given)
 
     return protected
@@ -81,10 +103,11 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _inputs(values: Sequence[Any]) -> tuple[list[Path], list[Path]]:
-    """The files and the folders that are named among values."""
+def _inputs(values: Sequence[Any]) -> tuple[list[Path], list[Path], list[Path]]:
+    """The files and the folders that are named among values, and the manifests that job files name."""
     files: list[Path] = []
     folders: list[Path] = []
+    manifests: list[Path] = []
     for value in values:
         for word in _listed(value):
             if isinstance(word, str | Path):
@@ -92,8 +115,10 @@ def _inputs(values: Sequence[Any]) -> tuple[list[Path], list[Path]]:
                     (folders if path.is_dir() else files).append(path)
     for path in list(files):
         if path.suffix.lower() == ".toml":
-            files += _named_in(path)
-    return files, folders
+            named, manifest = _named_in(path)
+            files += named
+            manifests += manifest
+    return files, folders, manifests
 
 
 def _paths(word: str, folder: Path) -> Iterator[Path]:
@@ -105,13 +130,15 @@ def _paths(word: str, folder: Path) -> Iterator[Path]:
             yield folder / name
 
 
-def _named_in(path: Path) -> list[Path]:
+def _named_in(path: Path) -> tuple[list[Path], list[Path]]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return []  # the command says better what is wrong with it
-    content.pop("output", None)  # of a job: what a flag names instead is written in its place
-    return [found for text in _texts(content) for found in _paths(text, path.parent) if not found.is_dir()]
+        return [], []  # the command says better what is wrong with it
+    output = content.pop("output", None)  # of a job: what a flag names instead is written in its place
+    said = output.get("manifest") if isinstance(output, Mapping) else None
+    files = [found for text in _texts(content) for found in _paths(text, path.parent) if not found.is_dir()]
+    return files, [path.parent / said] if isinstance(said, str) else []
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
+from tarnkappe.cli import say_version
 from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import say_that_it_compiles
 from tarnkappe.cli.outputs import protect_inputs
@@ -51,11 +52,21 @@ ELSEWHERE = {
 """Commands that are ours but come with another package."""
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        say_version()
+        raise typer.Exit
+
+
 def root(
     debug: Annotated[bool, typer.Option("--debug", help="Show the full traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Show the version.")
+    ] = False,
 ) -> None:
     """Options that come before the command."""
     del debug  # read from the arguments in `run`, so that it covers every error
+    del version  # said before any command is looked at
 
 
 def commands(names: Sequence[str], plug_ins: Iterable[EntryPoint] = ()) -> typer.Typer:

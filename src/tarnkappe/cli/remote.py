@@ -92,6 +92,13 @@ class Remote:
         assert self._job is not None
         self._service.download(self._job, what, path)
 
+    def text(self, what: str) -> str:
+        """A text that the job has made."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "text"
+            self.take(what, path)
+            return path.read_text(encoding="utf-8")
+
     def table(self, what: str) -> Table:
         """A table that the job has made."""
         with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from tarnkappe.cli.arguments import parse_parameters
 from tarnkappe.cli.background import Knowledge
 from tarnkappe.cli.console import progress_bar
@@ -48,3 +50,5 @@ def attack_remotely(
                 raise NoSolutionError("no change of the release alone stops the attack, or none is needed")
             there.take_table("repaired", out)
     tell({**found, "figures": {"input": release, **found["figures"]}}, as_json)
+    if found["exit_code"]:
+        raise typer.Exit(found["exit_code"])

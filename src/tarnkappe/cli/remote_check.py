@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from tarnkappe.cli.background import Knowledge
+from tarnkappe.cli.column_flags import accept_too
 from tarnkappe.cli.console import progress_bar
 from tarnkappe.cli.remote import Remote, refuse_local, tell
 from tarnkappe.errors import InputError
@@ -26,6 +27,7 @@ def check_remotely(
     hierarchies: Mapping[str, Path],
     models: Sequence[Mapping[str, Any]],
     knowledge: Knowledge,
+    passed: Mapping[str, Any],
     asked: Mapping[str, Any],
     reading: Mapping[str, Any],
     html: Path | None,
@@ -38,11 +40,14 @@ def check_remotely(
         if data.lower().endswith(".toml"):
             taken = ("input", "population", "columns", "privacy")
             content = {key: v for key, v in read_job_file(data).items() if key in taken}
+            accept_too(content, passed)
             document = there.job(content, Path(data).parent)
         else:
+            said: dict[str, Any] = {"columns": columns_of(qi, sensitive, hierarchies)}
+            accept_too(said, passed)
             document = {
                 "input": there.source({"path": data, **reading}),
-                "columns": there.columns(columns_of(qi, sensitive, hierarchies)),
+                "columns": {"unnamed": "publish", **there.columns(said["columns"])},
                 "privacy": list(models),
             }
             if population is not None:

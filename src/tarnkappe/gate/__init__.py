@@ -1,4 +1,4 @@
-"""Free queries whose answers never add up to a disclosure: attacker's knowledge, strategies, gate."""
+"""Free queries that leave everybody in an answer k possible values: knowledge, strategies, gate."""
 
 from tarnkappe.gate.delta_top import CloneMatching, MaxAnonymity, MaxEdges, SimpleMatching
 from tarnkappe.gate.exact import Exact

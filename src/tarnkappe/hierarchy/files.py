@@ -38,14 +38,19 @@ def read_hierarchy(path: str | os.PathLike[str], delimiter: str | None = None) -
 
 
 def write_hierarchy(
-    hierarchy: Hierarchy, path: str | os.PathLike[str], delimiter: str = DELIMITERS[0]
+    hierarchy: Hierarchy,
+    path: str | os.PathLike[str],
+    delimiter: str = DELIMITERS[0],
+    *,
+    replace: bool = False,
 ) -> None:
     """Write a hierarchy so that `read_hierarchy`, with the same delimiter, reads the same one.
 
-    The file appears complete or not at all: an existing file is replaced in one step.
+    The file appears complete or not at all. One that this process has written is replaced in one step, any
+    other only with `replace`.
     """
     content = format_hierarchy(hierarchy, delimiter).encode("utf-8")
-    with replace_atomically(Path(path)) as partial:
+    with replace_atomically(Path(path), replace=replace) as partial:
         partial.write_bytes(gzip.compress(content, mtime=0) if is_compressed(Path(path)) else content)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns, published_too
-from tarnkappe.job.identifier_guard import refuse_identifiers
+from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import Result
@@ -15,7 +15,7 @@ from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import Loss
 from tarnkappe.parameters import checked_call
 from tarnkappe.privacy import Model
-from tarnkappe.table import Role, Table
+from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 
 
@@ -30,7 +30,7 @@ def anonymize(
     aggregates: Mapping[str, str] | None = None,
     suppressed_columns: Sequence[str] = (),
     publish: Sequence[str] = (),
-    accept: Sequence[str] = (),
+    accept: Mapping[str, str | Sequence[str]] | None = None,
     loss: Loss | str | Mapping[str, Any] = "entropy",
     suppression_limit: float = 0.0,
     suppression: str = "record",
@@ -56,7 +56,8 @@ def anonymize(
             mean, geometric-mean, median, mode or interval.
         suppressed_columns: quasi-identifiers that are suppressed altogether.
         publish: columns without a role that are released as they are; others without a role are not released.
-        accept: columns that are released as they are although detectors take them for identifiers.
+        accept: for some columns, the detectors of identifiers that are wrong about them, as
+            `{"shop": "e-mail"}`.
         loss: what to minimize.
         suppression_limit: the share of rows that may be suppressed.
         suppression: what becomes of them: "record" leaves them out; "cell" releases them with '*' in all
@@ -83,17 +84,20 @@ def anonymize(
     ({'age': 1}, 2.0)
     """
     table = published_too(table, publish)
-    refuse_identifiers(table, table.columns_with(Role.INSENSITIVE), accept, progress)
+    plans = plan_columns(
+        table,
+        hierarchies or {},
+        levels or {},
+        weights=weights,
+        aggregates=aggregates,
+        suppressed_columns=suppressed_columns,
+        accept=accept,
+    )
+    accepted = {name: plan.accept for name, plan in plans.items() if plan.accept}
+    refuse_identifiers(table, untouched(table, plans), accepted, progress)
     return protect_table(
         table,
-        plan_columns(
-            table,
-            hierarchies or {},
-            levels or {},
-            weights=weights,
-            aggregates=aggregates,
-            suppressed_columns=suppressed_columns,
-        ),
+        plans,
         create_models(privacy),
         loss if isinstance(loss, Loss) else create_loss(loss),
         create_algorithm(algorithm) if isinstance(algorithm, str) else algorithm,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +14,7 @@ from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
 from tarnkappe.parameters import checked, fits, shown
 from tarnkappe.recoding import Aggregation
+from tarnkappe.risk.identifiers import DETECTOR_NAMES
 from tarnkappe.table import Column, Role, Table
 
 LEVEL_KEYS = ("level", "min_level", "max_level")
@@ -67,7 +69,7 @@ class ColumnPlan:
         aggregate: what the values of a class become instead of a label. Such a column does not form classes,
             unless it has level limits: then it forms them at a level within these.
         suppressed: whether the column is suppressed altogether.
-        accept: why the column is released as it is although it seems to name people.
+        accept: which detectors of identifiers are wrong about the column, each with why.
     """
 
     role: Role = Role.UNSTATED
@@ -78,7 +80,7 @@ class ColumnPlan:
     weight: float | None = None
     aggregate: Aggregation | None = None
     suppressed: bool = False
-    accept: str | None = None
+    accept: Mapping[str, str] | None = dataclasses.field(default=None, hash=False)
 
     def level_limits(self, height: int) -> tuple[int, int]:
         """The least and the greatest level that may be chosen."""
@@ -87,6 +89,13 @@ class ColumnPlan:
         if self.level is not None:
             return self.level, self.level
         return self.min_level or 0, height if self.max_level is None else self.max_level
+
+    @property
+    def shows_cells(self) -> bool:
+        """Whether cells of a quasi-identifier may be released as they are: at level 0, or as an aggregate."""
+        if self.aggregate in (Aggregation.MEDIAN, Aggregation.MODE, Aggregation.INTERVAL):
+            return True
+        return self.level_limits(height=1)[0] == 0
 
     @property
     def has_level_limits(self) -> bool:
@@ -114,10 +123,18 @@ class ColumnPlan:
         for key, is_asked in {**asked, "suppressed": self.suppressed}.items():
             if is_asked and self.role is not Role.QUASI_IDENTIFIER:
                 raise ParameterError(f"'{name}' is no quasi-identifier: {key} has no meaning for it")
-        if self.accept is not None and not str(self.accept).strip():
-            raise ParameterError(f"'{name}': accept says why the column names nobody, in words")
+        self._check_accepted(name)
         if self.suppressed and (self.aggregate is not None or self._names_levels):
             raise ParameterError(f"'{name}' is suppressed: it can have no level and no aggregate")
+
+    def _check_accepted(self, name: str) -> None:
+        for kind, why in (self.accept or {}).items():
+            if kind not in DETECTOR_NAMES:
+                near = difflib.get_close_matches(kind, DETECTOR_NAMES, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(DETECTOR_NAMES)}"
+                raise ParameterError(f"'{name}': no detector of identifiers is called '{kind}': {hint}")
+            if not why.strip():
+                raise ParameterError(f"'{name}': accept says why the column names nobody, in words")
 
 
 def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str, Any] | None) -> ColumnPlan:
@@ -128,6 +145,12 @@ def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str
         raise JobError(f"[columns.{name}]: weight is a number, not {shown(weight)}")
     if not isinstance(suppressed, bool):
         raise JobError(f"[columns.{name}]: suppressed is true or false, not {suppressed!r}")
+    accept = plan.get("accept")
+    if accept is not None and not fits(accept, Mapping[str, str]):
+        raise JobError(
+            f"[columns.{name}]: accept names the detector that is wrong, and why: "
+            'accept = {"e-mail" = "addresses of shops"}'
+        )
     return ColumnPlan(
         Role.parse(plan.get("role", Role.UNSTATED)),
         hierarchy,
@@ -135,7 +158,7 @@ def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str
         weight=weight,
         aggregate=Aggregation.parse(plan["aggregate"]) if "aggregate" in plan else None,
         suppressed=suppressed,
-        accept=plan.get("accept"),
+        accept=accept,
     )
 
 
@@ -153,11 +176,13 @@ def plan_columns(
     weights: Mapping[str, float] | None = None,
     aggregates: Mapping[str, str] | None = None,
     suppressed_columns: Iterable[str] = (),
+    accept: Mapping[str, str | Sequence[str]] | None = None,
 ) -> dict[str, ColumnPlan]:
     """What is done with the columns of a table; the arguments are those of `anonymize`."""
     weights, aggregates, suppressed = weights or {}, aggregates or {}, tuple(suppressed_columns)
+    accepted = {name: (kinds,) if isinstance(kinds, str) else kinds for name, kinds in (accept or {}).items()}
     plans = {}
-    for name in dict.fromkeys([*hierarchies, *levels, *weights, *aggregates, *suppressed]):
+    for name in dict.fromkeys([*hierarchies, *levels, *weights, *aggregates, *suppressed, *accepted]):
         limits = levels.get(name, (None, None))
         least, greatest = (limits, limits) if isinstance(limits, int) else limits
         plans[name] = ColumnPlan(
@@ -168,7 +193,9 @@ def plan_columns(
             weight=weights.get(name),
             aggregate=Aggregation.parse(aggregates[name]) if name in aggregates else None,
             suppressed=name in suppressed,
+            accept=dict.fromkeys(accepted[name], "accepted in Python") if name in accepted else None,
         )
+        plans[name]._check_accepted(name)
     return plans
 
 

@@ -40,11 +40,13 @@ LOOKED_AT = 200_000
 """How many rows the detectors of identifiers are shown; each value is at least once among them."""
 
 
-def run_in_engine(job: Job, *, seed: int | None = None, progress: Progress | None = None) -> Result:
+def run_in_engine(
+    job: Job, *, replace: bool = False, seed: int | None = None, progress: Progress | None = None
+) -> Result:
     """Run a job where its rows are; release, report and manifest appear together, verified, or not at all."""
     search = _search_of(job)
     _refuse_misfits(job)
-    with publication(job.output, inputs=job.inputs) as made:
+    with publication(job.output, inputs=job.inputs, replace=replace) as made:
         with _opened(job, made.release) as engine:
             result = _run(job, search, engine, made, seed, progress)
         made.publish()  # after the engine has had a last look at whether the source is what it was
@@ -71,11 +73,11 @@ def _run(
     watch = Stopwatch()
     table = _described(job, engine)
     with watch.stage("look for identifiers"):
-        for name in untouched(table):
-            if name not in job.accepted:
-                counted = engine.group([name], progress)
-                values = plain(counted.table.data.column(name)).take(_alike(counted.counts))
-                refuse_identifiers(Table(pa.table({name: values})), [name], progress=progress)
+        for name in untouched(table, job.columns):
+            counted = engine.group([name], progress)
+            values = plain(counted.table.data.column(name)).take(_alike(counted.counts))
+            alike = Table(pa.table({name: values}), {name: table.roles[name]})
+            refuse_identifiers(alike, [name], job.accepted, progress)
     prepared = _prepared(job, engine, table, watch, progress)
     solution = solve(prepared.problem, search, watch, progress)
     with watch.stage("transform"):

@@ -1,46 +1,49 @@
 """Before a job releases a column as it is, the detectors of identifiers look at its cells.
 
 They look at the input, not at the release: what a search happens to choose must not decide whether a name is
-published. A column that is accepted by name is released all the same, and the manifest says who said why.
+published. So a quasi-identifier that may stay at level 0 counts as released as it is. A kind of finding that
+is accepted for a column is passed over there, and the manifest says why; every other kind still counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from tarnkappe.errors import IdentifierFoundError
-from tarnkappe.risk.identifiers import find_identifiers
+from tarnkappe.job.column_plan import ColumnPlan
+from tarnkappe.risk.identifiers import find_alarms
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
 
 UNTOUCHED = (Role.INSENSITIVE, Role.SENSITIVE)
 
 
-def untouched(table: Table) -> list[str]:
-    """The columns that are released as they are, whatever a search finds."""
-    return [name for name in table.column_names if table.roles[name] in UNTOUCHED]
+def untouched(table: Table, plans: Mapping[str, ColumnPlan]) -> list[str]:
+    """The columns whose cells are released as they are, or may be if a search finds it best."""
+    return [
+        name
+        for name in table.column_names
+        if table.roles[name] in UNTOUCHED
+        or (table.roles[name] is Role.QUASI_IDENTIFIER and plans.get(name, ColumnPlan()).shows_cells)
+    ]
 
 
 def refuse_identifiers(
-    table: Table, columns: Iterable[str], accepted: Collection[str] = (), progress: Progress | None = None
+    table: Table,
+    columns: Iterable[str],
+    accepted: Mapping[str, Collection[str]] | None = None,
+    progress: Progress | None = None,
 ) -> None:
-    """Refuse columns in which detectors find what names a person, unless they are accepted by name.
+    """Refuse columns in which detectors find what names a person, but for the kinds that are accepted there.
 
     Raises:
         IdentifierFoundError: if there is one; it quotes no cell.
     """
-    looked_at = [name for name in columns if name not in accepted]
-    if not looked_at or not table.num_rows:
-        return
-    scan = find_identifiers(Table(table.data.select(looked_at)), progress=progress)
-    alarms = {
-        column.column: next(found.reason for found in column.findings if found.role is Role.IDENTIFIER)
-        for column in scan.columns
-        if any(found.role is Role.IDENTIFIER for found in column.findings)
-    }
+    alarms = find_alarms(table, columns, accepted, progress)
     if alarms:
-        told = "; ".join(f"'{name}': {reason}" for name, reason in alarms.items())
+        first = alarms[0]
         raise IdentifierFoundError(
-            f"a column that would be released as it is seems to name people ({told}): leave it out, or say "
-            'that it does not, with --accept COLUMN or accept = "why" in its section'
+            f"a column that may be released as it is seems to name people ({'; '.join(map(str, alarms))}): "
+            f"leave it out, or say that it does not: --accept {first.column}={first.detector}, or "
+            f'accept = {{"{first.detector}" = "why"}} in its section'
         )

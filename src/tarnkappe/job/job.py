@@ -219,9 +219,9 @@ class Job:
         return tuple(path for name in named if name and (path := local_file(name)))
 
     @property
-    def accepted(self) -> dict[str, str]:
-        """The columns that are released although they seem to name people, and why."""
-        return {name: plan.accept for name, plan in self.columns.items() if plan.accept is not None}
+    def accepted(self) -> dict[str, dict[str, str]]:
+        """The columns that are released although detectors take them for identifiers: which, and why."""
+        return {name: dict(plan.accept) for name, plan in self.columns.items() if plan.accept}
 
     @property
     def needs_rows(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from tarnkappe.job.job import Job
 from tarnkappe.job.result import Result
 from tarnkappe.table import Table
 from tarnkappe.table.files import replace_atomically
+from tarnkappe.table.ownership import digest_of
 
 
 def manifest(
@@ -61,5 +61,4 @@ def _sha256(path: Path) -> str | dict[str, str]:
     """The hash of a file, or of every file of a folder by its name."""
     if path.is_dir():
         return {file.name: str(_sha256(file)) for file in sorted(path.iterdir()) if file.name[0] not in "._"}
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return digest_of(path)

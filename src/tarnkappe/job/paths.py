@@ -1,8 +1,26 @@
-"""Where the tables of a release go that has several."""
+"""Where a release goes that nobody named, and the tables of one that has several."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from tarnkappe.table.files import COMPRESSED, SUFFIXES, is_compressed, suffix_of
+
+
+def default_outputs(source: str | Path) -> tuple[Path, Path]:
+    """Where the release of a file and its report go, if nobody says it: beside it.
+
+    >>> [path.name for path in default_outputs("data/people.csv.gz")]
+    ['people.release.csv.gz', 'people.report.html']
+    >>> [path.name for path in default_outputs("survey.sav")]
+    ['survey.release.csv', 'survey.report.html']
+    """
+    path = Path(source)
+    suffix = suffix_of(path)
+    zipped = COMPRESSED if is_compressed(path) else ""
+    stem = path.name[: len(path.name) - len(suffix) - len(zipped)]
+    kept = path.name[len(stem) :] if suffix in SUFFIXES else ".csv"
+    return path.with_name(f"{stem}.release{kept}"), path.with_name(f"{stem}.report.html")
 
 
 def table_paths(path: str | Path, names: tuple[str, ...]) -> dict[str, Path]:

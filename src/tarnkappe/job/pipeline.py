@@ -28,24 +28,27 @@ from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 
 
-def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) -> Result:
+def run(
+    job: Job, *, replace: bool = False, seed: int | None = None, progress: Progress | None = None
+) -> Result:
     """Run a job: read, protect, verify from the written values, and only then release.
 
     Release, report and manifest appear under their names after the release has passed verification, never
-    before, never in part and all together. A seed makes the order of the rows reproducible in tests.
+    before, never in part and all together. Files that show that they were written here are replaced; others
+    only with `replace`. A seed makes the order of the rows reproducible in tests.
     """
     if job.input.engine != "memory" or job.output.table is not None:
         from tarnkappe.job.engine_run import run_in_engine  # loads what only engines need
 
-        return run_in_engine(job, seed=seed, progress=progress)
+        return run_in_engine(job, replace=replace, seed=seed, progress=progress)
     watch = Stopwatch()
     several = job.search.table_names if isinstance(job.search, Bucketization) else ()
-    with publication(job.output, several, job.inputs) as made:
+    with publication(job.output, several, job.inputs, replace=replace) as made:
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None
         with watch.stage("look for identifiers"):
-            refuse_identifiers(table, untouched(table), job.accepted, progress)
+            refuse_identifiers(table, untouched(table, job.columns), job.accepted, progress)
         result = protect_table(
             table,
             job.columns,

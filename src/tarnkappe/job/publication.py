@@ -16,7 +16,8 @@ from pathlib import Path
 from tarnkappe.job.job import Output
 from tarnkappe.job.paths import table_paths
 from tarnkappe.table.files import naming_output, take_place, writable
-from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_read
+from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_place
+from tarnkappe.table.ownership import manifest_beside
 from tarnkappe.table.staging import claimed_folder
 
 
@@ -42,7 +43,7 @@ class Publication:
         """Give all files their names."""
         with _uninterrupted():
             for _, target in self._places.values():
-                refuse_read(target)  # before the first of them goes
+                refuse_place(target)  # before the first of them goes
             for name in ("manifest", "report"):
                 if name in self._places:
                     made, target = self._places[name]
@@ -58,7 +59,7 @@ class Publication:
 
 @contextmanager
 def publication(
-    output: Output, tables: tuple[str, ...] = (), inputs: Sequence[str] = ()
+    output: Output, tables: tuple[str, ...] = (), inputs: Sequence[str] = (), *, replace: bool = False
 ) -> Iterator[Publication]:
     """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
 
@@ -66,18 +67,20 @@ def publication(
         output: where they go.
         tables: the names of the tables of a release that has several.
         inputs: the files that the run reads: none of them may be an output, now or at the end.
+        replace: whether files that are not ours may be replaced.
 
     Raises:
         OutputError: if another run is writing one of them.
-        ParameterError: if one of them cannot be a file, is an input or another output.
+        ParameterError: if one of them cannot be a file, is an input, another output or somebody else's file.
     """
     named = {"release": output.path, "manifest": manifest_path(output), "report": output.report}
     if tables and output.path:
         named |= {name: str(path) for name, path in table_paths(output.path, tables).items()}
         del named[tables[0]]
-    refuse_overwriting({f"the {name}": path for name, path in named.items() if path}, inputs)
+    outputs = {f"the {name}": path for name, path in named.items() if path}
     places = {}
-    with one_run(inputs), ExitStack() as claimed:
+    with one_run(inputs, replace=replace), ExitStack() as claimed:
+        refuse_overwriting(outputs, inputs, [Path(named["manifest"])] if named["manifest"] else ())
         targets = {name: writable(Path(path)) for name, path in named.items() if path}
         for name, target in sorted(targets.items(), key=lambda item: item[1]):
             with naming_output(target):
@@ -90,7 +93,7 @@ def manifest_path(output: Output) -> str | None:
     """Where the manifest goes: beside a released file, unless the job says otherwise."""
     if output.path is None:
         return output.manifest if output.table is not None else None
-    return output.manifest or f"{output.path}.manifest.json"
+    return output.manifest or str(manifest_beside(output.path))
 
 
 @contextmanager

@@ -39,6 +39,10 @@ def render(report: Report, source: str, history: Continuation | None = None) -> 
 
 
 def _sections(report: Report, source: str, history: Continuation | None) -> Iterator[RenderableType]:
+    if report.alarms:
+        yield Text("Names people", style="bold")
+        yield lights((DANGER, alarm.column, f"{alarm.reason} ({alarm.detector}).") for alarm in report.alarms)
+        yield Text()
     yield _headline(report, source)
     yield Text()
     yield lights((attack_light(a), a.title, a.explanation) for a in report.attacks)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tarnkappe.privacy import Direction, Model
 from tarnkappe.risk.attacks import AttackResult
-from tarnkappe.risk.identifiers import IdentifierScan
+from tarnkappe.risk.identifiers import Alarm, IdentifierScan
 from tarnkappe.risk.measures import Found
 from tarnkappe.risk.sizes import ClassSizes
 
@@ -140,6 +140,7 @@ class Report:
         verdicts: whether the table meets each model that was asked for.
         measures: what each risk measure found, by its name.
         safe_harbor: the identifiers in the table, if they were looked for.
+        alarms: what names people in columns that are released as they are, if it was looked for.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -153,6 +154,7 @@ class Report:
     verdicts: tuple[Verdict, ...]
     measures: Mapping[str, Found] = dataclasses.field(default_factory=dict)
     safe_harbor: IdentifierScan | None = None
+    alarms: tuple[Alarm, ...] = ()
 
     @property
     def k(self) -> int:
@@ -161,9 +163,9 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether the table meets every model that was asked for, and the safe harbor rule if it was."""
+        """Whether the table meets all models and the safe harbor rule, if asked for, and names nobody."""
         harbored = self.safe_harbor is None or self.safe_harbor.holds
-        return harbored and all(verdict.holds for verdict in self.verdicts)
+        return harbored and not self.alarms and all(verdict.holds for verdict in self.verdicts)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON; a value that is not finite becomes null."""
@@ -171,6 +173,7 @@ class Report:
         risk = {name: sizes.pop(name) for name in ("prosecutor_max", "prosecutor_mean")}
         sizes["quantiles"] = {str(share): size for share, size in sizes["quantiles"].items()}
         return {
+            "alarms": [dataclasses.asdict(alarm) for alarm in self.alarms],
             "quasi_identifiers": list(self.quasi_identifiers),
             "rows": self.rows,
             "classes": self.classes,
@@ -189,7 +192,8 @@ class Report:
         }
 
     def __str__(self) -> str:
-        lines = [
+        lines = [f"names people: {alarm}" for alarm in self.alarms]
+        lines += [
             f"{self.rows:,} rows in {self.classes:,} classes, k = {self.k},"
             f" {self.sizes.uniques:,} rows are unique"
         ]

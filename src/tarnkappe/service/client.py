@@ -140,13 +140,23 @@ class Service:
         return {**self.result(job_id), "job": job_id}
 
     def download(
-        self, job_id: str, what: str, path: str | Path, *, form: str = "parquet", formulas: str = "keep"
+        self,
+        job_id: str,
+        what: str,
+        path: str | Path,
+        *,
+        form: str = "parquet",
+        formulas: str = "keep",
+        replace: bool = False,
     ) -> None:
-        """Write something that a job has made to a file, which appears whole or not at all."""
+        """Write something that a job has made to a file, which appears whole or not at all.
+
+        A file that is there and is not ours is replaced only if it is said so.
+        """
         asked = {"format": form, "formulas": formulas}
         with (
             self._open("GET", f"/jobs/{job_id}/files/{quote(what, safe='')}", asked) as stream,
-            replace_atomically(Path(path)) as partial,
+            replace_atomically(Path(path), replace=replace) as partial,
             partial.open("xb") as file,
         ):
             shutil.copyfileobj(stream, file, PIECE)

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.table.compression import DAMAGED, compression_in, compression_of, member_name, uncompressed
-from tarnkappe.table.overwriting import note_read, note_written, refuse_read
+from tarnkappe.table.overwriting import note_read, note_written, refuse_place
 from tarnkappe.table.staging import hidden_folder
 
 
@@ -292,28 +292,28 @@ def _refuse_change(path: Path, before: _Stamp) -> None:
 
 
 @contextmanager
-def replace_atomically(path: Path) -> Iterator[Path]:
-    """Write a file that appears whole or not at all.
+def replace_atomically(path: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Write a file that appears whole or not at all, in the place of none that is not ours unless told so.
 
     Give the content to the path that is handed out, in a hidden folder beside the file. At the end it is
     forced to the disk and takes the place of `path`. After any error or interruption nothing new is
     there, and a file that was there before is as it was. What a process that was killed has left in its
     hidden folder is removed when the next file is written beside it.
     """
-    target = writable(path)
+    target = writable(path, replace=replace)
     with naming_output(path), hidden_folder(target) as folder:
         partial = folder / target.name
         yield partial
-        take_place(partial, target)
+        take_place(partial, target, replace=replace)
 
 
-def writable(path: Path) -> Path:
-    """Where a file will really be; a folder, or a place in a folder that does not exist, is refused."""
+def writable(path: Path, *, replace: bool = False) -> Path:
+    """Where a file will really be; a folder, a place in no folder, or that of another's file is refused."""
     try:
         target = path.resolve()  # what a link points to is replaced, not the link
     except (OSError, ValueError, RuntimeError):  # a NUL byte, a link to itself
         raise ParameterError(f"{path}: this is no name that a file can have") from None
-    refuse_read(target)
+    refuse_place(target, replace=replace)
     if target.is_dir():
         raise ParameterError(f"{path}: this is a folder: name a file in it")
     if not target.parent.is_dir():
@@ -321,10 +321,10 @@ def writable(path: Path) -> Path:
     return target
 
 
-def take_place(finished: Path, target: Path) -> None:
-    """Put a finished file in the place of another, on the disk too; the place of an input is refused."""
+def take_place(finished: Path, target: Path, *, replace: bool = False) -> None:
+    """Put a finished file in the place of another, on the disk too; that of an input is refused."""
     _sync(finished)
-    refuse_read(target)
+    refuse_place(target, replace=replace)
     finished.replace(target)
     note_written(target)
     _sync(target.parent)

@@ -1,32 +1,44 @@
-"""No output takes the place of an input, whichever way either is named.
+"""No output takes the place of an input, whichever way either is named, nor of a file that is not ours.
 
-Paths are compared by what they lead to, not by how they are spelled: through links, `..`, hard links, other
-mounts and systems that do not tell capitals. It is asked before anything is read, of all that a run will read
-and write, and again when a finished file is about to get its name, of all that was really read.
+A file that shows that it was written here may be written again; any other only if the user says so. Paths are
+compared by what they lead to, not by how they are spelled: through links, `..`, hard links, other mounts and
+systems that do not tell capitals. It is asked before anything is read, of all that a run will read and write,
+and again when a finished file is about to get its name, of all that was really read.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.table.ownership import is_own
 
 _Identity = tuple[int, int, int]
 
 
-def refuse_overwriting(outputs: Mapping[str, str | Path | None], inputs: Iterable[str | Path | None]) -> None:
-    """Refuse outputs that would take the place of an input or of each other; nothing is read or written yet.
+def refuse_overwriting(
+    outputs: Mapping[str, str | Path | None],
+    inputs: Iterable[str | Path | None],
+    manifests: Iterable[Path] = (),
+    *,
+    only_new: Collection[str] = (),
+) -> None:
+    """Refuse outputs that would take the place of an input, of each other or of a file that is not ours.
+
+    Nothing is read or written yet.
 
     Args:
         outputs: where something will be written, each by the flag or setting that says so.
         inputs: the files that will be read; those that are not there yet (the store of a history) count, too.
+        manifests: where the manifests of earlier outputs may be, other than beside them.
+        only_new: outputs that refuse every file by themselves.
 
     Raises:
-        ParameterError: if two of them are the same file.
+        ParameterError: if two of them are the same file, or one is there and was not written by us.
     """
     places = {said: (Path(path), _place(Path(path))) for said, path in outputs.items() if path is not None}
     read = [_place(Path(path)) for path in inputs if path is not None]
@@ -40,6 +52,9 @@ def refuse_overwriting(outputs: Mapping[str, str | Path | None], inputs: Iterabl
                 raise ParameterError(
                     f"{path}: {other} and {said} have the same name: each output is a file of its own"
                 )
+    for said, (path, _) in pairs:
+        if said not in only_new:
+            refuse_foreign(path, said, manifests)
 
 
 def same_file(one: str | Path, other: str | Path) -> bool:
@@ -48,9 +63,11 @@ def same_file(one: str | Path, other: str | Path) -> bool:
 
 
 class _Ledger:
-    """The files that were read and are nobody's output."""
+    """The files that were read and are nobody's output, and those that may be replaced."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, replace: bool = False) -> None:
+        self.replace = replace
+        self.own: set[_Identity] = set()
         self._lock = threading.Lock()
         self._places: set[Path] = set()
         self._identities: set[_Identity] = set()
@@ -75,9 +92,14 @@ _LEDGER: ContextVar[_Ledger] = ContextVar("files read and written", default=_Led
 
 
 @contextmanager
-def one_run(inputs: Iterable[str | Path | None] = ()) -> Iterator[None]:
-    """What is read from here on counts for this run alone: a later run may write what this one read."""
-    token = _LEDGER.set(_Ledger())
+def one_run(inputs: Iterable[str | Path | None] = (), *, replace: bool = False) -> Iterator[None]:
+    """What is read from here on counts for this run alone: a later run may write what this one read.
+
+    Args:
+        inputs: files that the run reads.
+        replace: whether it may replace files that are not ours; so it may if it is part of a run that may.
+    """
+    token = _LEDGER.set(_Ledger(replace=replace or _LEDGER.get().replace))
     try:
         for path in inputs:
             if path is not None:
@@ -99,10 +121,25 @@ def note_written(path: Path) -> None:
         _WRITTEN.add(identity)
 
 
-def refuse_read(target: Path) -> None:
-    """Refuse to give a finished file the name of one that was read."""
+def refuse_place(target: Path, *, replace: bool = False) -> None:
+    """Refuse to give a finished file the name of one that was read, or that is there and is not ours."""
     if _LEDGER.get().has(target):
         raise ParameterError(_refused(target, "the output"))
+    if not replace:
+        refuse_foreign(target, "the output")
+
+
+def refuse_foreign(path: Path, said: str, manifests: Iterable[Path] = ()) -> None:
+    """Refuse the place of a file that does not show that it was written here; what shows it is remembered."""
+    ledger, identity = _LEDGER.get(), _identity(path)
+    if identity is None or ledger.replace or identity in _WRITTEN or identity in ledger.own:
+        return
+    if path.is_file() and not is_own(path, manifests):
+        raise ParameterError(
+            f"{path} exists, and nothing shows that tarn wrote it: choose another name for {said}, or pass "
+            "--replace (in Python replace=True)"
+        )
+    ledger.own.add(identity)
 
 
 def _refused(path: Path, said: str) -> str:

@@ -43,11 +43,11 @@ def write(
 ) -> None:
     """Write a table so that reading gives it back, value by value.
 
-    A file appears whole, in place of one with that name, or not at all; a table in a database is
-    created in one transaction. What is written holds the rows and the column names and nothing else:
-    no metadata, no unused entries of dictionaries, no memory behind missing values. Text formats
-    keep missing values and empty texts apart, but not types: numbers and dates are read again where
-    that loses nothing. What a format cannot hold is refused.
+    A file appears whole or not at all; a table in a database is created in one transaction. A file that
+    this process has written is replaced, any other only if it is said so. What is written holds the rows and
+    the column names and nothing else: no metadata, no unused entries of dictionaries, no memory behind
+    missing values. Text formats keep missing values and empty texts apart, but not types: numbers and dates
+    are read again where that loses nothing. What a format cannot hold is refused.
 
     Args:
         data: a `Table`, or a table of pyarrow, pandas, polars or DuckDB.
@@ -61,7 +61,7 @@ def write(
             without one.
         sheet: the name of the sheet in an Excel workbook.
         table: the table in the database to create, by name or as schema.name.
-        replace: whether a table with that name in the database may be replaced.
+        replace: whether a file or a table of that name may be replaced, whoever has made it.
         progress: is told how many rows are written.
     """
     rows = data.data if isinstance(data, Table) else read_memory(data)
@@ -77,9 +77,9 @@ def write(
         return
     path = Path(target)
     form = written_format(path)
-    _refuse_foreign(table=table, replace=replace or None, sheet=sheet if form is not Format.EXCEL else None)
+    _refuse_foreign(table=table, sheet=sheet if form is not Format.EXCEL else None)
     check_stated(delimiter, '"')
-    with replace_atomically(path) as partial:
+    with replace_atomically(path, replace=replace) as partial:
         if form is Format.PARQUET:
             write_parquet(rows, partial, progress)
         elif form is Format.ARROW:

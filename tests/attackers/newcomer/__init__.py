@@ -2,6 +2,7 @@
 
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.newcomer import stages
+from tests.attackers.newcomer.foreign import Foreign
 from tests.attackers.newcomer.forgetful import Forgetful
 from tests.attackers.newcomer.habit import Habit
 from tests.attackers.newcomer.overwriting import Overwriting
@@ -24,9 +25,14 @@ TRIALS = [
         (COMMAND, Stage("a program that looks at nothing", stages.careless_writer, unprotected=True)),
     ),
     Trial(
+        Foreign(),
+        (COMMAND, Stage("a program that looks at nothing", stages.careless_writer, unprotected=True)),
+    ),
+    Trial(
         Habit(),
         (
             Stage("columns published by habit", stages.asked_first),
+            Stage("columns accepted for something else", stages.otherwise_accepted),
             Stage("columns accepted by name", stages.accepted, unprotected=True),
         ),
     ),

@@ -23,7 +23,7 @@ class Habit(Attacker[Habits]):
     promise = "names"
     knows = "Names and e-mail addresses of everybody."
     sees = "The release."
-    does = "Lets the steward call columns insensitive or sensitive, or publish them all, and looks for people he knows."
+    does = "Lets the steward call columns insensitive, sensitive or quasi-identifiers, publish them all, or accept something else of them, and looks for people he knows."
 
     def attack(self, target: Habits) -> Iterator[Victim]:
         out = target.program.folder / "release.csv"

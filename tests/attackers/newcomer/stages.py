@@ -140,7 +140,7 @@ flags = let_out(
 job_file = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed="", accept=""))
 published = let_out(
     ("anonymize", "forgetful.toml"),
-    job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"', accept='accept = "made up"'),
+    job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"', accept='accept = {"unique-code" = "made up"}'),
 )
 
 
@@ -153,6 +153,7 @@ def habits(*more: str) -> Callable[[Path], AbstractContextManager[Habits]]:
         mails = [f"{name.lower().replace(' ', '.')}@example.org" for name in names]
         notes = ["slept well", "no fever"] * (len(names) // 2)
         notes[7] = f"asked to write to {mails[7]}"
+        names, mails, notes = names * 2, mails * 2, notes * 2  # a second visit: two look alike by their names
         with (folder / "people.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["sex", "x1", "x2", "x3"])
@@ -170,6 +171,7 @@ def habits(*more: str) -> Callable[[Path], AbstractContextManager[Habits]]:
             (*asked, "--publish", "x1", *more),
             (*asked, "--sensitive", "x2", *more),
             (*asked, "--publish", "x3", *more),
+            (*asked, "--qi", "x1", *more),
             ("anonymize", "all.toml", *more),
         ]
         yield Habits(program, tuple(words), (*names, *mails))
@@ -180,4 +182,5 @@ def habits(*more: str) -> Callable[[Path], AbstractContextManager[Habits]]:
 FIRST = ("Anna", "Peter", "Maria", "John")
 LAST = ("Miller", "Schmidt", "Fischer", "Weber", "Wagner", "Becker", "Hoffmann", "Koch", "Bauer", "Wolf")
 asked_first = habits()
-accepted = habits("--accept", "x1", "--accept", "x2", "--accept", "x3")
+otherwise_accepted = habits("--accept", "x1=e-mail", "x2=name", "x3=name")
+accepted = habits("--accept", "x1=name", "x2=e-mail", "x3=e-mail")

@@ -9,8 +9,9 @@ from tests.attackers.publish.names_and_codes import NamesAndCodes
 from tests.attackers.publish.other_suppression import OtherSuppression
 from tests.attackers.publish.other_worlds import OtherWorlds
 from tests.attackers.publish.recount import Recount
-from tests.attackers.publish.risk_stages import ESTIMATES, OPTIMA, SCANNED, SECOND_COLUMN
+from tests.attackers.publish.risk_stages import ESTIMATES, NUMBERED, OPTIMA, SCANNED, SECOND_COLUMN
 from tests.attackers.publish.row_order import RowOrder
+from tests.attackers.publish.running_numbers import RunningNumbers
 from tests.attackers.publish.second_column import SecondColumn
 from tests.attackers.publish.unique_people import UniquePeople
 from tests.attackers.publish.world_stages import WORLDS
@@ -40,4 +41,5 @@ TRIALS = [
     Trial(SecondColumn(), SECOND_COLUMN),
     Trial(NamesAndCodes(), SCANNED),
     Trial(OtherWorlds(), WORLDS),
+    Trial(RunningNumbers(), NUMBERED),
 ]

@@ -25,6 +25,7 @@ from tarnkappe.table import Role, Table
 from tests.attackers.attacker import Stage
 from tests.attackers.publish.names_and_codes import Passed
 from tests.attackers.publish.other_suppression import ClaimedOptimum
+from tests.attackers.publish.running_numbers import Numbered
 from tests.attackers.publish.second_column import CheckedRelease
 from tests.attackers.publish.unique_people import Estimated
 
@@ -272,4 +273,45 @@ SCANNED = (
     Stage("a table in three sizes", scanned(people(9000), (200, 9000))),
     Stage("a table of visits", scanned({k: v * 4 for k, v in people(900).items()}, (900, 3600))),
     Stage("nicknames that are on no list", scanned(NICKNAMES, (400,)), unprotected=True),
+)
+
+# ------------------------------------------------------------------ running numbers
+
+
+def numbered(draw: random.Random, people: int, rows: int, first: int = 1, step: int = 1) -> list[int]:
+    """Numbers of a sample, of people who were numbered one after the other, in any order."""
+    return draw.sample(range(first, first + step * people, step), rows)
+
+
+LISTS = {
+    "everybody in order": lambda draw: list(range(1, 61)),
+    "everybody in any order": lambda draw: numbered(draw, 400, 400),
+    "some left out": lambda draw: numbered(draw, 400, 300),
+    "every third number": lambda draw: numbered(draw, 300, 300, step=3),
+    "one of ten": lambda draw: numbered(draw, 3000, 300),
+    "one of fifty": lambda draw: numbered(draw, 45_000, 900),
+    "numbers from 871": lambda draw: numbered(draw, 2000, 250, first=871),
+}
+TOO_FEW = {"one of a hundred": lambda draw: numbered(draw, 5000, 50)}
+
+
+def lists(chosen: dict[str, Any]) -> Any:
+    @contextmanager
+    def build(folder: Path) -> Iterator[Numbered]:
+        tables, passed, everybody = {}, {}, {}
+        for place, (how, make) in enumerate(chosen.items()):
+            numbers = make(random.Random(17))
+            path = folder / f"{place}.csv"
+            tables[how] = write(path, {"x1": numbers, "sex": [draw % 2 for draw in numbers]})
+            found = told("check", path, "--safe-harbor")["safe_harbor"]["columns"]
+            passed[how] = frozenset(name for name in ("x1",) if found[name]["role"] != "identifier")
+            everybody |= {str(number): f"person {number}" for number in numbers}
+        yield Numbered(tables, passed, everybody)
+
+    return build
+
+
+NUMBERED = (
+    Stage("numbers of seven kinds", lists(LISTS)),
+    Stage("too few for their range", lists(TOO_FEW), unprotected=True),
 )

@@ -34,22 +34,41 @@ class SecondColumn(Attacker[CheckedRelease]):
     promise = "exclusions"
     knows = "What others may know of everybody, and one value of one sensitive column that somebody does not have."
     sees = "The release, and which attacks the check found to have victims."
-    does = "Leaves out the rows with the value in each class and looks whether one value of another column is left."
+    does = "Leaves out the rows with the value in each class, counts the people of the classes where one value of a column is left, and compares with what the check counts."
 
     def attack(self, target: CheckedRelease) -> Iterator[Victim]:
-        if any(each["victims"] for each in target.attacks if each["attack"] == "background-knowledge"):
-            return  # the check says so itself
         classes = defaultdict(list)
         with target.path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 classes[tuple(row[name] for name in target.known)].append(row)
-        for key, rows in classes.items():
+        for column in target.sensitive:
             for through in target.sensitive:
-                for value in {row[through] for row in rows}:
-                    left = [row for row in rows if row[through] != value]
-                    for column in target.sensitive:
-                        if left and len({row[column] for row in left}) == 1:
-                            yield Victim(
-                                f"who does not have {through} {value} in {key}",
-                                f"has {column} {left[0][column]}",
-                            )
+                fallen = [key for key, rows in classes.items() if _falls(rows, column, through)]
+                people = sum(len(classes[key]) for key in fallen)
+                said = _counted(target.attacks, column, through)
+                if people > said:
+                    yield Victim(
+                        f"{people} people who lack one value of {through}, as in {fallen[0]}",
+                        f"have a {column} that is certain; the check counts {said}",
+                    )
+
+
+def _falls(rows: list[dict[str, str]], column: str, through: str) -> bool:
+    """Whether there is a value of one column without which the rows have a single value of another."""
+    excluded = [None, *{row[through] for row in rows}]
+    left = [{row[column] for row in rows if row[through] != value} for value in excluded]
+    return any(len(values) == 1 for values in left)
+
+
+def _counted(attacks: tuple[Mapping[str, Any], ...], column: str, through: str) -> int:
+    """How many people the check counts: through the column itself, or through another one."""
+    return max(
+        (
+            int(each["victims"])
+            for each in attacks
+            if each["attack"] == "background-knowledge"
+            and each["parameters"]["column"] == column
+            and each["parameters"].get("through", column) == through
+        ),
+        default=0,
+    )

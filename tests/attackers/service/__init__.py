@@ -1,7 +1,8 @@
 """Attackers of the service and its pages."""
 
 from tests.attackers.attacker import Stage, Trial
-from tests.attackers.service import stages
+from tests.attackers.service import stages, web_stages
+from tests.attackers.service.other_hosts import OtherHosts
 from tests.attackers.service.reborn import Reborn
 from tests.attackers.service.scavenger import Scavenger
 from tests.attackers.service.second_tab import SecondTab
@@ -35,6 +36,17 @@ TRIALS = [
         (
             Stage("one key", stages.with_key),
             Stage("no key", stages.without_key, unprotected=True),
+        ),
+    ),
+    Trial(
+        OtherHosts(),
+        (
+            Stage("every page of the web application", web_stages.web_application),
+            Stage(
+                "pages with fonts, scripts and pictures of others",
+                web_stages.careless_pages,
+                unprotected=True,
+            ),
         ),
     ),
     Trial(

@@ -88,7 +88,7 @@ def token_of(house: House, name: str, *roles: str, only: tuple[str, ...] | None 
 def use(service: Service, file: str, cells: tuple[str, ...]) -> dict[str, str]:
     """Everything that a steward does with an upload; the ids of what it made."""
     columns = {name: {"role": role} for name, role in ROLES.items()}
-    columns["note"]["accept"] = "made-up codes, to be looked for afterwards"
+    columns["note"]["accept"] = {"unique-code": "made-up codes, to be looked for afterwards"}
     privacy = [{"model": "k-anonymity", "k": 2}]
     search = {"suppression_limit": 0.5}
     source = {"file": file}

@@ -83,6 +83,7 @@ class Finding:
         reason: why, in a sentence for a lay reader. It quotes no cell.
         role: what the column should therefore be.
         whole: whether the cells are such identifiers, and do not just contain some.
+        by_variety: whether nothing speaks for it but that numbers hardly repeat.
     """
 
     column: str
@@ -92,6 +93,7 @@ class Finding:
     reason: str
     role: Role
     whole: bool = True
+    by_variety: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

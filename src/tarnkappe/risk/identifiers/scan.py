@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tarnkappe.risk.identifiers.contacts import CONTACTS
@@ -30,6 +30,9 @@ DETECTORS: tuple[Detector, ...] = (
     *UNIQUE_CODES,
 )
 """All detectors; those that tell least come last: a column that one explains is not shown to later ones."""
+
+DETECTOR_NAMES = tuple(detector.name for detector in DETECTORS)
+"""What can be accepted for a column."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +103,7 @@ def find_identifiers(
     table: Table,
     *,
     postcode_areas: Mapping[str, int] | None = None,
+    accepted: Mapping[str, Collection[str]] | None = None,
     progress: Progress | None = None,
 ) -> IdentifierScan:
     """Look for the 18 identifiers of the safe harbor rule in every column, and propose roles.
@@ -110,6 +114,8 @@ def find_identifiers(
     Args:
         table: the table.
         postcode_areas: how many people live where ZIP codes begin with these three digits.
+        accepted: for some columns, detectors that are wrong about them: what they find does not hide what
+            others find.
         progress: told about the progress of long work.
 
     >>> import pyarrow as pa
@@ -123,20 +129,23 @@ def find_identifiers(
     )
     views = [ColumnView(name, table.data.column(name)) for name in table.column_names]
     columns: list[ColumnScan] = []
-    for column in in_order(lambda view: _scan(view, detectors), views):
+    passed = accepted or {}
+    for column in in_order(lambda view: _scan(view, detectors, passed.get(view.name, ())), views):
         columns.append(column)
         if progress:
             progress("looking for identifiers", len(columns), len(views))
     return IdentifierScan(tuple(columns))
 
 
-def _scan(view: ColumnView, detectors: Sequence[Detector]) -> ColumnScan:
+def _scan(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[str]) -> ColumnScan:
     findings: list[Finding] = []
-    for look in (*(d.look for d in detectors), *(d.guess for d in detectors)):
+    for look, by_cells in (*((d.look, True) for d in detectors), *((d.guess, False) for d in detectors)):
+        if not by_cells and any(found.whole for found in findings):
+            break  # what is accepted explains the cells: weaker signs tell nothing
         found = look(view)
         if found is not None:
             findings.append(found)
-        if found is not None and found.whole:
+        if found is not None and found.whole and found.detector not in accepted:
             break  # the cells are explained; what others see in them is seen wrongly
     role, reason = propose_role(view, findings)
     return ColumnScan(view.name, tuple(findings), role, reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import Counter
 
@@ -19,6 +20,8 @@ DIFFERENT = 0.8
 DIFFERENT_IF_NAMED = 0.6
 LONG = 5
 SAME_UNIT = 0.9
+CHANCE = 0.001
+"""What is less probable than this is not by chance."""
 _CODE = re.compile(r"[^\s,;]*[0-9][^\s,;]*|(?=.*[0-9])[A-Z0-9]+(?:[ -][A-Z0-9]+){1,5}")
 _HASH = re.compile(
     r"[0-9a-fA-F]{16,128}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_-]{20,64}"
@@ -33,7 +36,8 @@ _OF_SUBJECTS = ("usubjid", "subjid")
 class UniqueCodes(Detector):
     """Codes that single people out: of a hundred cells most differ.
 
-    Whole numbers count as codes if they run through the rows one by one, or if all have the same number of
+    Whole numbers count as codes if they fill their range, or if none occurs twice where chance would repeat
+    some (running numbers, also with gaps, in a sample, in any order), or if all have the same number of
     digits, five or more, or if the header speaks of numbers of people: measurements have a varying number of
     digits. Numbers with decimals, and numbers that nearly all have the same unit, are measured.
     """
@@ -58,9 +62,9 @@ class UniqueCodes(Detector):
         codes = self._whole_numbers(column, named) if whole else self._texts(column, named)
         if not codes:
             return None
-        return self.finding(
-            column, column.filled, f"most rows have a {codes} of their own, which names one person"
-        )
+        reason = f"most rows have a {codes} of their own, which names one person"
+        found = self.finding(column, column.filled, reason)
+        return dataclasses.replace(found, by_variety=whole and not named)
 
     def _is_named(self, column: ColumnView) -> bool:
         """Whether the header speaks of numbers of people, and not of those of groups of people."""
@@ -80,7 +84,7 @@ class UniqueCodes(Detector):
         numbers = column.numbers
         if numbers is None or not column.is_whole or len(numbers) == 0:
             return ""
-        if numbers.max() - numbers.min() < 1.05 * len(numbers):
+        if numbers.max() - numbers.min() < 1.05 * len(numbers) or _never_repeat(column):
             return "running number"
         lengths = np.array([len(text.lstrip("-")) for text in column.sample])
         exempt = _is_explained(column) and column.rarefied_share < NEARLY_ALL
@@ -111,6 +115,20 @@ class UniqueCodes(Detector):
         if not named and _is_explained(column) and column.rarefied_share < NEARLY_ALL:
             return ""
         return "code" if column.share_of(is_code) >= MOSTLY else ""
+
+
+def _never_repeat(column: ColumnView) -> bool:
+    """Whether numbers are given out, not measured: none occurs twice, where chance would repeat some.
+
+    Of n numbers that are drawn from R, however they are distributed, none occurs twice with a probability of
+    at most exp(-n (n - 1) / 2R): equal shares make repetitions rarest. Numbers that were given to people one
+    after the other never repeat, also if some are left out, the rows are a sample or in another order.
+    """
+    numbers = column.numbers
+    if numbers is None or len(numbers) < LEAST_ROWS or (column.number_counts > 1).any():
+        return False
+    pairs = len(numbers) * (len(numbers) - 1) / 2
+    return bool(pairs / (numbers.max() - numbers.min() + 1) > -math.log(CHANCE))
 
 
 def _is_explained(column: ColumnView) -> bool:

@@ -63,7 +63,8 @@ class AttackRelease(Kind):
                 write(proposals[0][0].table, work.folder / REPAIRED)
                 files["repaired"] = REPAIRED
         shown = work.name_of(document["input"]) if "input" in document else name
-        return Outcome(figures, in_words(Group(*render_attack(shown, results, proposals))), files=files)
+        text = in_words(Group(*render_attack(shown, results, proposals)))
+        return Outcome(figures, text, exit_code=1 if figures["succeeds"] else 0, files=files)
 
 
 def _asked(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], int, bool]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job
+from tarnkappe.job.identifier_guard import untouched
 from tarnkappe.job.job import refuse_unknown
 from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render, render_scan
 from tarnkappe.risk import MEASURES, check, find_identifiers
 from tarnkappe.risk.attacks import NOTHING
+from tarnkappe.risk.identifiers import find_alarms
 from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
 from tarnkappe.service.work.knowledge import (
     KNOWLEDGE,
@@ -57,6 +60,7 @@ class Check(Kind):
         was_read = time.perf_counter()
         hierarchies = hierarchies_of(job, table, table.sensitive)
         known = background(document, table, people, hierarchies, work.progress)
+        alarms = find_alarms(table, untouched(table, job.columns), job.accepted, work.progress)
         report = check(
             table,
             population=None if job.population is None else job.population.read(work.progress),
@@ -68,6 +72,7 @@ class Check(Kind):
             worst=asked.get("worst", 5),
             progress=work.progress,
         )
+        report = dataclasses.replace(report, alarms=alarms)
         told = {**report.to_dict(), "seconds": _seconds(start, was_read)}
         name = work.name_of(document["input"])
         write_html(report, work.folder / PAGE, name)
