@@ -80,9 +80,15 @@ class JobRunners:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @property
+    def failing(self) -> list[str]:
+        """What does not work now: the store refuses what is written, or a thread that runs jobs has ended."""
+        found = ["store"] if self._refused else []
+        return found if all(thread.is_alive() for thread in self._threads) else [*found, "runners"]
+
+    @property
     def is_well(self) -> bool:
         """Whether every thread lives and the store takes what they write."""
-        return not self._refused and all(thread.is_alive() for thread in self._threads)
+        return not self.failing
 
     def open(self) -> None:
         """Begin to run jobs: those first that a service before this one left."""
