@@ -38,6 +38,7 @@ COMMANDS = (
     "federate",
     "exchange",
     "serve",
+    "store",
     "bench",
 )
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""

@@ -27,10 +27,11 @@ from tarnkappe.service.files import Files
 from tarnkappe.service.jobs.events import Events
 from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import Ending, JobProcess, Message
-from tarnkappe.service.jobs.record import JOBS, JobRecord, JobState, record_of
+from tarnkappe.service.jobs.record import JobRecord, JobState, record_of
 from tarnkappe.service.people import Person
 from tarnkappe.service.people.identities import by_id
 from tarnkappe.service.settings import Limits, ServiceSettings
+from tarnkappe.service.tables import JOBS
 from tarnkappe.service.work import KINDS
 from tarnkappe.service.worker import RESULT
 from tarnkappe.state import AuditLog, Store
