@@ -14,7 +14,7 @@ from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Re
 from tarnkappe.pseudonym.code import is_code
 from tarnkappe.pseudonym.sealing import seal
 from tarnkappe.pseudonym.vault import requests, rotate
-from tarnkappe.pseudonym.vault.tables import IDENTITIES, MEMBERS, PROOFS, PSEUDONYMS, ROOTS, TABLES
+from tarnkappe.pseudonym.vault.tables import IDENTITIES, MEMBERS, PROOFS, PSEUDONYMS, ROOTS, VAULT
 from tarnkappe.state import AuditLog, Key, Store
 from tests.pseudonym.conftest import FIELDS, PEOPLE, Clock, Staff
 
@@ -29,7 +29,11 @@ def events(store: Store) -> list[str]:
 
 def everything_in(store: Store) -> str:
     with store.reading() as connection:
-        rows = [tuple(row) for table in TABLES for row in connection.execute(sa.select(table))]
+        rows = [
+            tuple(row)
+            for table in VAULT.metadata.sorted_tables
+            for row in connection.execute(sa.select(table))
+        ]
         rows += [tuple(row) for row in connection.execute(sa.text("SELECT * FROM log_entries"))]
     return repr(rows)
 
@@ -428,7 +432,7 @@ def test_a_key_remembers_the_vault_and_takes_no_other_in_its_place(
     vault.share("rita", rita, Role.REGISTRAR)
     assert shown != [vault.fingerprint], "the keys were changed"
     with vault.store.writing() as connection:  # the whole vault is made anew by somebody else
-        for table in TABLES:
+        for table in VAULT.metadata.sorted_tables:
             connection.execute(sa.delete(table))
     members = [staff.member(name, role) for name, role in PEOPLE.items()]
     other = Vault.create(vault.store, "asthma", FIELDS, members)
@@ -442,7 +446,10 @@ def test_a_key_remembers_the_vault_and_takes_no_other_in_its_place(
 def test_an_older_copy_of_a_vault_is_refused(vault: Vault, staff: Staff, tmp_path: Path) -> None:
     rita = key_file(tmp_path, "rita", staff.keys["rita"])
     with vault.store.reading() as connection:
-        before = [(table, connection.execute(sa.select(table)).mappings().all()) for table in TABLES]
+        before = [
+            (table, connection.execute(sa.select(table)).mappings().all())
+            for table in VAULT.metadata.sorted_tables
+        ]
     rotate(vault, staff["quinn"], staff["ada"])
     vault.share("rita", rita, Role.REGISTRAR)
     with vault.store.writing() as connection:

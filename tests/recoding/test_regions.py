@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe
-from tarnkappe.bench.adult import read_adult
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
@@ -29,6 +28,7 @@ from tarnkappe.recoding.labels import Reader
 from tarnkappe.recoding.patience import Patience
 from tarnkappe.recoding.regions_run import Run
 from tarnkappe.table import Table
+from tarnkappe_bench.adult import read_adult
 from tests.recoding import regions_twin as twin
 from tests.recoding.method_tables import Case, as_text, cases, k_anonymity
 

@@ -11,13 +11,12 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import NotFoundError
-from tarnkappe.service.drafts import DRAFTS
 from tarnkappe.service.house import House
 from tarnkappe.service.jobs import JobState
-from tarnkappe.service.jobs.lineage import LINEAGE, named_in
-from tarnkappe.service.jobs.record import JOBS
+from tarnkappe.service.jobs.lineage import named_in
 from tarnkappe.service.people import Person
 from tarnkappe.service.settings import ServiceSettings
+from tarnkappe.service.tables import DRAFTS, JOBS, LINEAGE, SERVICE
 from tarnkappe.state import Store
 from tests.service.conftest import Running
 from tests.service.test_jobs import until
@@ -161,7 +160,7 @@ def test_every_name_of_a_file_or_job_in_a_document_is_found() -> None:
 
 
 def test_a_store_that_is_scrubbed_keeps_what_was_not_deleted(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "s.db")
+    store = Store.open(tmp_path / "s.db", SERVICE)
     with store.writing() as connection:
         for place in range(2000):
             values = {"file": f"{place:032}", "owner": "o", "revision": 1, "content": f"cell-{place:06}" * 50}

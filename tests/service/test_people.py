@@ -15,8 +15,8 @@ from tarnkappe.service.people import People, Person, Right, ServiceRole
 from tarnkappe.service.people.guessing import FIRST_WAIT, FREE_TRIES, FREE_TRIES_OF_AN_ADDRESS, LONGEST_WAIT
 from tarnkappe.service.people.people import LINK_SECONDS, csrf_of
 from tarnkappe.service.people.roles import RIGHTS
+from tarnkappe.service.tables import METADATA
 from tarnkappe.state import AuditLog, Store
-from tarnkappe.state.store import METADATA
 
 PASSWORD = "correct horse battery"
 

@@ -79,6 +79,61 @@ def test_a_job_ends_and_its_runner_lives_whichever_write_the_store_refuses(
     until(lambda: one_runner.jobs.is_well)
 
 
+class FailingAt:
+    """A store whose n-th statement in a job's life fails; its threads are those that run jobs."""
+
+    def __init__(self, house: House) -> None:
+        self.place, self.seen, self.house = 0, 0, house
+        sa.event.listen(house.store.engine, "before_cursor_execute", self._step)
+        sa.event.listen(house.store.engine, "commit", self._step)
+
+    def _step(self, *_: object) -> None:
+        if threading.current_thread() in self.house.jobs._threads:
+            self.seen += 1
+            if self.seen == self.place:
+                raise locked()
+
+    def life(self, place: int, document: dict[str, Any], who: Person) -> str:
+        """How a job ends, if the store fails at a place."""
+        self.place, self.seen = place, 0
+        job = self.house.jobs.start("profile", document, who)
+        until(lambda: self.house.jobs.get(job.id, who).has_ended)
+        until(lambda: not self.house.jobs._running)
+        return str(self.house.jobs.get(job.id, who).state)
+
+
+def test_a_store_error_at_any_statement_of_a_jobs_life_ends_no_runner_and_loses_no_job(
+    one_runner: House, patients: bytes
+) -> None:
+    ann = one_runner.people.add("ann", ["steward"])
+    document = {"input": {"file": one_runner.files.store([patients], "ward.csv", ann).id}}
+    failing = FailingAt(one_runner)
+    assert failing.life(0, document, ann) == "done"
+    statements = failing.seen
+    assert statements >= 8
+    for place in range(1, statements + 1):
+        assert failing.life(place, document, ann) in ("done", "failed"), place
+        assert failing.seen >= place, "it was refused"
+        assert one_runner.jobs.is_well
+    assert failing.life(0, document, ann) == "done"
+    assert one_runner.log.verify() > 2 * statements
+
+
+def test_health_says_what_does_not_work(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> tuple[int, str]:
+        answer = httpx.get(f"{service.url}/api/v1/health", timeout=60)
+        return answer.status_code, answer.json().get("failing", "")
+
+    jobs = service.house.jobs
+    until(lambda: told() == (200, ""))
+    with monkeypatch.context() as broken:
+        broken.setattr(jobs, "_refused", 1)
+        assert told() == (503, "store")
+        broken.setattr(jobs, "_threads", [*jobs._threads, threading.Thread(target=int)])  # it never began
+        assert told() == (503, "store, runners")
+    assert told() == (200, "")
+
+
 def test_health_tells_while_the_store_refuses(
     one_runner: House, patients: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -246,10 +246,7 @@ def old_store(path: Path, events: list[str]) -> None:
     import hashlib
 
     previous = "0" * 64
-    Store.open(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE log_entries")
-        connection.execute("DROP TABLE log_frontier")
         connection.execute(
             "CREATE TABLE audit_log (number BIGINT NOT NULL PRIMARY KEY, time VARCHAR NOT NULL, event VARCHAR NOT NULL,"
             " details TEXT NOT NULL, previous VARCHAR(64) NOT NULL, hash VARCHAR(64) NOT NULL)"
@@ -266,15 +263,17 @@ def test_a_log_of_the_version_before_goes_on_and_its_head_is_the_first_leaf(
     tmp_path: Path, with_key: bool
 ) -> None:
     old_store(tmp_path / "log.db", ["one", "two"])
+    with sqlite3.connect(tmp_path / "log.db") as connection:
+        [old_head] = connection.execute("SELECT hash FROM audit_log WHERE number = 2").fetchone()
     store = Store.open(tmp_path / "log.db")
-    old_head = AuditLog(store).head
-    assert AuditLog(store).verify(old_head) == 2
+    assert AuditLog(store).verify(old_head) == 4
     log = guarded(store, tmp_path) if with_key else AuditLog(store)
     log.append("three", {})
-    assert [entry.event for entry in log.entries()] == ["one", "two", "log carried over", "three"]
-    assert [entry.number for entry in log.entries()] == [1, 2, 3, 4]
+    carried = ["one", "two", "log carried over", "store migrated", *["log sealed"] * with_key, "three"]
+    assert [entry.event for entry in log.entries()] == carried
+    assert [entry.number for entry in log.entries()] == list(range(1, len(carried) + 1))
     assert list(log.entries())[2].details == {"entries": 2, "head": old_head}
-    assert log.verify(old_head) == 4
+    assert log.verify(old_head) == len(carried)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +85,8 @@ class Knowledge:
             hierarchies=hierarchies,
         )
 
-    def opened_history(self) -> History:
+    @contextmanager
+    def opened_history(self) -> Iterator[History]:
         """The store of earlier releases."""
         from tarnkappe.risk.history import (
             History,
@@ -94,7 +96,8 @@ class Knowledge:
         assert self.history is not None
         if self.key is None:
             raise ParameterError(f"--history {self.history}: the store needs its key: --key FILE")
-        return History(Store.open(self.history), Key.load(self.key, create=True), self.of)
+        with Store.open(self.history) as store:
+            yield History(store, Key.load(self.key, create=True), self.of)
 
 
 def judge_history(
@@ -120,8 +123,8 @@ def judge_history(
         # Of a larger population it is not known who is in the releases, so look-alikes are not counted.
         k = k if background.people.num_rows <= target.rows else 1
         return continues(target, k=k, diversity=diversity) if max(k, diversity) > 1 else None
-    history = knowledge.opened_history()
-    found = history.check(target, k=k, diversity=diversity)
-    if record is not None and found.safe:
-        history.record(record, target)
+    with knowledge.opened_history() as history:
+        found = history.check(target, k=k, diversity=diversity)
+        if record is not None and found.safe:
+            history.record(record, target)
     return found

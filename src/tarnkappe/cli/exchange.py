@@ -40,25 +40,27 @@ def serve(
 ) -> None:
     """Take requests of others, give them their answers, and send what waits; Ctrl-C ends it."""
     own = Site.load(site)
-    service = own.service()
-    host, port = service.address
-    errors.print(f"listening at {host}:{port}", highlight=False, soft_wrap=True)
-    if "peers" in own.content:
-        Thread(target=_send_what_waits, args=(own, every), daemon=True).start()
-    service.serve_forever()
+    with own:
+        service = own.service()
+        host, port = service.address
+        errors.print(f"listening at {host}:{port}", highlight=False, soft_wrap=True)
+        if "peers" in own.content:
+            Thread(target=_send_what_waits, args=(Site.load(site), every), daemon=True).start()
+        service.serve_forever()
 
 
 def _send_what_waits(own: Site, every: float) -> None:
-    outbox = own.outbox()
-    wishes = Wishes(outbox, own.caller())
-    while True:
-        try:
-            while outbox.work():
-                pass
-            wishes.work()
-        except TarnkappeError as error:  # it is in the log; what waits may go better next time
-            errors.print(str(error), highlight=False, soft_wrap=True, markup=False)
-        time.sleep(every)
+    with own:
+        outbox = own.outbox()
+        wishes = Wishes(outbox, own.caller())
+        while True:
+            try:
+                while outbox.work():
+                    pass
+                wishes.work()
+            except TarnkappeError as error:  # it is in the log; what waits may go better next time
+                errors.print(str(error), highlight=False, soft_wrap=True, markup=False)
+            time.sleep(every)
 
 
 @app.command()
@@ -93,12 +95,13 @@ def request(
         wanted=tuple(_wanted(text) for text in want),
         reidentification=reidentification,
     )
-    outbox = own.outbox()
-    digest = outbox.add(made, to)
-    outbox.work()
-    [sent] = [each for each in outbox.all() if each.request.digest == digest]
-    told = {"request": digest, "to": to, "state": sent.state}
-    tell(as_json, told, f"request {digest[:12]} to {to}: {sent.state}")
+    with own:
+        outbox = own.outbox()
+        digest = outbox.add(made, to)
+        outbox.work()
+        [sent] = [each for each in outbox.all() if each.request.digest == digest]
+        told = {"request": digest, "to": to, "state": sent.state}
+        tell(as_json, told, f"request {digest[:12]} to {to}: {sent.state}")
 
 
 @app.command()
@@ -108,34 +111,38 @@ def fetch(
     as_json: JsonOption = False,
 ) -> None:
     """Send what waits, look for answers, and write the packages that came."""
-    outbox = Site.load(site).outbox()
-    while outbox.work():
-        pass
-    told = []
-    for each in outbox.all():
-        state = {"request": each.request.digest, "to": each.receiver, "state": each.state, "file": None}
-        if each.answer is not None:
-            state["verdict"] = each.answer["verdict"]
-        if each.package is not None and out is not None:
-            out.mkdir(parents=True, exist_ok=True)
-            path = out / f"{each.request.digest[:12]}.csv"
-            write(Table(opened(each.package)), path, replace=True)  # again, from the same package
-            state["file"] = str(path)
-        told.append(state)
-        if not as_json:
-            text = f"{each.request.digest[:12]} {each.state}"
-            output.print(text if each.answer is None else f"{text}: {requester_report(each.answer).strip()}")
-    if as_json:
-        print_json({"requests": told})
+    with Site.load(site) as own:
+        outbox = own.outbox()
+        while outbox.work():
+            pass
+        told = []
+        for each in outbox.all():
+            state = {"request": each.request.digest, "to": each.receiver, "state": each.state, "file": None}
+            if each.answer is not None:
+                state["verdict"] = each.answer["verdict"]
+            if each.package is not None and out is not None:
+                out.mkdir(parents=True, exist_ok=True)
+                path = out / f"{each.request.digest[:12]}.csv"
+                write(Table(opened(each.package)), path, replace=True)  # again, from the same package
+                state["file"] = str(path)
+            told.append(state)
+            if not as_json:
+                text = f"{each.request.digest[:12]} {each.state}"
+                output.print(
+                    text if each.answer is None else f"{text}: {requester_report(each.answer).strip()}"
+                )
+        if as_json:
+            print_json({"requests": told})
 
 
 @app.command()
 def withdraw(site: SiteOption, digest: DigestArgument, as_json: JsonOption = False) -> None:
     """Withdraw a request that you made, while it is not answered."""
-    outbox = Site.load(site).outbox()
-    digest = whole(digest, names(each.request for each in outbox.all()))
-    outbox.withdraw(digest)
-    tell(as_json, {"request": digest, "state": "withdrawn"}, f"request {digest[:12]} is withdrawn")
+    with Site.load(site) as own:
+        outbox = own.outbox()
+        digest = whole(digest, names(each.request for each in outbox.all()))
+        outbox.withdraw(digest)
+        tell(as_json, {"request": digest, "state": "withdrawn"}, f"request {digest[:12]} is withdrawn")
 
 
 @app.command()
@@ -147,27 +154,29 @@ def review(
     as_json: JsonOption = False,
 ) -> None:
     """List requests, or show one with the recommendation and its reasons."""
-    desk = Site.load(site).desk()
-    if digest is None:
-        desk.expire()
-        listed = [
-            {**made.to_dict(), "digest": made.digest, "state": str(state)} for made, state in desk.requests()
-        ]
-        for each in [] if as_json else listed:
-            output.print(
-                f"{each['digest'][:12]} {each['state']}: {each['requester']} ({each['institution']})"
-            )
-        if as_json:
-            print_json({"requests": listed})
-        return
-    digest = whole(digest, names(made for made, _ in desk.requests()))
-    if steward is not None:
-        if key is None:
-            raise ParameterError("--check-as needs --key: the order to check is signed with it")
-        desk.check(digest, steward, order=Signer(Key.load(key)).sign(desk.to_order(digest, steward)))
-    found = desk.recommendation(digest)
-    text = physician_report(found, desk.request(digest).to_dict())
-    tell(as_json, {**found, "state": str(desk.state(digest))}, text.rstrip())
+    with Site.load(site) as own:
+        desk = own.desk()
+        if digest is None:
+            desk.expire()
+            listed = [
+                {**made.to_dict(), "digest": made.digest, "state": str(state)}
+                for made, state in desk.requests()
+            ]
+            for each in [] if as_json else listed:
+                output.print(
+                    f"{each['digest'][:12]} {each['state']}: {each['requester']} ({each['institution']})"
+                )
+            if as_json:
+                print_json({"requests": listed})
+            return
+        digest = whole(digest, names(made for made, _ in desk.requests()))
+        if steward is not None:
+            if key is None:
+                raise ParameterError("--check-as needs --key: the order to check is signed with it")
+            desk.check(digest, steward, order=Signer(Key.load(key)).sign(desk.to_order(digest, steward)))
+        found = desk.recommendation(digest)
+        text = physician_report(found, desk.request(digest).to_dict())
+        tell(as_json, {**found, "state": str(desk.state(digest))}, text.rstrip())
 
 
 @app.command()
@@ -181,11 +190,12 @@ def decide(
     as_json: JsonOption = False,
 ) -> None:
     """Decide about a request; a package leaves when all have agreed whom the policy asks."""
-    desk = Site.load(site).desk()
-    digest = whole(digest, names(made for made, _ in desk.requests()))
-    content = desk.to_decide(digest, person, accepts=accept, reason=reason)
-    state = desk.decide(content, Signer(Key.load(key)).sign(decision_statement(content)))
-    tell(as_json, {"request": digest, "state": str(state)}, f"request {digest[:12]} is {state}")
+    with Site.load(site) as own:
+        desk = own.desk()
+        digest = whole(digest, names(made for made, _ in desk.requests()))
+        content = desk.to_decide(digest, person, accepts=accept, reason=reason)
+        state = desk.decide(content, Signer(Key.load(key)).sign(decision_statement(content)))
+        tell(as_json, {"request": digest, "state": str(state)}, f"request {digest[:12]} is {state}")
 
 
 @app.command()
@@ -204,16 +214,17 @@ def audit(
     own = Site.load(site)
     if accept_head:
         AuditLog(own.store(accept=True)).append("head accepted", {"file": own.head.name})
-    desk = own.desk()
-    number, wrong = desk.log.verify(head), desk.audit()
-    entries = [{"time": e.time, "event": e.event, **e.details} for e in desk.log.entries()]
-    for entry in [] if as_json else entries:
-        rest = {key: value for key, value in entry.items() if key not in ("time", "event")}
-        output.print(f"{entry['time'][:19]} {entry['event']} {rest}", highlight=False, soft_wrap=True)
-    told = {"entries": entries, "number": number, "head": desk.log.head, "wrong": wrong}
-    tell(as_json, told, f"{number} entries, head {desk.log.head}")
-    if wrong:
-        raise VerificationError("the database is not as it was left:\n" + "\n".join(wrong))
+    with own:
+        desk = own.desk()
+        number, wrong = desk.log.verify(head), desk.audit()
+        entries = [{"time": e.time, "event": e.event, **e.details} for e in desk.log.entries()]
+        for entry in [] if as_json else entries:
+            rest = {key: value for key, value in entry.items() if key not in ("time", "event")}
+            output.print(f"{entry['time'][:19]} {entry['event']} {rest}", highlight=False, soft_wrap=True)
+        told = {"entries": entries, "number": number, "head": desk.log.head, "wrong": wrong}
+        tell(as_json, told, f"{number} entries, head {desk.log.head}")
+        if wrong:
+            raise VerificationError("the database is not as it was left:\n" + "\n".join(wrong))
 
 
 for command in COMMANDS:

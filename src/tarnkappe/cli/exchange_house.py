@@ -82,13 +82,17 @@ def patient(
     as_json: JsonOption = False,
 ) -> None:
     """Tell a patient who got data about her, or note that she withdraws, or consents."""
-    desk = Site.load(site).desk()
-    if consent_until is not None:
-        desk.register.consent(who, Consent(Scope.THIS_STUDY, consent_until.replace(tzinfo=UTC)))
-    held = desk.withdraw_patient(who) if withdraw else []
-    seen = desk.register.disclosures(who)
-    told = {"disclosures": [vars(each) | {"columns": list(each.columns)} for each in seen], "held_back": held}
-    tell(as_json, told, patient_report(seen).rstrip())
+    with Site.load(site) as own:
+        desk = own.desk()
+        if consent_until is not None:
+            desk.register.consent(who, Consent(Scope.THIS_STUDY, consent_until.replace(tzinfo=UTC)))
+        held = desk.withdraw_patient(who) if withdraw else []
+        seen = desk.register.disclosures(who)
+        told = {
+            "disclosures": [vars(each) | {"columns": list(each.columns)} for each in seen],
+            "held_back": held,
+        }
+        tell(as_json, told, patient_report(seen).rstrip())
 
 
 def statistics(
@@ -97,13 +101,16 @@ def statistics(
     as_json: JsonOption = False,
 ) -> None:
     """Import statistics of the population, each file whole or not at all."""
-    kept = Site.load(site).desk().around.statistics
-    if kept is None:
-        raise ParameterError("the site file names no 'statistics', the store for them")
-    for path in files:
-        import_file(kept, path)
-    told = kept.imports()[-len(files) :]
-    tell(as_json, {"imports": told}, "\n".join(f"{one['origin']}: {one['facts']} figures" for one in told))
+    with Site.load(site) as own:
+        kept = own.desk().around.statistics
+        if kept is None:
+            raise ParameterError("the site file names no 'statistics', the store for them")
+        for path in files:
+            import_file(kept, path)
+        told = kept.imports()[-len(files) :]
+        tell(
+            as_json, {"imports": told}, "\n".join(f"{one['origin']}: {one['facts']} figures" for one in told)
+        )
 
 
 def share(
@@ -113,33 +120,39 @@ def share(
     as_json: JsonOption = False,
 ) -> None:
     """Count your patients by the common plan, with noise, for the other institutions to see."""
-    _, figures = _figures(Site.load(site))
-    try:
-        amount = Fraction(epsilon)
-    except (ValueError, ZeroDivisionError):
-        raise ParameterError("--epsilon is a number, such as 0.5") from None
-    shown = figures.share(amount, person)
-    cells = sum(map(len, shown.counts))
-    told = {"epsilon": float(amount), "tables": len(shown.counts), "cells": cells}
-    tell(as_json, told, f"{cells} noisy counts are shared, for an epsilon of {float(amount):g}")
+    with Site.load(site) as own:
+        _, figures = _figures(own)
+        try:
+            amount = Fraction(epsilon)
+        except (ValueError, ZeroDivisionError):
+            raise ParameterError("--epsilon is a number, such as 0.5") from None
+        shown = figures.share(amount, person)
+        cells = sum(map(len, shown.counts))
+        told = {"epsilon": float(amount), "tables": len(shown.counts), "cells": cells}
+        tell(as_json, told, f"{cells} noisy counts are shared, for an epsilon of {float(amount):g}")
 
 
 def gather(site: SiteOption, as_json: JsonOption = False) -> None:
     """Ask the other institutions for their noisy counts, and add up all of them for the check."""
     own = Site.load(site)
-    desk, figures = _figures(own)
-    kept = desk.around.statistics
-    if kept is None:
-        raise ParameterError("the site file names no 'statistics', the store for them")
-    caller, asked = own.caller(), {}
-    for name in own.peers():
-        try:
-            asked[name] = "new" if figures.take(name, caller.call(name, "/statistics")) else "known"
-        except UnreachableError:
-            asked[name] = "offline"
-    number = figures.combine(kept)
-    text = "\n".join(f"{name}: {state}" for name, state in asked.items())
-    tell(as_json, {"institutions": asked, "figures": number}, f"{text}\n{number} figures are in use".strip())
+    with own:
+        desk, figures = _figures(own)
+        kept = desk.around.statistics
+        if kept is None:
+            raise ParameterError("the site file names no 'statistics', the store for them")
+        caller, asked = own.caller(), {}
+        for name in own.peers():
+            try:
+                asked[name] = "new" if figures.take(name, caller.call(name, "/statistics")) else "known"
+            except UnreachableError:
+                asked[name] = "offline"
+        number = figures.combine(kept)
+        text = "\n".join(f"{name}: {state}" for name, state in asked.items())
+        tell(
+            as_json,
+            {"institutions": asked, "figures": number},
+            f"{text}\n{number} figures are in use".strip(),
+        )
 
 
 def _figures(own: Site) -> tuple[Desk, Figures]:
@@ -176,33 +189,36 @@ def reidentify(
     What was forwarded is approved and shown with `tarn reidentify`, by two people; who asked is told no name.
     """
     own = Site.load(site)
-    if act is Act.ASK:
-        outbox = own.outbox()
-        request = whole(about, names(each.request for each in outbox.all()))
-        wishes = Wishes(outbox, own.caller())
-        digest = wishes.add(Ask(request, tuple(pseudonym or ()), Reason.parse(reason), person))
-        wishes.work()
-        [state] = [state for wish, state in wishes.all() if wish.digest == digest]
-        tell(as_json, {"wish": digest, "state": state}, f"wish {digest[:12]}: {state}")
-        return
-    asked = own.desk().reidentifications
-    if act is Act.LIST:
-        listed = [{**wish.to_dict(), "wish": wish.digest, "state": str(state)} for wish, state in asked.all()]
-        lines = [
-            f"{each['wish'][:12]} {each['state']}: {each['reason']}, {each['person']}" for each in listed
-        ]
-        tell(as_json, {"wishes": listed}, "\n".join(lines) or "nobody asked for anybody")
-        return
-    digest = whole(about, {wish.digest: wish.request for wish, _ in asked.all()}, "wish")
-    if act is Act.REFUSE:
-        asked.refuse(digest, person)
-        tell(as_json, {"wish": digest, "state": str(Progress.REFUSED)}, f"wish {digest[:12]} is refused")
-        return
-    if key is None:
-        raise ParameterError("--key names your key: you ask the vault in your own name")
-    number = asked.forward(digest, person, Requester(own.vault(), person, Key.load(key)))
-    text = f"request {number} of the vault: an approver has to agree (tarn reidentify approve {number})"
-    tell(as_json, {"wish": digest, "state": str(Progress.FORWARDED), "vault_request": number}, text)
+    with own:
+        if act is Act.ASK:
+            outbox = own.outbox()
+            request = whole(about, names(each.request for each in outbox.all()))
+            wishes = Wishes(outbox, own.caller())
+            digest = wishes.add(Ask(request, tuple(pseudonym or ()), Reason.parse(reason), person))
+            wishes.work()
+            [state] = [state for wish, state in wishes.all() if wish.digest == digest]
+            tell(as_json, {"wish": digest, "state": state}, f"wish {digest[:12]}: {state}")
+            return
+        asked = own.desk().reidentifications
+        if act is Act.LIST:
+            listed = [
+                {**wish.to_dict(), "wish": wish.digest, "state": str(state)} for wish, state in asked.all()
+            ]
+            lines = [
+                f"{each['wish'][:12]} {each['state']}: {each['reason']}, {each['person']}" for each in listed
+            ]
+            tell(as_json, {"wishes": listed}, "\n".join(lines) or "nobody asked for anybody")
+            return
+        digest = whole(about, {wish.digest: wish.request for wish, _ in asked.all()}, "wish")
+        if act is Act.REFUSE:
+            asked.refuse(digest, person)
+            tell(as_json, {"wish": digest, "state": str(Progress.REFUSED)}, f"wish {digest[:12]} is refused")
+            return
+        if key is None:
+            raise ParameterError("--key names your key: you ask the vault in your own name")
+        number = asked.forward(digest, person, Requester(own.vault(), person, Key.load(key)))
+        text = f"request {number} of the vault: an approver has to agree (tarn reidentify approve {number})"
+        tell(as_json, {"wish": digest, "state": str(Progress.FORWARDED), "vault_request": number}, text)
 
 
 COMMANDS = (example, key, patient, statistics, share, gather, reidentify)

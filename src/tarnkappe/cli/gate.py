@@ -18,8 +18,6 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.server.settings import Settings, address
 from tarnkappe.gate.server.users import Users
-from tarnkappe.gate.source import Source
-from tarnkappe.state import Store
 
 PASSWORD = "TARN_GATE_PASSWORD"  # noqa: S105 - the name of a variable
 PUBLIC = "Could somebody who never saw the table have written this list?"
@@ -66,9 +64,8 @@ def serve(
             view = View.of(chosen, keeper.source.types)
             noisy = None
             if settings.aggregates == "noisy":
-                store = Store.open(chosen.store)
                 noisy = NoisyFigures(
-                    chosen, keeper.source, store, settings.epsilon, settings.budget, settings.bounds
+                    chosen, keeper.source, keeper.store, settings.epsilon, settings.budget, settings.bounds
                 )
             asyncio.run(_serve(Service(keeper, view, chosen, settings, noisy), settings.host, as_json))
         finally:
@@ -108,15 +105,15 @@ def audit(
 ) -> None:
     """Prove offline that everything that was answered kept its promise."""
     from tarnkappe.gate.audit import audit as prove
+    from tarnkappe.gate.history_store import store_to_look_at
 
     chosen = _policy(policy, None)
-    store = Store.open(chosen.store)
 
     def say(what: str) -> None:
         errors.print(f"proving {what}", style="dim", highlight=False, soft_wrap=True, markup=False)
 
-    proven = prove(chosen, store, head, say)
-    store.close()
+    with store_to_look_at(chosen.store) as store:
+        proven = prove(chosen, store, head, say)
     if as_json:
         print_json({"proven": [dataclasses.asdict(one) for one in proven]})
     elif not proven:
@@ -134,8 +131,9 @@ def status(policy: PolicyOption, source: SourceOption = None, as_json: JsonOptio
     from tarnkappe.gate.keeper import Keeper
 
     chosen = _policy(policy, source)
-    keeper = Keeper(chosen, Source.open(chosen), Store.open(chosen.store))
+    keeper = Keeper.to_look(chosen)
     told = keeper.status()
+    keeper.close()
     if as_json:
         print_json(told)
         return

@@ -40,6 +40,7 @@ COMMANDS = (
     "federate",
     "exchange",
     "serve",
+    "store",
 )
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""
 

@@ -102,22 +102,25 @@ def pseudonymize(
                 table.require(name)
         links = None
         if mode is Mode.VAULT and vault is not None and person is not None:
-            desk = Registrar(Vault.open(vault, project, say_first_seen), person, secret, progress)
-            if link:
-                known = None if decisions is None else read_decisions(decisions, desk.fields)
-                results, links = pseudonymize_linked(
-                    tables,
-                    [column] * len(tables),
-                    desk,
-                    decisions=known,
-                    into=into,
-                    shuffle=not keep_order,
-                    progress=progress,
-                )
-                if review is not None:
-                    write_review(review, links.doubts, desk.fields)
-            else:
-                results = [replace_identifiers(tables[0], column, desk, into=into, shuffle=not keep_order)]
+            with Vault.open(vault, project, say_first_seen) as opened:
+                desk = Registrar(opened, person, secret, progress)
+                if link:
+                    known = None if decisions is None else read_decisions(decisions, desk.fields)
+                    results, links = pseudonymize_linked(
+                        tables,
+                        [column] * len(tables),
+                        desk,
+                        decisions=known,
+                        into=into,
+                        shuffle=not keep_order,
+                        progress=progress,
+                    )
+                    if review is not None:
+                        write_review(review, links.doubts, desk.fields)
+                else:
+                    results = [
+                        replace_identifiers(tables[0], column, desk, into=into, shuffle=not keep_order)
+                    ]
         else:
             method = (OneWay if mode is Mode.ONE_WAY else Reversible)(secret, project)
             results = [replace_identifiers(tables[0], column, method, into=into, shuffle=not keep_order)]

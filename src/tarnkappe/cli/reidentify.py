@@ -49,14 +49,15 @@ def new_vault(
     """Make a vault; every role needs somebody, and nobody has two."""
     roles = {Role.REGISTRAR: registrar, Role.REQUESTER: requester, Role.APPROVER: approver}
     members = [_member(text, role) for role, texts in roles.items() for text in texts]
-    made = Vault.create(Store.open(place), project, field, members)
+    with Store.open(place) as store:
+        fingerprint = Vault.create(store, project, field, members).fingerprint
     told = {"vault": place, "project": project, "members": {one.person: str(one.role) for one in members}}
-    told["fingerprint"] = made.fingerprint
+    told["fingerprint"] = fingerprint
     _tell(
         as_json,
         told,
         f"the vault '{project}' is in {place}\n"
-        f"its fingerprint, for everybody who has a role in it: {made.fingerprint}",
+        f"its fingerprint, for everybody who has a role in it: {fingerprint}",
     )
 
 
@@ -72,7 +73,8 @@ def appoint(
 ) -> None:
     """Take somebody into your role."""
     new = _member(member, role)
-    _opened(place, project).appoint(person, Key.load(key), new)
+    with _opened(place, project) as opened:
+        opened.appoint(person, Key.load(key), new)
     _tell(as_json, {"member": new.person, "role": str(role)}, f"'{new.person}' has the role {role} now")
 
 
@@ -86,7 +88,8 @@ def dismiss(
     as_json: JsonOption = False,
 ) -> None:
     """Take away the role of a colleague; then change the keys with `rotate`."""
-    _opened(place, project).dismiss(person, Key.load(key), member)
+    with _opened(place, project) as opened:
+        opened.dismiss(person, Key.load(key), member)
     _tell(as_json, {"dismissed": member}, f"'{member}' has no role any more; change the keys with rotate")
 
 
@@ -103,7 +106,8 @@ def request(
 ) -> None:
     """Ask who is behind pseudonyms; somebody else must approve."""
     why = Reason.parse(reason)
-    number = Requester(_opened(place, project), person, Key.load(key)).request(pseudonyms, why, hours)
+    with _opened(place, project) as opened:
+        number = Requester(opened, person, Key.load(key)).request(pseudonyms, why, hours)
     _tell(as_json, {"request": number, "state": "open"}, f"request {number} waits for an approver")
 
 
@@ -118,8 +122,9 @@ def approve(
     as_json: JsonOption = False,
 ) -> None:
     """Agree to a request of somebody else, or refuse it; what was agreed to is printed."""
-    desk = Approver(_opened(place, project), person, Key.load(key))
-    decided = desk.refuse(number) if refuse else desk.approve(number)
+    with _opened(place, project) as opened:
+        desk = Approver(opened, person, Key.load(key))
+        decided = desk.refuse(number) if refuse else desk.approve(number)
     about = f"{decided.reason}: {', '.join(decided.pseudonyms)}"
     _tell(
         as_json, _request(decided), f"request {number} of '{decided.requester}' is {decided.state} ({about})"
@@ -136,8 +141,8 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show who is behind the pseudonyms of a request of yours that was approved."""
-    opened = _opened(place, project)
-    found = Requester(opened, person, Key.load(key)).show(number)
+    with _opened(place, project) as opened:
+        found = Requester(opened, person, Key.load(key)).show(number)
     if as_json:
         people = {
             name: [dict(zip(opened.fields, one, strict=True)) for one in some] for name, some in found.items()
@@ -153,10 +158,11 @@ def show(
 @app.command("members")
 def list_members(place: PlaceOption, project: ProjectOption, as_json: JsonOption = False) -> None:
     """List who has which role, with the beginning of each public key; it takes no key."""
-    found = [
-        {"person": one.person, "role": str(one.role), "public_key": one.public.hex()[:16]}
-        for one in _opened(place, project).members().values()
-    ]
+    with _opened(place, project) as opened:
+        found = [
+            {"person": one.person, "role": str(one.role), "public_key": one.public.hex()[:16]}
+            for one in opened.members().values()
+        ]
     if as_json:
         print_json({"members": found})
         return
@@ -166,7 +172,8 @@ def list_members(place: PlaceOption, project: ProjectOption, as_json: JsonOption
 @app.command("requests")
 def list_requests(place: PlaceOption, project: ProjectOption, as_json: JsonOption = False) -> None:
     """List all requests; it takes no key, since it tells pseudonyms only."""
-    found = [_request(one) for one in vaults.requests(_opened(place, project))]
+    with _opened(place, project) as opened:
+        found = [_request(one) for one in vaults.requests(opened)]
     if as_json:
         print_json({"requests": found})
         return
@@ -189,8 +196,7 @@ def rotate(
     as_json: JsonOption = False,
 ) -> None:
     """Seal the whole vault with new keys, so that what was known before opens nothing; pseudonyms stay."""
-    opened = _opened(place, project)
-    with progress_bar() as progress:
+    with progress_bar() as progress, _opened(place, project) as opened:
         count = vaults.rotate(
             opened,
             _secret("requester", requester),
@@ -208,16 +214,17 @@ def log(
     as_json: JsonOption = False,
 ) -> None:
     """Verify the audit log and print it."""
-    audit = AuditLog(vaults.existing_store(place))
-    length = audit.verify(head)
-    entries = [{"time": one.time, "event": one.event, **one.details} for one in audit.entries()]
+    with vaults.existing_store(place) as store:
+        audit = AuditLog(store)
+        length, newest = audit.verify(head), audit.head
+        entries = [{"time": one.time, "event": one.event, **one.details} for one in audit.entries()]
     if as_json:
-        print_json({"entries": entries, "head": audit.head, "verified": True})
+        print_json({"entries": entries, "head": newest, "verified": True})
         return
     for one in entries:
         about = ", ".join(f"{name} {value}" for name, value in one.items() if name not in ("time", "event"))
         _print(f"{one['time'][:19]} {one['event']}: {about}")
-    _print(f"{length} entries, none changed; head {audit.head}")
+    _print(f"{length} entries, none changed; head {newest}")
 
 
 @app.command("table", cls=ColumnLists)

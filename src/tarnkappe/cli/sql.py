@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.job.catalog_file import CatalogFile
 from tarnkappe.report.answer_text import SHOWN, answer_lines, budget_text
 from tarnkappe.state import Store
-from tarnkappe.state.budgets import Budgets
+from tarnkappe.state.budgets import BUDGETS_COMPONENT, Budgets
 from tarnkappe.table import write
 from tarnkappe.table.files import format_of, writable
 from tarnkappe.table.formats.address import is_address
@@ -119,34 +120,37 @@ def sql(
     if prove:
         _prove([*([query] if query else []), *prove], _schema(file, declared, data or (), engine), as_json)
         return
-    kept = Budgets(Store.open(budgets)) if budgets is not None else None
-    if grant or (kept is not None and not query):
-        _budgets(kept, user, grant or (), as_json)
-        return
-    if not query:
-        raise ParameterError(
-            'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."'
-        )
-    if rule and mode not in (None, "explicit"):
-        raise ParameterError("--rule names what explicit mode does: leave --mode out, or say --mode explicit")
-    options: dict[str, Any] = {"mode": "explicit" if rule else mode or "strict", "rules": rule}
-    options |= {"parallelism": parallelism, "user": user, "budgets": kept}
-    places = _places(file, data or ())
-    if not places and file.columns and explain:
-        _explained(Session(None, declared.catalog(file.columns), **options).explain(query), as_json)
-        return
-    with progress_bar() as progress, _connect(places, engine) as backend:
-        session = Session(backend, declared.over(backend), progress=progress, **options)
+    with nullcontext() if budgets is None else Store.open(budgets, BUDGETS_COMPONENT) as store:
+        kept = None if store is None else Budgets(store)
+        if grant or (kept is not None and not query):
+            _budgets(kept, user, grant or (), as_json)
+            return
+        if not query:
+            raise ParameterError(
+                'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."'
+            )
+        if rule and mode not in (None, "explicit"):
+            raise ParameterError(
+                "--rule names what explicit mode does: leave --mode out, or say --mode explicit"
+            )
+        options: dict[str, Any] = {"mode": "explicit" if rule else mode or "strict", "rules": rule}
+        options |= {"parallelism": parallelism, "user": user, "budgets": kept}
+        places = _places(file, data or ())
+        if not places and file.columns and explain:
+            _explained(Session(None, declared.catalog(file.columns), **options).explain(query), as_json)
+            return
+        with progress_bar() as progress, _connect(places, engine) as backend:
+            session = Session(backend, declared.over(backend), progress=progress, **options)
+            if explain:
+                explanation = session.explain(query)
+            else:
+                result = session.sql(query)
+                if out is not None:
+                    write(result.table, out, progress=progress)
         if explain:
-            explanation = session.explain(query)
+            _explained(explanation, as_json)
         else:
-            result = session.sql(query)
-            if out is not None:
-                write(result.table, out, progress=progress)
-    if explain:
-        _explained(explanation, as_json)
-    else:
-        _answered(result, out, rows, as_json)
+            _answered(result, out, rows, as_json)
 
 
 def _persons(said: Sequence[str]) -> dict[str, str]:

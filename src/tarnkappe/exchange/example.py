@@ -72,14 +72,14 @@ def make(folder: Path, people: int = 3000, seed: int = 0) -> list[Path]:
     }
     write_toml(folder / "staff.toml", {"people": people_file})
     roles = [Member(name, role, KeyPair.of(keys[name]).public) for name, role in VAULT.items()]
-    Vault.create(Store.open(folder / "vault.db"), "exchange", ["patient"], roles)
+    with Store.open(folder / "vault.db") as store:
+        Vault.create(store, "exchange", ["patient"], roles)
     write_toml(folder / "catalogue.toml", CATALOGUE)
     thresholds = {"k": 5, "l": 2, "base": 50, "suppression": 0.05}
     policy = {"rules": ["gdpr"], "statistics_budget": 2.0, "thresholds": thresholds}
     write_toml(folder / "policy.toml", policy | {"statements": dict.fromkeys(STATED, True)})
-    published = Store.open(folder / "statistics.db")
-    Statistics(published).add(facts(), "made-up census", "0" * 64)
-    published.close()
+    with Store.open(folder / "statistics.db") as store:
+        Statistics(store).add(facts(), "made-up census", "0" * 64)
     ports = {name: _free_port() for name in NAMES}
     sites = []
     for number, name in enumerate(NAMES):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from tarnkappe.errors import JobError
@@ -12,19 +13,23 @@ from tarnkappe.exchange.catalogue import Catalogue
 from tarnkappe.exchange.checking import Surroundings
 from tarnkappe.exchange.desk import Desk
 from tarnkappe.exchange.desk.figures import Figures
+from tarnkappe.exchange.desk.tables import EXCHANGE
 from tarnkappe.exchange.institution import Institution
 from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer import ExchangeService, Outbox
+from tarnkappe.exchange.peer.tables import PEER
 from tarnkappe.exchange.policy import Policy
 from tarnkappe.exchange.sections import read_toml, refuse_unknown
 from tarnkappe.exchange.staff import Staff
 from tarnkappe.exchange.statistics import Statistics
 from tarnkappe.exchange.statistics.sharing import Plan
+from tarnkappe.exchange.statistics.store import STATISTICS
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import Caller
 from tarnkappe.pseudonym import Registrar, Vault
-from tarnkappe.state import HeadFile, Key, Signer, Store, guard
+from tarnkappe.state import AuditLog, Component, HeadFile, Key, Signer, Store, guard
+from tarnkappe.state.store import Mode
 from tarnkappe.table.formats.address import is_address
 
 KEYS = (
@@ -64,6 +69,20 @@ class Site:
     name: str
     folder: Path
     content: Mapping[str, Any]
+    _opened: list[Store] = dataclasses.field(default_factory=list, repr=False, compare=False)
+
+    def __enter__(self) -> Site:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of every store that was opened for it."""
+        while self._opened:
+            self._opened.pop().close()
 
     @classmethod
     def load(cls, path: str | Path) -> Site:
@@ -95,7 +114,7 @@ class Site:
             Catalogue.load(self._file("catalogue")),
             Policy.load(self._file("policy")),
             self.network(),
-            None if statistics is None else Statistics(Store.open(self._place(statistics))),
+            None if statistics is None else Statistics(self._open(statistics, STATISTICS)),
         )
         return Desk(self.store(), self.keys(), around, Staff.load(self._file("staff")), self._registrar())
 
@@ -110,7 +129,9 @@ class Site:
         for key in VAULT_KEYS:
             if not isinstance(said.get(key), str):
                 raise JobError(f"[vault] lacks '{key}'")
-        return Vault.open(self._place(said["store"]), said["project"])
+        vault = Vault.open(self._place(said["store"]), said["project"])
+        self._opened.append(vault.store)
+        return vault
 
     def _registrar(self) -> Registrar | None:
         if "vault" not in self.content:
@@ -141,8 +162,20 @@ class Site:
         Args:
             accept: take the log as it is for the right one, whatever the head file says.
         """
-        store, keys = Store.open(self._place(str(self.content["store"]))), self.keys()
+        store, keys = self._open(self.content["store"]), self.keys()
         guard(store, keys.seals, HeadFile(self.head, self.name, Signer(keys.sign)), accept=accept)
+        store.ensure(EXCHANGE, PEER)  # now, since what is written about it is sealed, too
+        return store
+
+    def log(self) -> AuditLog:
+        """The log of its desk, to be read only."""
+        store, keys = self._open(self.content["store"], EXCHANGE, mode="read"), self.keys()
+        store.seals, store.heads = keys.seals, HeadFile(self.head, self.name, Signer(keys.sign))
+        return AuditLog(store)
+
+    def _open(self, place: object, *components: Component, mode: Mode = "create") -> Store:
+        store = Store.open(self._place(str(place)), *components, mode=mode)
+        self._opened.append(store)
         return store
 
     @property

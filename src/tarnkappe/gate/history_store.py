@@ -15,6 +15,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,16 @@ from sqlalchemy.exc import IntegrityError
 from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
 from tarnkappe.gate.gate import Block, Entry
 from tarnkappe.state.audit import AuditLog
-from tarnkappe.state.store import METADATA, Store
+from tarnkappe.state.component import Component
+from tarnkappe.state.store import Store
+from tarnkappe.table.formats.address import is_address
 from tarnkappe.table.staging import try_lock
 
 ANSWERED = "gate answered"
 """The event of the audit log."""
 
+METADATA = sa.MetaData()
+GATE = Component("gate", METADATA)
 ANSWERS = sa.Table(
     "gate_answers",
     METADATA,
@@ -101,6 +106,13 @@ class Lease:
         return lease
 
 
+def store_to_look_at(place: str) -> Store:
+    """The store of a gate, to be read only; an empty one if no gate was ever opened there."""
+    if not is_address(place) and not Path(place).exists():
+        return Store.in_memory(GATE)
+    return Store.open(place, GATE, mode="read")
+
+
 class HistoryStore:
     """The answers of all histories of a gate.
 
@@ -111,16 +123,19 @@ class HistoryStore:
     """
 
     def __init__(self, store: Store) -> None:
+        store.ensure(GATE)
         self.store = store
 
     def bind(self, promises: Mapping[str, Any]) -> None:
         """Hold a gate to what was promised when the first answers were given."""
-        with self.store.writing() as connection:
+        looks = self.store.mode == "read"
+        with self.store.reading() if looks else self.store.writing() as connection:
             kept = {row.name: row.value for row in connection.execute(sa.select(PROMISES))}
             for name, value in promises.items():
                 text = json.dumps(value, sort_keys=True)
                 if name not in kept:
-                    connection.execute(sa.insert(PROMISES).values(name=name, value=text))
+                    if not looks:
+                        connection.execute(sa.insert(PROMISES).values(name=name, value=text))
                 elif kept[name] != text:
                     raise ParameterError(
                         f"{self.store.place}: these answers were given under another policy: '{name}' was "

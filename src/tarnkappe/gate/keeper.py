@@ -23,7 +23,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.gate.column_gate import ColumnGate
 from tarnkappe.gate.forms import NOTICE, rows_shown, types_shown
 from tarnkappe.gate.gate import Block, Refusal
-from tarnkappe.gate.history_store import HistoryStore, Lease
+from tarnkappe.gate.history_store import GATE, HistoryStore, Lease, store_to_look_at
 from tarnkappe.gate.labels import NUMBERS, Labels
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.question import Question, Refused, Rows
@@ -85,7 +85,7 @@ class Keeper:
         As long as it is open, no other one can be opened on the same store.
         """
         policy.require_values()
-        store = Store.open(policy.store)
+        store = Store.open(policy.store, GATE)
         lease: Lease | None = None
         try:
             lease = Lease.take(store)
@@ -97,6 +97,23 @@ class Keeper:
             raise
         keeper._lease = lease
         return keeper
+
+    @classmethod
+    def to_look(cls, policy: Policy) -> Keeper:
+        """One that answers nobody, for `status`: it makes and changes nothing, and waits for no open gate."""
+        policy.require_values()
+        store = store_to_look_at(policy.store)
+        try:
+            key = Key.new() if store.mode != "read" else Key.load(policy.key_file)
+            return cls(policy, Source.open(policy), store, key)
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def store(self) -> Store:
+        """Where its answers are kept."""
+        return self._histories.store
 
     @property
     def types(self) -> Mapping[str, str]:
@@ -146,10 +163,10 @@ class Keeper:
     def close(self) -> None:
         """Keep what makes the next start short, and let go of the table and the store."""
         with self._lock:
-            for column in self._columns.values():
+            for column in self._columns.values() if self.store.mode != "read" else ():
                 column.save()
             self.source.close()
-            self._histories.store.close()
+            self.store.close()
             if self._lease is not None:
                 self._lease.end()
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.history_store import GATE, HistoryStore
 from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.policy import LEAST_HOLDERS, OTHER, Policy, Sensitive
 from tarnkappe.gate.roster import hold_back
@@ -118,8 +118,7 @@ class ValueList:
             )
 
     def _hold_back(self) -> None:
-        store = Store.open(self.policy.store)
-        try:
+        with Store.open(self.policy.store, GATE) as store:
             if any(name == self.column.name for _, name in HistoryStore(store).histories()):
                 raise ParameterError(
                     f"{store.place}: '{self.column.name}' was answered already, and its list cannot change: "
@@ -127,8 +126,6 @@ class ValueList:
                 )
             key = Key.load(self.policy.key_file, create=True)
             hold_back(AuditLog(store), key, self.column.name, list(self.listed), self.holders, self.people)
-        finally:
-            store.close()
 
 
 def _divided(found: Mapping[str | None, int], holders: int) -> tuple[dict[str, int], dict[str, int]]:

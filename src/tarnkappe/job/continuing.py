@@ -32,9 +32,8 @@ class Remembering:
                 "section out, or publish one table"
             )
         self._name = memory.name or datetime.now(UTC).isoformat(timespec="microseconds")
-        self._history = History(
-            Store.open(memory.store), Key.load(memory.key, create=True), memory.population
-        )
+        self.store = Store.open(memory.store)
+        self._history = History(self.store, Key.load(memory.key, create=True), memory.population)
         background = Background(people=_people(result), hierarchies=result.hierarchies)
         self._target = Target.of(result.release, background)
         self._models = result.problem.models

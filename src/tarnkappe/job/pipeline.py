@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
@@ -43,7 +44,7 @@ def run(
         return run_in_engine(job, replace=replace, seed=seed, progress=progress)
     watch = Stopwatch()
     several = job.search.table_names if isinstance(job.search, Bucketization) else ()
-    with publication(job.output, several, job.inputs, replace=replace) as made:
+    with ExitStack() as opened, publication(job.output, several, job.inputs, replace=replace) as made:
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None
@@ -69,6 +70,7 @@ def run(
         if job.history is not None:
             with watch.stage("history"):
                 remembering = Remembering(job.history, result)
+                opened.callback(remembering.store.close)
                 result = dataclasses.replace(result, continuation=remembering.judge())
         if made.release is not None:
             refuse_nothing(result)

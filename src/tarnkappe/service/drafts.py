@@ -13,18 +13,8 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import ConflictError
 from tarnkappe.service.people import Person, Right
+from tarnkappe.service.tables import DRAFTS
 from tarnkappe.state import Store
-from tarnkappe.state.store import METADATA
-
-DRAFTS = sa.Table(
-    "service_drafts",
-    METADATA,
-    sa.Column("file", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.String, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
-    sa.Column("changed", sa.Float, nullable=False),
-)
 
 
 @dataclasses.dataclass(frozen=True)

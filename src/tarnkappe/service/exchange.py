@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from tarnkappe.exchange.desk import Desk
 from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.site import Site
 from tarnkappe.service.people import Person, Right
-from tarnkappe.state import AuditLog, Key, Signer
+from tarnkappe.state import Key, Signer
 
 
 class Exchange:
@@ -29,27 +30,28 @@ class Exchange:
     def requests(self, site: str, who: Person) -> list[dict[str, Any]]:
         """All requests at a desk."""
         _may_see(who)
-        desk = self._desk(site)
-        desk.expire()
-        return [
-            {**made.to_dict(), "digest": made.digest, "state": str(state)} for made, state in desk.requests()
-        ]
+        with self._desk(site) as desk:
+            desk.expire()
+            return [
+                {**made.to_dict(), "digest": made.digest, "state": str(state)}
+                for made, state in desk.requests()
+            ]
 
     def request(self, site: str, digest: str, who: Person) -> dict[str, Any]:
         """One request, with the recommendation if it was checked."""
         _may_see(who)
-        desk = self._desk(site)
-        whole = _whole(digest, desk)
-        state = str(desk.state(whole))
-        told = {**desk.request(whole).to_dict(), "digest": whole, "state": state, "recommendation": None}
-        return told if state == "received" else told | {"recommendation": desk.recommendation(whole)}
+        with self._desk(site) as desk:
+            whole = _whole(digest, desk)
+            state = str(desk.state(whole))
+            told = {**desk.request(whole).to_dict(), "digest": whole, "state": state, "recommendation": None}
+            return told if state == "received" else told | {"recommendation": desk.recommendation(whole)}
 
     def to_decide(self, site: str, digest: str, who: Person, *, accepts: bool, reason: str) -> dict[str, Any]:
         """What somebody has to sign to decide."""
         who.require(Right.DECIDE)
         who.require_own_name()
-        desk = self._desk(site)
-        return desk.to_decide(_whole(digest, desk), who.name, accepts=accepts, reason=reason)
+        with self._desk(site) as desk:
+            return desk.to_decide(_whole(digest, desk), who.name, accepts=accepts, reason=reason)
 
     def decide(self, site: str, content: Mapping[str, Any], signature: str, who: Person) -> str:
         """Take the signed decision of somebody, and nobody else's; the state that follows."""
@@ -57,7 +59,8 @@ class Exchange:
         who.require_own_name()
         if content.get("person") != who.name:
             raise AccessError("a decision is signed by who decides")
-        return str(self._desk(site).decide(content, signature))
+        with self._desk(site) as desk:
+            return str(desk.decide(content, signature))
 
     def decide_with_key(
         self, site: str, digest: str, who: Person, *, accepts: bool, reason: str, key: str
@@ -73,17 +76,24 @@ class Exchange:
     def log(self, site: str, who: Person) -> dict[str, Any]:
         """The audit log of a desk; it was verified now."""
         who.require(Right.READ_LOG)
-        log = AuditLog(self._site(site).store())
-        number = log.verify()
-        return {"number": number, "head": log.head, "entries": [dataclasses.asdict(e) for e in log.entries()]}
+        with self._site(site) as own:
+            log = own.log()
+            entries = log.verified()
+            return {
+                "number": len(entries),
+                "head": entries[-1].hash if entries else log.head,
+                "entries": [dataclasses.asdict(entry) for entry in entries],
+            }
 
     def _site(self, name: str) -> Site:
         if name not in self._sites:
             raise NotFoundError("there is no site of this name: the settings of the service list them")
         return Site.load(self._sites[name])
 
-    def _desk(self, name: str) -> Desk:
-        return self._site(name).desk()
+    @contextmanager
+    def _desk(self, name: str) -> Iterator[Desk]:
+        with self._site(name) as own:
+            yield own.desk()
 
 
 def _may_see(who: Person) -> None:

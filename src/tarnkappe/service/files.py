@@ -18,27 +18,14 @@ from typing import Any, BinaryIO
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LimitError, NotFoundError, OutputError
-from tarnkappe.service.drafts import DRAFTS
 from tarnkappe.service.inspection import inspect, suffix_for
 from tarnkappe.service.people import Person, Right
 from tarnkappe.service.people.identities import by_id
-from tarnkappe.service.people.tables import IDENTITIES
 from tarnkappe.service.settings import Limits
+from tarnkappe.service.tables import DRAFTS, FILES, IDENTITIES
 from tarnkappe.state import AuditLog, Store
-from tarnkappe.state.store import METADATA
 from tarnkappe.table.files import Format, format_of
 
-FILES = sa.Table(
-    "service_files",
-    METADATA,
-    sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.String, nullable=False),
-    sa.Column("name", sa.String, nullable=False),
-    sa.Column("suffix", sa.String, nullable=False),
-    sa.Column("bytes", sa.BigInteger, nullable=False),
-    sa.Column("sha256", sa.String(64), nullable=False),
-    sa.Column("created", sa.Float, nullable=False),
-)
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST_NAME = 150
 TABLE = ".table"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -19,7 +20,8 @@ from tarnkappe.service.gates import Gates
 from tarnkappe.service.jobs import Jobs, JobState
 from tarnkappe.service.people import People, Person, ServiceRole
 from tarnkappe.service.settings import ServiceSettings
-from tarnkappe.service.upgrade import upgrade
+from tarnkappe.service.steps import DRAFT_FOLDER
+from tarnkappe.service.tables import SERVICE
 from tarnkappe.state import AuditLog, Store
 
 CLEAN_EVERY = 3600.0
@@ -46,8 +48,8 @@ class House:
         self.settings, self._clock = settings, clock
         settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._claim = claimed(settings.folder)
-        self.store = Store.open(settings.store)
-        upgrade(self.store, settings.folder)
+        self.store = Store.open(settings.store, SERVICE, folder=settings.folder)
+        shutil.rmtree(settings.folder / DRAFT_FOLDER, ignore_errors=True)  # they are in the store
         self.people = People(self.store, session_hours=settings.session_hours)
         self.files = Files(self.store, settings.folder / "files", settings.limits)
         self.drafts = Drafts(self.store)
@@ -96,6 +98,7 @@ class House:
         self.files.get(file_id, who)
         self._remove_file(file_id, who.name)
         self.store.scrub()
+        self.store.remove_backups()
 
     def remove_person(self, name: str, by: str) -> None:
         """Take somebody out; her uploads and jobs go, since nobody could ever see them again."""
@@ -104,6 +107,7 @@ class House:
             self._remove_file(file_id, by)
         self.jobs.remove_all_of(person.id, by)
         self.store.scrub()
+        self.store.remove_backups()
 
     def _remove_file(self, file_id: str, by: str) -> None:
         # First the row: from then on no job can be asked for that would read the file. What a crash leaves
@@ -165,6 +169,7 @@ class House:
             self._remove_file(file_id, "the service")
         self.files.sweep()
         self.store.scrub()
+        self.store.remove_backups(oldest)
 
     def _clean_now(self) -> None:
         try:

@@ -3,6 +3,7 @@
 from tarnkappe.state.audit import AuditEntry, AuditLog, guard
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.state.canonical import canonical_json
+from tarnkappe.state.component import Component
 from tarnkappe.state.heads import Head, HeadFile
 from tarnkappe.state.key import Key
 from tarnkappe.state.releases import ReleaseRecord, ReleaseStore
@@ -14,6 +15,7 @@ __all__ = [
     "AuditLog",
     "Budget",
     "Budgets",
+    "Component",
     "Head",
     "HeadFile",
     "Key",

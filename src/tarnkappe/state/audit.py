@@ -169,9 +169,17 @@ class AuditLog:
         self.store.log_grew(tree.size, root)
         return AuditEntry(number, time, event, plain, last.hash, root)
 
-    def entries(self) -> Iterator[AuditEntry]:
-        """All entries, the oldest first."""
-        chain, rows, _ = self._read()
+    def is_empty(self, connection: sa.Connection) -> bool:
+        """Whether nothing was ever logged."""
+        return self._end(connection)[1].number == 0
+
+    def has_tree(self, connection: sa.Connection) -> bool:
+        """Whether anything was logged since version 0.1.0."""
+        return self._end(connection)[0].size > 0
+
+    def entries(self, connection: sa.Connection | None = None) -> Iterator[AuditEntry]:
+        """All entries, the oldest first; as a transaction sees them, if one is given."""
+        chain, rows, _ = self._read(connection)
         previous = BEGINNING
         for row in chain:
             yield AuditEntry(**{**row, "details": _details(row)})

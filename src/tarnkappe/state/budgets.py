@@ -21,12 +21,15 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.state.audit import AuditLog
-from tarnkappe.state.store import METADATA, Store
+from tarnkappe.state.component import Component
+from tarnkappe.state.store import Store
 
 UNITS = 10**9
 MOST = 10**6
 """More epsilon than this promises nothing, and a sum of it might not fit into a column."""
 
+METADATA = sa.MetaData()
+BUDGETS_COMPONENT = Component("budgets", METADATA)
 BUDGETS = sa.Table(
     "privacy_budgets",
     METADATA,
@@ -62,6 +65,7 @@ class Budgets:
     """
 
     def __init__(self, store: Store) -> None:
+        store.ensure(BUDGETS_COMPONENT)
         self.store = store
         self._log = AuditLog(store)
 

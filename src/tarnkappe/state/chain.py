@@ -14,21 +14,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import VerificationError
+from tarnkappe.state.log_tables import CHAIN
 
 BEGINNING = "0" * 64
 """The head of an empty log."""
 TAMPERED = "the audit log was tampered with"
 
-CHAIN = sa.Table(
-    "audit_log",
-    sa.MetaData(),
-    sa.Column("number", sa.BigInteger, primary_key=True),
-    *(sa.Column(name, sa.String) for name in ("time", "event", "details", "previous", "hash")),
-)
-
 
 def chain_entries(connection: sa.Connection) -> list[dict[str, Any]]:
-    """Its entries as they stand; none in a store that never had one."""
+    """Its entries as they stand; none in a store that is newer, or if somebody has dropped the table."""
     if not sa.inspect(connection).has_table(CHAIN.name):
         return []
     return [dict(row._mapping) for row in connection.execute(sa.select(CHAIN).order_by(CHAIN.c.number))]
@@ -36,8 +30,6 @@ def chain_entries(connection: sa.Connection) -> list[dict[str, Any]]:
 
 def last_of_chain(connection: sa.Connection) -> tuple[int, str] | None:
     """The number and the hash of its last entry."""
-    if not sa.inspect(connection).has_table(CHAIN.name):
-        return None
     last = sa.select(CHAIN.c.number, CHAIN.c.hash).order_by(CHAIN.c.number.desc()).limit(1)
     row = connection.execute(last).first()
     return None if row is None else (row.number, row.hash)

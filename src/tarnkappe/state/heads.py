@@ -110,7 +110,7 @@ class HeadFile:
                     file.flush()
                     os.fsync(file.fileno())
                 new.replace(self.path)
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
         except OSError as error:
             raise OutputError(f"{self.path}: the head of the log cannot be kept: {error.strerror}") from None
 
@@ -130,7 +130,8 @@ class HeadFile:
             os.close(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Let names that were given in a folder outlive a power cut."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)

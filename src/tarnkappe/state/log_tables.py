@@ -7,9 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from tarnkappe.state.component import Component
 from tarnkappe.state.merkle import Frontier
 from tarnkappe.state.statement import MOST_NUMBER, Statement
-from tarnkappe.state.store import METADATA
+
+METADATA = sa.MetaData()
+AUDIT = Component("audit", METADATA, ("tarnkappe.state.steps:to_tree",))
 
 LOG = sa.Table(
     "log_entries",
@@ -30,25 +33,49 @@ FRONTIER = sa.Table(
     sa.Column("seal", sa.String(81)),
 )
 """One row: what is needed to add the next entry."""
-TRIGGERS = {
-    "sqlite": [
-        f"CREATE TRIGGER log_entries_no_{action.lower()} BEFORE {action} ON log_entries "
-        "BEGIN SELECT RAISE(ABORT, 'entries of the audit log are not changed'); END"
-        for action in ("UPDATE", "DELETE")
-    ],
-    "postgresql": [
-        "CREATE OR REPLACE FUNCTION log_entries_refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'entries of the audit log are not changed'; END $$",
-        "CREATE TRIGGER log_entries_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON log_entries "
-        "FOR EACH STATEMENT EXECUTE FUNCTION log_entries_refuse()",
-    ],
+CHAIN = sa.Table(
+    "audit_log",
+    METADATA,
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("time", sa.String, nullable=False),
+    sa.Column("event", sa.String, nullable=False),
+    sa.Column("details", sa.Text, nullable=False),
+    sa.Column("previous", sa.String(64), nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+)
+"""The log of version 0.1.0; empty in newer stores, and never written to."""
+
+
+def fence(table: str, said: str) -> dict[str, list[str]]:
+    """Triggers that refuse changes of a table, by the database; a fence against accidents.
+
+    Who owns the database can take them away.
+    """
+    return {
+        "sqlite": [
+            f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table} "
+            f"BEGIN SELECT RAISE(ABORT, '{said}'); END"
+            for action in ("UPDATE", "DELETE")
+        ],
+        "postgresql": [
+            f"CREATE OR REPLACE FUNCTION {table}_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN RAISE EXCEPTION '{said}'; END $$",
+            f"CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {table}_refuse()",
+        ],
+    }
+
+
+FENCES = {
+    LOG.name: fence(LOG.name, "entries of the audit log are not changed"),
+    CHAIN.name: fence(CHAIN.name, "the audit log is append-only"),
 }
-"""A fence against accidents: who owns the database can take them away."""
 
 
 @sa.event.listens_for(LOG, "after_create")
-def _refuse_changes(_: sa.Table, connection: sa.Connection, **__: Any) -> None:
-    for statement in TRIGGERS.get(connection.dialect.name, ()):
+@sa.event.listens_for(CHAIN, "after_create")
+def _refuse_changes(table: sa.Table, connection: sa.Connection, **__: Any) -> None:
+    for statement in FENCES[table.name].get(connection.dialect.name, ()):
         connection.exec_driver_sql(statement)
 
 

@@ -16,12 +16,15 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.component import Component
 from tarnkappe.state.key import MARK
-from tarnkappe.state.store import METADATA, Store
+from tarnkappe.state.store import Store
 
 Codes = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 
+METADATA = sa.MetaData()
+RELEASES_COMPONENT = Component("releases", METADATA)
 RELEASES = sa.Table(
     "releases",
     METADATA,
@@ -82,6 +85,7 @@ class ReleaseStore:
     """The releases of one population in a store."""
 
     def __init__(self, store: Store, population: str) -> None:
+        store.ensure(RELEASES_COMPONENT)
         self.store, self.population = store, population
         self._log = AuditLog(store)
 

@@ -44,7 +44,6 @@ from tarnkappe.exchange.desk.reidentification import Reidentifications
 from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
 from tarnkappe.exchange.desk.suspicions import Suspicions
 from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS
-from tarnkappe.exchange.desk.takeover import take_over
 from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader
 from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.request import Request
@@ -81,7 +80,6 @@ class Desk:
             guard(store, own.seals)
         self.records = Records(store)
         self.log, self.signer = self.records.log, Signer(own.sign)
-        take_over(self.log)
         key = own.marks
         self.register = PatientRegister(store, key)
         self.earlier = EarlierReleases(store, key, self.register, around.institution.name)

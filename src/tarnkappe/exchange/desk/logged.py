@@ -49,8 +49,13 @@ def digest_of_marks(marks: Iterable[bytes]) -> str:
 
 def register_digest(connection: sa.Connection, name: str) -> str:
     """Stands for all rows of a register as they are now."""
+    return digest_of_rows(connection, name, _TABLES[name])
+
+
+def digest_of_rows(connection: sa.Connection, name: str, tables: Iterable[sa.Table]) -> str:
+    """Stands for all rows of some tables, which are the register of this name."""
     found = []
-    for table in _TABLES[name]:
+    for table in tables:
         rows = connection.execute(sa.select(table).order_by(*table.primary_key.columns))
         found += [row_digest(row, table) for row in rows]
     return Statement("register", {"name": name, "rows": found}).digest

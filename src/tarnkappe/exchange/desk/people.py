@@ -22,7 +22,7 @@ from tarnkappe.exchange.desk.logged import (
     registers,
     row_digest,
 )
-from tarnkappe.exchange.desk.tables import CONSENTS, RELEASE_LOG, RELEASES, WITHDRAWALS
+from tarnkappe.exchange.desk.tables import CONSENTS, EXCHANGE, RELEASE_LOG, RELEASES, WITHDRAWALS
 from tarnkappe.exchange.request import Request
 from tarnkappe.pseudonym.models.consent import Consent, Scope
 from tarnkappe.state import AuditLog, Key, Statement, Store
@@ -50,6 +50,7 @@ class PatientRegister:
     """
 
     def __init__(self, store: Store, key: Key) -> None:
+        store.ensure(EXCHANGE)
         self.store, self._key, self._log = store, key, AuditLog(store)
 
     def mark(self, patient: str) -> bytes:

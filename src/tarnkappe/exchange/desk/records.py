@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LimitError, ParameterError, VerificationError
 from tarnkappe.exchange.desk.states import OPEN, Event, State, after
-from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS, TELLINGS
+from tarnkappe.exchange.desk.tables import EXCHANGE, PEOPLE, RECOMMENDATIONS, REQUESTS, TELLINGS
 from tarnkappe.exchange.request import Request
 from tarnkappe.state import AuditLog, Store
 
@@ -27,6 +27,7 @@ class Records:
     """
 
     def __init__(self, store: Store) -> None:
+        store.ensure(EXCHANGE)
         self.store, self.log = store, AuditLog(store)
 
     def row(self, connection: sa.Connection, digest: str) -> sa.Row[Any]:

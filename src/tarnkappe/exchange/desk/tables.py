@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from tarnkappe.state.store import METADATA
+from tarnkappe.state.component import Component
 
+METADATA = sa.MetaData()
+EXCHANGE = Component("exchange", METADATA, ("tarnkappe.exchange.desk.steps:to_sealed",))
 REQUESTS = sa.Table(
     "exchange_requests",
     METADATA,

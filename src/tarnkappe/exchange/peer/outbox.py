@@ -20,7 +20,7 @@ from tarnkappe.exchange.desk.packages import digest_of
 from tarnkappe.exchange.desk.states import ANSWERED as TO_BE_FETCHED
 from tarnkappe.exchange.desk.states import State
 from tarnkappe.exchange.network import Network
-from tarnkappe.exchange.peer.tables import OUTBOX, PARTS
+from tarnkappe.exchange.peer.tables import OUTBOX, PARTS, PEER
 from tarnkappe.exchange.request import Request
 from tarnkappe.federation.transport import Caller, UnreachableError
 from tarnkappe.state import AuditLog, Statement, Store, require_signature
@@ -53,6 +53,7 @@ class Outbox:
     """
 
     def __init__(self, store: Store, network: Network, caller: Caller) -> None:
+        store.ensure(PEER)
         self.store, self._network, self._caller = store, network, caller
         self._log = AuditLog(store)
         self._steps: Mapping[str, Callable[[Sent], bool]] = {

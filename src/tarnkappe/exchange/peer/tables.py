@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from tarnkappe.state.store import METADATA
+from tarnkappe.state.component import Component
 
+METADATA = sa.MetaData()
+PEER = Component("peer", METADATA)
 OUTBOX = sa.Table(
     "exchange_outbox",
     METADATA,

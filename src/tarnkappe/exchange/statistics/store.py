@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import InputError
 from tarnkappe.state import AuditLog, Store
-from tarnkappe.state.store import METADATA
+from tarnkappe.state.component import Component
 
 LEAST_POPULATION = 1000
 """A figure about fewer people is not a statistic but a list of patients."""
@@ -25,6 +25,8 @@ LEAST_POPULATION = 1000
 EVERYBODY = ("", "")
 """The condition that everybody meets."""
 
+METADATA = sa.MetaData()
+STATISTICS = Component("statistics", METADATA)
 FACTS = sa.Table(
     "statistics_facts",
     METADATA,
@@ -102,6 +104,7 @@ class Statistics:
     """
 
     def __init__(self, store: Store) -> None:
+        store.ensure(STATISTICS)
         self.store = store
 
     def add(self, facts: Iterable[Fact], origin: str, digest: str) -> int:

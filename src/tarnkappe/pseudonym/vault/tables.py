@@ -7,7 +7,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.state.store import METADATA
+from tarnkappe.state.component import Component
 
 
 class Role(StrEnum):
@@ -42,6 +42,8 @@ class Reason(StrEnum):
             raise ParameterError(f"unknown reason: use one of {', '.join(cls)}") from None
 
 
+METADATA = sa.MetaData()
+VAULT = Component("vault", METADATA, ("tarnkappe.pseudonym.vault.steps:to_signed_members",))
 VAULTS = sa.Table(
     "vaults",
     METADATA,
@@ -108,4 +110,3 @@ PROOFS = sa.Table(
     sa.Column("person", sa.String, primary_key=True),
     sa.Column("signature", sa.String, nullable=False),
 )
-TABLES = [VAULTS, MEMBERS, PSEUDONYMS, IDENTITIES, REQUESTS, ROOTS, PROOFS]

@@ -21,13 +21,14 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.pseudonym.sealing import KeyPair, seal
-from tarnkappe.pseudonym.vault.tables import MEMBERS, PROOFS, TABLES, VAULTS, Role
+from tarnkappe.pseudonym.vault.tables import MEMBERS, PROOFS, VAULT, VAULTS, Role
 from tarnkappe.pseudonym.vault.trust import (
     TAMPERED,
     Root,
@@ -41,7 +42,6 @@ from tarnkappe.pseudonym.vault.voucher import VOUCHER_KEY_BYTES
 from tarnkappe.state import AuditLog, Key, Store
 from tarnkappe.state.key import KEY_BYTES
 from tarnkappe.state.statement import Signer
-from tarnkappe.state.store import METADATA
 from tarnkappe.table.formats.address import is_address
 
 MARK_KEY_BYTES = 32
@@ -140,8 +140,7 @@ class Vault:
         self.store, self.project, self.first_seen = store, project, first_seen
         self.now: Clock = now or (lambda: datetime.now(UTC))
         self._log = AuditLog(store)
-        with store.writing() as connection:
-            METADATA.create_all(connection, TABLES)
+        store.ensure(VAULT)
         found = self.record()
         self.fields: tuple[str, ...] = tuple(json.loads(found.fields))
 
@@ -161,8 +160,8 @@ class Vault:
         if missing:
             raise ParameterError(f"a vault needs at least one {min(missing)}")
         shares = Shares.new()
+        store.ensure(VAULT)
         with store.writing() as connection:
-            METADATA.create_all(connection, TABLES)
             if connection.execute(sa.select(VAULTS).where(VAULTS.c.project == project)).first():
                 raise ParameterError(f"{store.place}: there is a vault '{project}' already")
             connection.execute(
@@ -184,6 +183,14 @@ class Vault:
     ) -> Vault:
         """The vault of a project that somebody has made there."""
         return cls(existing_store(place), project, first_seen=first_seen)
+
+    def __enter__(self) -> Vault:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.store.close()
 
     @property
     def fingerprint(self) -> str:
@@ -298,7 +305,7 @@ def existing_store(place: str | Path) -> Store:
     """The store in which vaults are; a place without one is refused, not made."""
     if not is_address(place) and not Path(place).is_file():
         raise ParameterError(f"{place}: there is no vault: make one with tarn reidentify new-vault")
-    return Store.open(place)
+    return Store.open(place, VAULT, mode="write")
 
 
 def add_member(connection: sa.Connection, root: Root, member: Member, share: bytes) -> None:

@@ -17,13 +17,13 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import LimitError, NotFoundError
 from tarnkappe.service.jobs.events import Event, state_event
-from tarnkappe.service.jobs.lineage import LINEAGE, made_from, note_lineage, uploads_behind, without_upload
-from tarnkappe.service.jobs.record import ENDED, JOBS, JobRecord, JobState, record_of
-from tarnkappe.service.jobs.requests import REQUESTS, answered, digest_of, note_request
+from tarnkappe.service.jobs.lineage import made_from, note_lineage, uploads_behind, without_upload
+from tarnkappe.service.jobs.record import ENDED, JobRecord, JobState, record_of
+from tarnkappe.service.jobs.requests import answered, digest_of, note_request
 from tarnkappe.service.jobs.runners import JobRunners
 from tarnkappe.service.jobs.sense import SenseCheck
 from tarnkappe.service.people import Person
-from tarnkappe.service.people.tables import IDENTITIES
+from tarnkappe.service.tables import IDENTITIES, JOBS, LINEAGE, REQUESTS
 from tarnkappe.service.work import KINDS
 from tarnkappe.service.worker import RESULT
 

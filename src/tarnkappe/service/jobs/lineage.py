@@ -9,16 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import NotFoundError
-from tarnkappe.service.files import FILES
-from tarnkappe.service.jobs.record import JOBS
-from tarnkappe.state.store import METADATA
+from tarnkappe.service.tables import FILES, JOBS, LINEAGE
 
-LINEAGE = sa.Table(
-    "service_lineage",
-    METADATA,
-    sa.Column("job", sa.String(32), primary_key=True),
-    sa.Column("file", sa.String(32), primary_key=True),
-)
 ID = re.compile(r"[0-9a-f]{32}")
 
 

@@ -10,24 +10,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.state.store import METADATA
-
-JOBS = sa.Table(
-    "service_jobs",
-    METADATA,
-    sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("kind", sa.String, nullable=False),
-    sa.Column("owner", sa.String, nullable=False),
-    sa.Column("document", sa.Text, nullable=False),
-    sa.Column("state", sa.String, nullable=False),
-    sa.Column("created", sa.Float, nullable=False),
-    sa.Column("started", sa.Float),
-    sa.Column("finished", sa.Float),
-    sa.Column("attempts", sa.Integer, nullable=False),
-    sa.Column("exit_code", sa.Integer),
-    sa.Column("error", sa.Text, nullable=False),
-)
-
 
 class JobState(StrEnum):
     """Where a job stands."""

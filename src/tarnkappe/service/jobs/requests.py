@@ -11,16 +11,8 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.service.people import Person
-from tarnkappe.state.store import METADATA
+from tarnkappe.service.tables import REQUESTS
 
-REQUESTS = sa.Table(
-    "service_requests",
-    METADATA,
-    sa.Column("owner", sa.String, primary_key=True),
-    sa.Column("key", sa.String, primary_key=True),
-    sa.Column("digest", sa.String(64), nullable=False),
-    sa.Column("job", sa.String(32), nullable=False),
-)
 LONGEST_KEY = 200
 
 

@@ -27,10 +27,11 @@ from tarnkappe.service.files import Files
 from tarnkappe.service.jobs.events import Events
 from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import Ending, JobProcess, Message
-from tarnkappe.service.jobs.record import JOBS, JobRecord, JobState, record_of
+from tarnkappe.service.jobs.record import JobRecord, JobState, record_of
 from tarnkappe.service.people import Person
 from tarnkappe.service.people.identities import by_id
 from tarnkappe.service.settings import Limits, ServiceSettings
+from tarnkappe.service.tables import JOBS
 from tarnkappe.service.work import KINDS
 from tarnkappe.service.worker import RESULT
 from tarnkappe.state import AuditLog, Store
@@ -80,9 +81,15 @@ class JobRunners:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @property
+    def failing(self) -> list[str]:
+        """What does not work now: the store refuses what is written, or a thread that runs jobs has ended."""
+        found = ["store"] if self._refused else []
+        return found if all(thread.is_alive() for thread in self._threads) else [*found, "runners"]
+
+    @property
     def is_well(self) -> bool:
         """Whether every thread lives and the store takes what they write."""
-        return not self._refused and all(thread.is_alive() for thread in self._threads)
+        return not self.failing
 
     def open(self) -> None:
         """Begin to run jobs: those first that a service before this one left."""

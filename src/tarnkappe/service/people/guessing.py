@@ -15,7 +15,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from tarnkappe.errors import LoginError
-from tarnkappe.service.people.tables import FAILURES
+from tarnkappe.service.tables import FAILURES
 from tarnkappe.state import AuditLog, Store
 
 FREE_TRIES = 5

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.service.people.roles import Person, ServiceRole
-from tarnkappe.service.people.tables import IDENTITIES, PEOPLE
+from tarnkappe.service.tables import IDENTITIES, PEOPLE
 
 OTHERS = IDENTITIES.alias("others")
 _HAD_THE_NAME = (

@@ -18,8 +18,8 @@ from tarnkappe.errors import LoginError, NotFoundError, ParameterError
 from tarnkappe.service.people import identities
 from tarnkappe.service.people.guessing import Guessing
 from tarnkappe.service.people.roles import Person, ServiceRole
-from tarnkappe.service.people.tables import LINKS, PEOPLE, SESSIONS, TOKENS
 from tarnkappe.service.people.tokens import PREFIX, Token, Tokens, digest_of
+from tarnkappe.service.tables import LINKS, PEOPLE, SERVICE, SESSIONS, TOKENS
 from tarnkappe.state import AuditLog, Store
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class People:
     def __init__(
         self, store: Store, *, session_hours: float = 12.0, clock: Callable[[], float] = time.time
     ) -> None:
+        store.ensure(SERVICE)
         self._store, self._log, self._clock = store, AuditLog(store), clock
         self._hours = session_hours
         self._guessing = Guessing(store, clock)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
 from tarnkappe.service.people import identities
 from tarnkappe.service.people.roles import Person, ServiceRole
-from tarnkappe.service.people.tables import TOKENS
+from tarnkappe.service.tables import TOKENS
 from tarnkappe.state import AuditLog, Store
 
 PREFIX = "tarn_"

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from itertools import islice
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from tarnkappe.service.routes.access import PROBLEMS, TheHouse, Who
 from tarnkappe.service.routes.models import Decision, LogOut, Signed, StateOut
@@ -17,11 +17,19 @@ router = APIRouter(responses={code: PROBLEMS[code] for code in (400, 401, 403, 4
 Strings = dict[str, str]
 
 
-@router.get("/health", tags=["service"], summary="Whether the service is there")
-def health(house: TheHouse) -> Strings:
-    """For those who watch services; needs no login. `failing`: jobs cannot be kept or run now."""
-    status = "ok" if house.jobs.is_well else "failing"
-    return {"status": status, "version": version("tarnkappe")}
+@router.get(
+    "/health",
+    tags=["service"],
+    summary="Whether the service is there",
+    responses={503: {"model": Strings, "description": "Jobs cannot be kept or run now."}},
+)
+def health(house: TheHouse, response: Response) -> Strings:
+    """For those who watch services; needs no login. 503 and `failing` if jobs cannot be kept or run now."""
+    told, failing = {"status": "ok", "version": version("tarnkappe")}, house.jobs.failing
+    if failing:
+        response.status_code = 503
+        told |= {"status": "failing", "failing": ", ".join(failing)}
+    return told
 
 
 @router.get("/kinds", tags=["jobs"], summary="What jobs can do")

@@ -27,15 +27,14 @@ class GateProof(Kind):
     @classmethod
     def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
         from tarnkappe.gate.audit import audit  # loads solvers
+        from tarnkappe.gate.history_store import store_to_look_at
         from tarnkappe.gate.policy import Policy
-        from tarnkappe.state import Store
 
         policy, number = Policy.load(document["gate"]), count(1)
-        store = Store.open(policy.store)
-        proven = audit(
-            policy, store, None, lambda what: work.progress("proving", done := next(number), done, what)
-        )
-        store.close()
+        with store_to_look_at(policy.store) as store:
+            proven = audit(
+                policy, store, None, lambda what: work.progress("proving", done := next(number), done, what)
+            )
         text = "\n".join(map(str, proven))
         return Outcome(
             {"proven": [dataclasses.asdict(one) for one in proven]}, text or "nothing was answered yet"

@@ -28,9 +28,10 @@ class RequestCheck(Kind):
         from tarnkappe.exchange.reports import physician_report  # loads a database library
         from tarnkappe.exchange.site import Site
 
-        desk, digest = Site.load(document["site"]).desk(), document["request"]
-        work.progress("checking the request", 0, 1)
-        desk.check(digest, document["by"])
-        found = desk.recommendation(digest)
-        text = physician_report(found, desk.request(digest).to_dict())
-        return Outcome({**found, "state": str(desk.state(digest))}, text)
+        with Site.load(document["site"]) as own:
+            desk, digest = own.desk(), document["request"]
+            work.progress("checking the request", 0, 1)
+            desk.check(digest, document["by"])
+            found = desk.recommendation(digest)
+            text = physician_report(found, desk.request(digest).to_dict())
+            return Outcome({**found, "state": str(desk.state(digest))}, text)
