@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tarnkappe.table.files import COMPRESSED, SUFFIXES, is_compressed, suffix_of
+from tarnkappe.errors import ParameterError
+from tarnkappe.table.files import is_compressed, suffix_of, written_format
 
 
 def default_outputs(source: str | Path) -> tuple[Path, Path]:
@@ -14,12 +15,18 @@ def default_outputs(source: str | Path) -> tuple[Path, Path]:
     ['people.release.csv.gz', 'people.report.html']
     >>> [path.name for path in default_outputs("survey.sav")]
     ['survey.release.csv', 'survey.report.html']
+    >>> [path.name for path in default_outputs("ward.csv.zip")]
+    ['ward.release.csv', 'ward.report.html']
     """
     path = Path(source)
     suffix = suffix_of(path)
-    zipped = COMPRESSED if is_compressed(path) else ""
+    zipped = path.suffix if is_compressed(path) else ""
     stem = path.name[: len(path.name) - len(suffix) - len(zipped)]
-    kept = path.name[len(stem) :] if suffix in SUFFIXES else ".csv"
+    try:
+        written_format(path)
+        kept = path.name[len(stem) :]
+    except ParameterError:  # a format that is read and never written
+        kept = ".csv"
     return path.with_name(f"{stem}.release{kept}"), path.with_name(f"{stem}.report.html")
 
 
