@@ -244,6 +244,12 @@ def test_the_rest_of_the_file_decides_what_is_open(tmp_path: Path) -> None:
     assert order("d;e\n03/04/2020;a\n") == Order.DAY_FIRST
 
 
+def test_a_choice_of_columns_does_not_change_how_the_file_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, "d,e\n03/04/2020,13/01/2020\n")
+    assert reading(read(path, columns=["d"])).columns["d"] == reading(read(path)).columns["d"]
+    assert read(path, columns=["d"]).column_names == ("d",)
+
+
 def test_one_value_in_two_spellings_is_one_value(tmp_path: Path) -> None:
     table = read(written(tmp_path, "a;b;c\n7,0;1.1.1980;Yes\n7,0;01.01.1980;yes\n7;01.01.1980;no\n"))
     assert texts(table) == [

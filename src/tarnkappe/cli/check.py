@@ -125,8 +125,8 @@ def check(
         return
     with progress_bar() as progress:
 
-        def read_file(path: str) -> Table:
-            return read(path, **reading, progress=progress)
+        def read_file(path: str, columns: Sequence[str] | None = None) -> Table:
+            return read(path, columns=columns, **reading, progress=progress)
 
         if data.lower().endswith(".toml"):
             question = ask_job(data, passed, progress)

@@ -21,6 +21,7 @@ from tarnkappe.table.formats.csv_read import CsvFile, CsvOptions, open_csv, read
 from tarnkappe.table.formats.exact_types import TEXT
 from tarnkappe.table.formats.json_read import read_json
 from tarnkappe.table.formats.memory import read_memory
+from tarnkappe.table.formats.names import chosen_names
 from tarnkappe.table.formats.text_write import CsvStyle
 from tarnkappe.table.reading import (
     Reading,
@@ -179,9 +180,11 @@ def _read_csv(
     file: Source, columns: Sequence[str] | None, progress: Progress | None, options: dict[str, Any]
 ) -> tuple[pa.Table, Reading]:
     csv = open_csv(file, csv_options(options))
-    data = read_csv(csv, columns=columns, progress=progress)
+    wanted = None if columns is None else chosen_names(csv.names, columns, str(file.path))
+    # All columns are looked at, since others decide what one leaves open: one file has one reading.
+    data = read_csv(csv, progress=progress)
     data, spellings = spell(data, stated_spelling(options, semicolons=csv.dialect.delimiter == ";"))
-    return data, csv_reading(csv, spellings)
+    return data if wanted is None else data.select(wanted), csv_reading(csv, spellings)
 
 
 def read_written(path: Path, style: CsvStyle) -> pa.Table:

@@ -32,7 +32,6 @@ from tarnkappe.table.formats.csv_header import (
 from tarnkappe.table.formats.csv_records import SOUND, UNFINISHED, find_records, without_odd_records
 from tarnkappe.table.formats.encoding_guess import DAMAGED, NAMES, UNDEFINED
 from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
-from tarnkappe.table.formats.names import chosen_names
 from tarnkappe.table.formats.unicode import (
     Chunks,
     Encoding,
@@ -138,9 +137,7 @@ class _Block:
     records: int
 
 
-def read_csv(
-    file: CsvFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
-) -> pa.Table:
+def read_csv(file: CsvFile, *, progress: Progress | None = None) -> pa.Table:
     """Read a CSV file; an empty field is a missing value, a quoted empty one is an empty text.
 
     In a file that quotes whatever it holds, quotes mean nothing, and a quoted empty field is missing, too.
@@ -150,7 +147,7 @@ def read_csv(
     `exact_types`). What does not fit is refused with the line, and never with the content.
     """
     source = file.source
-    wanted = chosen_names(file.names, columns, str(source.path))
+    wanted = file.names
     columns_in_blocks: list[list[pa.Array]] = [[] for _ in wanted]
     for arrays in in_order(lambda block: _parse(block, file, wanted), _blocks(file)):
         for blocks, array in zip(columns_in_blocks, arrays, strict=True):
@@ -161,7 +158,7 @@ def read_csv(
         raise InputError(f"{source.path}: the file has a header but no rows")
     table = pa.table(dict(zip(wanted, in_order(joined, columns_in_blocks), strict=True)))
     _refuse_many_skipped(file, table.num_rows)
-    return _without_empty_ends(table, file.header) if columns is None else table
+    return _without_empty_ends(table, file.header)
 
 
 def text_blocks(file: CsvFile) -> Iterator[list[pa.Array]]:
@@ -230,8 +227,9 @@ def _first_rows(data: bytes, fields: int, dialect: Dialect) -> list[list[str | N
     names = [str(place) for place in range(fields)]
     try:
         table = _convert(kept, names, dialect, skip_blank_lines=fields > 1)
-    except pa.ArrowInvalid:
-        return [[""] * fields]
+    except pa.ArrowInvalid:  # what is wrong is told when the rows are read; the header is sound
+        first, _ = without_odd_records(data, dialect.delimiter, dialect.quote, fields, fields > 1, 1)
+        table = _convert(first, names, dialect, skip_blank_lines=fields > 1)
     return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
 
