@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "src" / "tarnkappe"
-FOUNDATIONS = ("errors", "native", "parameters", "registry", "drawing")
+FOUNDATIONS = ("errors", "native", "schema", "drawing")
 ORDER = (
     *FOUNDATIONS,
     "table",

@@ -9,7 +9,7 @@ the registry.
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -18,8 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.hierarchy import Hierarchy
+from tarnkappe.schema import Parameters, fields_of
 from tarnkappe.table import MISSING, SUPPRESSED, Column
 from tarnkappe.table.encoding import Counts, as_text, encode_column
 
@@ -86,8 +87,7 @@ class Domain:
         return len(self.values)
 
 
-@dataclasses.dataclass(frozen=True)
-class Builder(ABC):
+class Builder(Parameters, tag_field="builder"):
     """A way to make a hierarchy from values, with its parameters."""
 
     name: ClassVar[str]
@@ -147,7 +147,7 @@ class Builder(ABC):
         """The parameters that differ from their defaults, as a job file would give them."""
         return {
             f.name: value
-            for f in dataclasses.fields(self)
+            for f in fields_of(type(self))
             if (value := getattr(self, f.name)) != f.default and value is not None
         }
 
@@ -157,32 +157,14 @@ class Builder(ABC):
 
 
 MOST_LEVELS = 64
-MOST_LABELS = 100_000
+MOST_LABELS = 10_000
+MOST_MEMBERS = 100_000
 """More than that help nobody, and are refused before anything is built."""
-
-
-def require_at_most(builder: str, parameter: str, number: int, most: int) -> None:
-    """Refuse a number that would build without end."""
-    if number > most:
-        raise ParameterError(f"{builder} takes at most {most:,} {parameter}, not {number:,}")
-
-
-def require_whole(builder: str, parameter: str, number: object, least: int) -> None:
-    """Refuse anything but a whole number of at least `least`."""
-    if not isinstance(number, int) or isinstance(number, bool) or number < least:
-        raise ParameterError(
-            f"{builder} needs a whole number {parameter} of at least {least}, not {number!r}"
-        )
 
 
 def per_level(given: int | Sequence[int]) -> tuple[int, ...]:
     """A number for each level; a single number is for the only level."""
     return tuple(given) if isinstance(given, Sequence) else (given,)
-
-
-def as_tuples(given: object) -> object:
-    """Lists, as job files give them, as tuples; anything else as it is."""
-    return tuple(map(as_tuples, given)) if isinstance(given, list | tuple) else given
 
 
 def distinct_names(names: Iterable[str]) -> Labels:

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Meta
 
-from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels, as_tuples
+from tarnkappe.errors import HierarchyError
+from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels
+from tarnkappe.schema import NO_NUL, Problem, param, rule
 
+Period = Literal["day", "week", "month", "quarter", "year", "five-years", "decade", "century"]
 Days = npt.NDArray[np.int64]
 """Days since 1970-01-01."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Dates(Builder):
     """Dates, points in time and ISO texts become periods of the calendar.
 
     Days, months, quarters, years, five years, decades and centuries nest in this order. A week can lie
     partly in one month and partly in the next, so weeks can only follow days and stand below the root.
     A point in time with a time zone counts as the day that it is in that zone.
-
-    Attributes:
-        levels: the periods, from short to long: day, week, month, quarter, year, five-years, decade,
-            century.
-        format: how texts write a date if not in ISO form, in the notation of strptime ("%d.%m.%Y").
 
     >>> import pyarrow as pa
     >>> births = Dates(levels=["month", "year", "five-years", "decade"]).build(pa.array(["1964-07-31"]))
@@ -40,25 +38,30 @@ class Dates(Builder):
     name = "dates"
     kinds = frozenset({Kind.DATES})
 
-    levels: Sequence[str] = ("month", "year", "decade")
-    format: str | None = None
+    levels: Annotated[
+        tuple[Period, ...],
+        param(
+            "the periods, from short to long", min_length=1, max_length=8, start=("month", "year", "decade")
+        ),
+    ] = ("month", "year", "decade")
+    format: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=100, pattern=NO_NUL)] | None,
+        param("how texts write a date if not in ISO form, as strptime does (%d.%m.%Y)"),
+    ] = None
 
-    def __post_init__(self) -> None:
-        if isinstance(self.levels, str):
-            object.__setattr__(self, "levels", (self.levels,))
-        object.__setattr__(self, "levels", as_tuples(self.levels))
-        if not self.levels:
-            raise ParameterError("dates needs at least one level, such as month")
+    def rules(self) -> Iterator[Problem]:
+        """The periods go from short to long, and nothing follows weeks."""
         order = list(PERIODS)
-        for period in self.levels:
-            if period not in PERIODS:
-                raise ParameterError(f"dates has no level {period!r}: use some of {', '.join(order)}")
-        for shorter, longer in zip(self.levels, self.levels[1:], strict=False):
+        for shorter, longer in itertools.pairwise(self.levels):
             if order.index(shorter) >= order.index(longer):
-                raise ParameterError(
-                    f"dates needs levels from short to long, each once: '{longer}' cannot follow '{shorter}'"
+                yield rule(
+                    "dates.order",
+                    "dates needs levels from short to long, each once: '{longer}' cannot follow '{shorter}'",
+                    "levels",
+                    longer=longer,
+                    shorter=shorter,
                 )
-            if shorter == "week":
+            elif shorter == "week":
                 raise HierarchyError(
                     f"weeks do not nest in the level '{longer}': a week can lie partly in one and partly in "
                     "the next; leave one of the two levels out"

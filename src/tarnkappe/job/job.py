@@ -7,7 +7,6 @@ without a hierarchy. Paths are relative to the job file.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,10 @@ from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job.column_plan import ColumnPlan, Unnamed, read_column
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import LOSSES, Loss
-from tarnkappe.parameters import checked, shown
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
+from tarnkappe.schema import near, shown
+from tarnkappe.schema.arguments import checked
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import local_file
@@ -52,8 +52,8 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
-            near = difflib.get_close_matches(str(self.engine), ENGINES, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(ENGINES)}"
+            meant = near(self.engine, ENGINES)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(ENGINES)}"
             raise JobError(f"unknown engine '{self.engine}': {hint}")
         if self.memory_limit is not None and self.engine != "duckdb":
             raise JobError("'memory_limit' is kept by the engine 'duckdb' only: leave it out")
@@ -234,8 +234,8 @@ def refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str
     """Refuse a key that is not known, with the nearest that is."""
     for key in content:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+            meant = near(key, known)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(known)}"
             raise JobError(f"unknown {what} '{key}': {hint}")
 
 

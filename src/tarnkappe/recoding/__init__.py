@@ -12,9 +12,9 @@ from tarnkappe.recoding.mu_argus import MuArgus
 from tarnkappe.recoding.recode import Recoded, Suppression, Treatment, recode, recoded
 from tarnkappe.recoding.slicing import Slicing
 from tarnkappe.recoding.stochastic import Stochastic
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-METHODS: Registry[Method] = Registry(
+METHODS: Family[Method] = Family(
     "method",
     Mondrian,
     Datafly,
@@ -24,7 +24,7 @@ METHODS: Registry[Method] = Registry(
     MinGen,
 )
 
-BUCKETIZATIONS: Registry[Bucketization] = Registry("bucketization", Anatomy, Slicing)
+BUCKETIZATIONS: Family[Bucketization] = Family("bucketization", Anatomy, Slicing)
 
 __all__ = [
     "BUCKETIZATIONS",

@@ -7,7 +7,6 @@ is skewed and correlated as data of people are, so that a search meets a realist
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator
 
@@ -15,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.schema import near
 from tarnkappe.table.examples.draw import Choice, Codes, Streams
 from tarnkappe.table.examples.evaluation import SHAPES
 from tarnkappe.table.examples.example import ExampleData, check_size
@@ -73,8 +73,8 @@ def shaped_batches(
 
 def _shape(name: str) -> Shape:
     if name not in SHAPES:
-        near = difflib.get_close_matches(name.upper(), SHAPES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(SHAPES)}"
+        meant = near(name.upper(), SHAPES)
+        hint = f"did you mean {meant[0]}?" if meant else f"known are {', '.join(SHAPES)}"
         raise ParameterError(f"unknown example shape '{name}': {hint}")
     return SHAPES[name]()
 
