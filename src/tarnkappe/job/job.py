@@ -9,9 +9,11 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
@@ -20,7 +22,7 @@ from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
-from tarnkappe.schema import near, shown
+from tarnkappe.schema import NO_NUL, Name, Parameters, Problem, fields_of, near, param, rule, shown
 from tarnkappe.schema.arguments import checked
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
@@ -29,38 +31,36 @@ from tarnkappe.table.formats.address import local_file
 SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
 SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
 
-ENGINES = ("memory", "duckdb", "postgresql", "spark")
+Engine = Literal["memory", "duckdb", "postgresql", "spark"]
+Query = Annotated[str, Meta(min_length=1, max_length=1_000_000, pattern=NO_NUL)]
+Short = Annotated[str, Meta(min_length=1, max_length=100, pattern=NO_NUL)]
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Source:
+class Source(Parameters):
     """Where rows come from: a file, or a table or query of a database.
 
     With an engine other than `memory` the rows stay where they are: the engine counts, releases, verifies.
     """
 
-    path: str | None = None
-    database: str | None = None
-    table: str | None = None
-    query: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-    engine: str = "memory"
-    memory_limit: str | None = None
+    path: Annotated[Name | None, param("the file with the rows", kind="file")] = None
+    database: Annotated[Name | None, param("the address of a database, instead of a file")] = None
+    table: Annotated[Name | None, param("the table of the database")] = None
+    query: Annotated[Query | None, param("a query of the database, instead of a table")] = None
+    delimiter: Annotated[Short | None, param("what separates cells of a CSV file; found if not said")] = None
+    encoding: Annotated[Short | None, param("the encoding of a CSV file; found if not said")] = None
+    sheet: Annotated[Name | None, param("the sheet of a workbook; the first if not said")] = None
+    engine: Annotated[Engine, param("what counts, releases and verifies the rows")] = "memory"
+    memory_limit: Annotated[Short | None, param("how much memory duckdb may take, such as 4GB")] = None
 
-    def __post_init__(self) -> None:
-        if self.engine not in ENGINES:
-            meant = near(self.engine, ENGINES)
-            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(ENGINES)}"
-            raise JobError(f"unknown engine '{self.engine}': {hint}")
+    def rules(self) -> Iterator[Problem]:
+        """Rows come from one place, and nothing is said that does not go with it."""
         if self.memory_limit is not None and self.engine != "duckdb":
-            raise JobError("'memory_limit' is kept by the engine 'duckdb' only: leave it out")
+            template = "'memory_limit' is kept by the engine 'duckdb' only: leave it out"
+            yield rule("job.memory-limit", template, "memory_limit")
         if (self.path is None) == (self.database is None):
-            raise JobError("say where the rows come from: either 'path' or 'database'")
+            yield rule("job.source", "say where the rows come from: either 'path' or 'database'")
         if self.database is not None and (self.table is None) == (self.query is None):
-            raise JobError("with 'database', name either a 'table' or a 'query'")
+            yield rule("job.table", "with 'database', name either a 'table' or a 'query'")
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -77,38 +77,27 @@ class Source:
         return read(self.path, progress=progress, **options)
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Output:
+class Output(Parameters):
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
     Rows are shuffled unless told otherwise: their order links releases.
     """
 
-    path: str | None = None
-    table: str | None = None
-    delimiter: str = ";"
-    shuffle: bool = True
-    report: str | None = None
-    manifest: str | None = None
+    path: Annotated[Name | None, param("the file that gets the release", kind="file")] = None
+    table: Annotated[Name | None, param("the new table of the database that gets the release")] = None
+    delimiter: Annotated[Short, param("what separates the cells of a CSV file")] = ";"
+    shuffle: Annotated[bool, param("whether the rows get a random order, which links no releases")] = True
+    report: Annotated[Name | None, param("the file that gets the report for people", kind="file")] = None
+    manifest: Annotated[Name | None, param("the file that gets the record of the run", kind="file")] = None
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Memory:
-    """Where a job remembers its releases.
+class Memory(Parameters):
+    """Where a job remembers its releases."""
 
-    Attributes:
-        store: a file such as `ward.db`, or the address of a database.
-        key: the file with the key; it is made if it is not there. Keep it apart from the store.
-        population: whose data these are; only releases of the same population are compared.
-        name: what the release is called; without it, the time.
-    """
-
-    store: str
-    key: str
-    population: str = "default"
-    name: str | None = None
+    store: Annotated[Name, param("a file such as ward.db, or the address of a database", kind="file")]
+    key: Annotated[Name, param("the file with the key, made if it is not there; keep it apart", kind="file")]
+    population: Annotated[Name, param("whose data these are; others are not compared")] = "default"
+    name: Annotated[Name | None, param("what the release is called; without it, the time")] = None
 
 
 @checked
@@ -240,7 +229,8 @@ def refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
+    known = fields_of(kind) or dataclasses.fields(kind)  # type: ignore[arg-type]
+    return tuple(field.name for field in known)
 
 
 def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:

@@ -48,7 +48,7 @@ class MuArgus(Method, kw_only=True):
 
     combinations: Annotated[
         Tested, param("all, or those of the published program, which do not make a table k-anonymous")
-    ] = "all"
+    ] = Tested.ALL
     most: Annotated[
         tuple[Name, ...],
         param(
