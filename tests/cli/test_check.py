@@ -186,11 +186,11 @@ MISTAKES = {
     "an impossible k": ((*KNOWN, "--k", "0"), "k", "not 0"),
     "an unknown model": ((*KNOWN, "--model", "entropy:l=2"), "'entropy'", "entropy-diversity"),
     "an unknown parameter": ((*KNOWN, "--model", "k-anonymity:n=2"), "'n'", "it takes k"),
-    "a missing parameter": ((*KNOWN, "--model", "k-anonymity"), "needs the parameter 'k'"),
+    "a missing parameter": ((*KNOWN, "--model", "k-anonymity"), "k: it is missing"),
     "a broken parameter": ((*KNOWN, "--model", "k-anonymity:2"), "k-anonymity:2", "parameter=value"),
     "a model on no column": (
         ("people.csv", "--qi", "age", "--model", "distinct-diversity:l=2"),
-        "needs the parameter 'column'",
+        "column: it is missing",
     ),
     "a hierarchy gap": ((*KNOWN, "--hierarchy", "illness=gap.csv"), "gap.csv", "'illness'", "'gastritis'"),
     "a missing hierarchy": ((*KNOWN, "--hierarchy", "illness=no.csv"), "no.csv"),

@@ -219,7 +219,7 @@ def test_what_cannot_be_attacked_is_refused() -> None:
         Similarity("disease").run(target)
     with pytest.raises(ParameterError, match="unknown attack 'linkage': did you mean linking"):
         ATTACKS.create("linkage", {})
-    with pytest.raises(ParameterError, match="k of at least 2"):
+    with pytest.raises(ParameterError, match="k: at least 2 is needed"):
         ATTACKS.create("linking", {"k": 1})
 
 

@@ -10,6 +10,11 @@ from tarnkappe.schema import MOST, NotNegative, Parameters, Share, param
 class Effort(Parameters):
     """How tests are made; the outcome is the same whatever is chosen."""
 
+    @classmethod
+    def called(cls) -> str:
+        """Its settings stand beside those of a search."""
+        return "search"
+
     projection: Annotated[
         bool, param("whether only the columns are lifted whose levels differ from those a test starts from")
     ] = True

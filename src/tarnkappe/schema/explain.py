@@ -12,6 +12,7 @@ import datetime
 import itertools
 import math
 import numbers
+import operator
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
@@ -95,13 +96,13 @@ def _of_number(value: Any, info: inspect.IntType | inspect.FloatType, path: Path
         yield Problem("schema.not-finite", path, {"got": shown(value)})
         return
     bounds = (
-        ("below", "least", info.ge, lambda bound: value < bound),
-        ("not-above", "bound", info.gt, lambda bound: value <= bound),
-        ("above", "most", info.le, lambda bound: value > bound),
-        ("not-below", "bound", info.lt, lambda bound: value >= bound),
+        ("below", "least", info.ge, operator.lt),
+        ("not-above", "bound", info.gt, operator.le),
+        ("above", "most", info.le, operator.gt),
+        ("not-below", "bound", info.lt, operator.ge),
     )
-    for code, name, bound, broken in bounds:
-        if bound is not None and broken(bound):
+    for code, name, bound, breaks in bounds:
+        if bound is not None and breaks(value, bound):
             yield Problem(f"schema.{code}", path, {name: _number(bound), "got": shown(value)})
 
 

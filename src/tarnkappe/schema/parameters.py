@@ -97,8 +97,9 @@ def fields_of(kind: type) -> tuple[Field, ...]:
     """The declared parameters of a class in the order of its constructor; none if it declares none."""
     if not isinstance(kind, StructMeta):
         return ()
-    positional = len(kind.__match_args__)
-    fields = msgspec.structs.fields(kind)
+    struct: Any = kind
+    positional = len(struct.__match_args__)
+    fields = msgspec.structs.fields(struct)
     return tuple(Field(field, number >= positional) for number, field in enumerate(fields))
 
 
@@ -132,13 +133,14 @@ class _Checked:
     __slots__ = ()
 
     def __post_init__(self) -> None:
+        made: Any = self
         problems: list[Problem] = []
-        for field in fields_of(type(self)):
+        for field in fields_of(type(made)):
             given = getattr(self, field.name)
             if field.is_default(given):
                 continue
             try:
-                force_setattr(self, field.name, field.converted(given))
+                force_setattr(made, field.name, field.converted(given))
             except InvalidError as error:
                 problems += error.problems
         problems = problems or list(self.rules())
