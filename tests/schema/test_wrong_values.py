@@ -111,7 +111,8 @@ SETTINGS: dict[type, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", SETTINGS)
 def test_a_setting_of_the_wrong_kind_is_refused(kind: type) -> None:
-    names, base = [field.name for field in dataclasses.fields(kind)], SETTINGS[kind]  # type: ignore[arg-type]
+    known: Any = fields_of(kind) or dataclasses.fields(kind)  # type: ignore[arg-type]
+    names, base = [field.name for field in known], SETTINGS[kind]
     chance = random.Random(kind.__name__)
     for name in names:
         for value in WRONG:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,12 @@ from msgspec import Meta
 
 from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels
-from tarnkappe.schema import NO_NUL, Problem, param, rule
+from tarnkappe.schema import NO_NUL, Listed, Problem, param, rule
 
-Period = Literal["day", "week", "month", "quarter", "year", "five-years", "decade", "century"]
+if TYPE_CHECKING:
+    Period = str
+else:
+    Period = Literal["day", "week", "month", "quarter", "year", "five-years", "decade", "century"]
 Days = npt.NDArray[np.int64]
 """Days since 1970-01-01."""
 
@@ -39,7 +42,7 @@ class Dates(Builder):
     kinds = frozenset({Kind.DATES})
 
     levels: Annotated[
-        tuple[Period, ...],
+        Listed[Period],
         param(
             "the periods, from short to long", min_length=1, max_length=8, start=("month", "year", "decade")
         ),

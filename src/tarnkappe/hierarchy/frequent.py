@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.builder import MOST_LEVELS, Builder, Domain, Labels, per_level
-from tarnkappe.schema import Name, Problem, Rows, listed, param
+from tarnkappe.schema import Listed, Name, Problem, Rows, listed, param
 
 
 class Frequent(Builder):
@@ -29,7 +29,7 @@ class Frequent(Builder):
     name = "frequent"
 
     keep: Annotated[
-        Rows | Annotated[tuple[Rows, ...], Meta(min_length=1, max_length=MOST_LEVELS)],
+        Rows | Annotated[Listed[Rows], Meta(min_length=1, max_length=MOST_LEVELS)],
         param(
             "how many values keep their names on each level, falling; or on the only level",
             unit="values",

@@ -9,13 +9,13 @@ from msgspec import Meta
 
 from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.builder import MOST_LEVELS, MOST_MEMBERS, Builder, Domain, Labels
-from tarnkappe.schema import MOST_NAMES, Name, Problem, near, param, rule
+from tarnkappe.schema import MOST_NAMES, Listed, Name, Problem, near, param, rule
 from tarnkappe.table import MISSING
 
-Members = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MOST_MEMBERS)]
+Members = Annotated[Listed[Name], Meta(min_length=1, max_length=MOST_MEMBERS)]
 Grouping = (
     Annotated[Mapping[Name, Members], Meta(min_length=1, max_length=MOST_NAMES)]
-    | Annotated[tuple[Members, ...], Meta(min_length=1, max_length=MOST_NAMES)]
+    | Annotated[Listed[Members], Meta(min_length=1, max_length=MOST_NAMES)]
 )
 """One level: members by label, or lists of members whose label is made of their names."""
 
@@ -38,7 +38,7 @@ class Groups(Builder):
         Grouping | None, param("the only level: values by label, or lists of values", kind="values", start={})
     ] = None
     levels: Annotated[
-        Annotated[tuple[Grouping, ...], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
+        Annotated[Listed[Grouping], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
         param(
             "instead of groups, several levels; from the second on, members are labels of the level before",
             kind="values",
@@ -66,9 +66,9 @@ class Groups(Builder):
     def examples(cls) -> tuple[Groups, ...]:
         """Instances for the common tests."""
         return (
-            cls({"few": ["0", "1", "a"], "some": ["b", "2", MISSING]}, others="merge"),
-            cls([["0", "1"], ["a", "b"]], others="keep"),
-            cls(levels=({"x": ["a", "b"], "y": ["0"]}, {"z": ["x", "y"]}), others="merge", other="rest"),
+            cls({"few": ("0", "1", "a"), "some": ("b", "2", MISSING)}, others="merge"),
+            cls((("0", "1"), ("a", "b")), others="keep"),
+            cls(levels=({"x": ("a", "b"), "y": ("0",)}, {"z": ("x", "y")}), others="merge", other="rest"),
         )
 
     @property

@@ -37,11 +37,11 @@ from tarnkappe.hierarchy.partition import (
     label_ascending,
     quantile_cuts,
 )
-from tarnkappe.schema import Number, Positive, Problem, fields_of, listed, param, rule, shown
+from tarnkappe.schema import Listed, Number, Positive, Problem, fields_of, listed, param, rule, shown
 from tarnkappe.table.encoding import Counts
 
 Parts = Annotated[int, Meta(ge=2, le=MOST_LABELS)]
-Cut = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=MOST_LABELS)]
+Cut = Annotated[Listed[Number], Meta(min_length=1, max_length=MOST_LABELS)]
 LARGEST_EXPONENT = 300
 """Of a width, as a power of ten."""
 Sample = tuple[list[Decimal], Counts]
@@ -68,7 +68,7 @@ class Intervals(Builder):
     kinds = frozenset({Kind.NUMBERS})
 
     width: Annotated[
-        Positive | Annotated[tuple[Positive, ...], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
+        Positive | Annotated[Listed[Positive], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
         param(
             "the width on each level, each a multiple of the one before; or the width on level 1",
             start=(5, 10, 20),
@@ -95,13 +95,13 @@ class Intervals(Builder):
         Number | None, param("with widths, this and greater values get one label (top coding)")
     ] = None
     quantiles: Annotated[
-        Parts | Annotated[tuple[Parts, ...], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
+        Parts | Annotated[Listed[Parts], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
         param(
             "on each level, how many intervals with about equally many rows, each a divisor of the one before"
         ),
     ] = None
     cuts: Annotated[
-        Annotated[tuple[Number | Cut, ...], Meta(min_length=1, max_length=MOST_LABELS)] | None,
+        Annotated[Listed[Number | Cut], Meta(min_length=1, max_length=MOST_LABELS)] | None,
         param("the lower ends of the intervals, or a list of them for each level, which may only drop cuts"),
     ] = None
 
@@ -111,7 +111,7 @@ class Intervals(Builder):
         if sum(getattr(self, way) is not None for way in ways) != 1:
             yield rule("intervals.one-way", "intervals needs exactly one of width, quantiles and cuts")
             return
-        problems = []
+        problems: list[Problem] = []
         if self.width is None:
             problems += self._without("together with width", "factor", "levels", "origin", "bottom", "top")
         elif isinstance(self.width, tuple):

@@ -21,7 +21,7 @@ from tarnkappe.hierarchy.builder import (
     per_level,
 )
 from tarnkappe.hierarchy.numbers import parse_numbers
-from tarnkappe.schema import MANY_ROWS, Name, Problem, param, rule, shown
+from tarnkappe.schema import MANY_ROWS, Listed, Name, Problem, param, rule, shown
 
 Size = Annotated[int, Meta(ge=2, le=MANY_ROWS)]
 
@@ -45,7 +45,7 @@ class Ordered(Builder):
     name = "ordered"
 
     size: Annotated[
-        Size | Annotated[tuple[Size, ...], Meta(min_length=1, max_length=MOST_LEVELS)],
+        Size | Annotated[Listed[Size], Meta(min_length=1, max_length=MOST_LEVELS)],
         param(
             "how many values make a group of level 1, then how many groups make one of the next level",
             unit="values",
@@ -53,7 +53,7 @@ class Ordered(Builder):
         ),
     ]
     order: Annotated[
-        Annotated[tuple[Name, ...], Meta(max_length=MOST_MEMBERS)] | None,
+        Annotated[Listed[Name], Meta(max_length=MOST_MEMBERS)] | None,
         param("all values in their order; without it, their natural order", kind="values"),
     ] = None
 

@@ -70,6 +70,17 @@ Text = Annotated[str, Meta(max_length=LONGEST_TEXT, pattern=NO_NUL)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT, pattern=NO_NUL)]
 """The name of a column, or any other text that says something."""
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Listed
+else:
+
+    class Listed:
+        """Several values: any sequence is taken, and kept as a tuple."""
+
+        def __class_getitem__(cls, item: Any) -> Any:
+            return tuple[item, ...]
+
+
 if TYPE_CHECKING:  # fractions of Python are taken, too, and kept as texts
     ExactShare = float | str | Fraction
     ExactPositiveShare = float | str | Fraction
