@@ -185,7 +185,11 @@ MISTAKES = {
     "a k above the rows": ((*KNOWN, "--k", "8"), "people.csv", "k = 8", "7 rows", "smaller k"),
     "an impossible k": ((*KNOWN, "--k", "0"), "k", "not 0"),
     "an unknown model": ((*KNOWN, "--model", "entropy:l=2"), "'entropy'", "entropy-diversity"),
-    "an unknown parameter": ((*KNOWN, "--model", "k-anonymity:n=2"), "'n'", "it takes k"),
+    "an unknown parameter": (
+        (*KNOWN, "--model", "k-anonymity:n=2"),
+        "n: there is no such parameter",
+        "it takes k",
+    ),
     "a missing parameter": ((*KNOWN, "--model", "k-anonymity"), "k: it is missing"),
     "a broken parameter": ((*KNOWN, "--model", "k-anonymity:2"), "k-anonymity:2", "parameter=value"),
     "a model on no column": (

@@ -134,8 +134,9 @@ class _Checked:
 
     def __post_init__(self) -> None:
         made: Any = self
+        kind: Any = type(self)
         problems: list[Problem] = []
-        for field in fields_of(type(made)):
+        for field in fields_of(kind):
             given = getattr(self, field.name)
             if field.is_default(given):
                 continue

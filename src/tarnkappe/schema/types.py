@@ -10,6 +10,7 @@ so that a sentence shows it as it was written, and neither nan nor infinity lies
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -71,7 +72,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT, pattern=NO_NUL
 """The name of a column, or any other text that says something."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Listed
+    Listed = Sequence
 else:
 
     class Listed:
