@@ -3,7 +3,7 @@
 A builder looks at the values of a column and makes their hierarchy. It only says how values that are
 present generalize below the root; the missing value, the root and all checks are the same for all
 builders and stand here. The common tests in `tests/hierarchy/test_builders.py` run over every builder in
-the registry.
+`BUILDERS`.
 """
 
 from __future__ import annotations

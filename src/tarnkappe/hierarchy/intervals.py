@@ -114,7 +114,7 @@ class Intervals(Builder):
         problems: list[Problem] = []
         if self.width is None:
             problems += self._without("together with width", "factor", "levels", "origin", "bottom", "top")
-        elif isinstance(self.width, tuple):
+        elif not isinstance(self.width, int | float):
             problems += self._without("with a single width", "factor", "levels")
         elif math.log10(self.width) + (self.levels - 1) * math.log10(self.factor) > LARGEST_EXPONENT:
             problems.append(

@@ -229,8 +229,7 @@ def refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    known = fields_of(kind) or dataclasses.fields(kind)  # type: ignore[arg-type]
-    return tuple(field.name for field in known)
+    return tuple(field.name for field in fields_of(kind) or dataclasses.fields(kind))
 
 
 def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:

@@ -23,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Meta
 
-from tarnkappe import schema
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import Problem
 from tarnkappe.privacy.verify import SHOWN, class_of, quote
@@ -49,6 +48,7 @@ from tarnkappe.recoding.matching import Matching, part_codes
 from tarnkappe.recoding.method import Bucketization, Buckets
 from tarnkappe.recoding.splitting import split_rows
 from tarnkappe.schema import MOST_NAMES, Name, param, rule
+from tarnkappe.schema import Problem as Refusal
 from tarnkappe.table import Column, Role, Table, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Progress, encode
@@ -88,7 +88,7 @@ class Slicing(Bucketization, kw_only=True):
         ),
     ] = None
 
-    def rules(self) -> Iterator[schema.Problem]:
+    def rules(self) -> Iterator[Refusal]:
         """Either the groups are given, or their number."""
         if self.groups and (self.number is not None or len(self.groups) < 2):
             yield rule(

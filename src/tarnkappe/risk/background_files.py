@@ -52,7 +52,7 @@ def answers_of(content: Mapping[str, Any], where: str) -> tuple[tuple[Answer, ..
     }
     answers: list[Answer] = []
     listings: list[Listing] = []
-    for place, entry in enumerate(_entries(content, where, "answer", keys, ("function",))):
+    for place, entry in enumerate(_entries(content, where, "answer", keys, ("function",)), start=1):
         try:
             if entry["function"] == LIST:
                 listings.append(_listing(entry))
@@ -127,7 +127,7 @@ def _entries(
         or not all(isinstance(e, dict) for e in entries)
     ):
         raise InputError(f"{where}: write every {name} as [[{name}]], and nothing else")
-    for place, entry in enumerate(entries):
+    for place, entry in enumerate(entries, start=1):
         for key in required:
             if key not in entry:
                 raise InputError(f"{where}: {name} {place} lacks '{key}'")

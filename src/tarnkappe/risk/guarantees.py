@@ -192,7 +192,7 @@ def recursive_thresholds(distribution: Distribution, released: Mask) -> dict[int
     if least < 2:
         return {}
     thresholds = _recursive_thresholds(distribution.offsets, distribution.counts, released, least)
-    return dict(enumerate(thresholds.tolist()))
+    return dict(enumerate(thresholds.tolist(), start=2))
 
 
 @compiled

@@ -65,7 +65,7 @@ class Republication:
         group = f"group {secrets.token_hex(3)}"
         rows: list[dict[str, str]] = []
         numbers = [""] * table.num_rows
-        for number, index in enumerate(order):
+        for number, index in enumerate(order, start=1):
             people = self.groups[index]
             shared = {n: widen([texts[n][person] for person in people]) for n in table.quasi_identifiers}
             values = [texts[sensitive][person] for person in people]
