@@ -14,6 +14,7 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import prepare
 from tarnkappe.lattice import Auto, Incognito, Problem
+from tarnkappe.lattice.incognito import Variant
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table import Table
@@ -162,7 +163,7 @@ def _measure_incognito(size: Size, progress: Progress | None) -> Figures:
         for variant in VARIANTS:
             if progress:
                 progress("columns", done, len(chosen), variant)
-            search = Incognito(variant=variant)
+            search = Incognito(variant=Variant(variant))
             found = alone(lambda search=search, problem=problem: search.run(problem), repeats=3)  # type: ignore[misc]
             lines.append(
                 {

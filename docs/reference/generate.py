@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 from collections.abc import Collection
@@ -22,6 +21,8 @@ from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS
 from tarnkappe.risk import ATTACKS, MEASURES, Attack
 from tarnkappe.risk.identifiers import DETECTORS, Detector
+from tarnkappe.schema import Field, fields_of
+from tarnkappe.schema.explain import bounds_of, described
 from tarnkappe.service.app import rest_api
 from tarnkappe.service.routes.examples import JOB_EXAMPLES
 from tarnkappe.service.work import KINDS
@@ -179,7 +180,7 @@ def _plain(kind: type[Any]) -> str:
 
 
 def _search(kind: type[Any]) -> str:
-    common = {field.name for field in dataclasses.fields(Search)}
+    common = {field.name for field in fields_of(Search)}
     return f"## `{kind.name}`\n\n{_description(kind)}\n{_parameters(kind, common)}\n"
 
 
@@ -251,16 +252,18 @@ def _description(kind: type[Any]) -> str:
 
 
 def _parameters(kind: type[Any], known: Collection[str] = ()) -> str:
-    lines = []
-    for field in dataclasses.fields(kind):
-        if not field.init or field.name in known:
-            continue
-        optional = (
-            field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-        )
-        kind_of = str(field.type).replace("|", "or")
-        lines.append(f"- `{field.name}` ({kind_of}{', optional' if optional else ''})")
-    return "\n".join(lines)
+    return "\n".join(_parameter(field) for field in fields_of(kind) if field.name not in known)
+
+
+def _parameter(field: Field) -> str:
+    """A parameter as it is declared: type, bounds, unit, default and the sentence about it."""
+    said = [f"{described(field.info)}{bounds_of(field.info)}"]
+    if field.unit:
+        said.append(f"in {field.unit}")
+    if not field.required:
+        default = "optional" if field.default in (None, (), {}) else f"default {field.default}"
+        said.append(default)
+    return f"- `{field.name}` ({', '.join(said)}): {field.help}."
 
 
 def _yes(claim: bool) -> str:

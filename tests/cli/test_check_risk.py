@@ -59,11 +59,11 @@ def test_further_measures_are_asked_for_by_name_or_all_at_once(tarn: Tarn) -> No
     ("flags", "told"),
     [
         (("--measure", "contribution"), "did you mean contributions"),
-        (("--measure", "special-uniques:size=0"), "of at least 1"),
-        (("--suda-size", "0"), "of at least 1"),
-        (("--sampling-fraction", "2"), "the share of the population that is in the table"),
-        (("--sampling-fraction", "a tenth"), "from 0 to 1"),
-        (("--threshold", "0"), "above 0"),
+        (("--measure", "special-uniques:size=0"), "size: at least 1 is needed"),
+        (("--suda-size", "0"), "size: at least 1 is needed"),
+        (("--sampling-fraction", "2"), "sampling_fraction: at most 1 is allowed, not '2'"),
+        (("--sampling-fraction", "a tenth"), "a fraction such as"),
+        (("--threshold", "0"), "a number above 0 is needed"),
         (("--html", "nowhere/page.html"), "nowhere"),
     ],
 )

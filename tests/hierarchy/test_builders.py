@@ -103,7 +103,8 @@ def test_a_builder_can_be_written_into_a_job_file_and_made_from_it(builder) -> N
 def test_any_name_can_be_written_into_a_job_file() -> None:
     groups = {'ä "b" \\ \n': ["x\ty", True, 2.5], "c-d": [1]}
     builder = BUILDERS.create("groups", {"groups": groups})
-    assert tomllib.loads(f"hierarchy = {builder}")["hierarchy"]["groups"] == groups
+    written = {'ä "b" \\ \n': ["x\ty", "true", "2.5"], "c-d": ["1"]}  # as a table shows the values
+    assert tomllib.loads(f"hierarchy = {builder}")["hierarchy"]["groups"] == written
 
 
 @pytest.mark.parametrize("kind", list(COLUMNS))
@@ -120,7 +121,7 @@ def test_a_proposal_names_the_builder_that_makes_it(kind, data) -> None:
 def test_unknown_builders_and_parameters_are_refused() -> None:
     with pytest.raises(ParameterError, match="unknown hierarchy builder 'interval': did you mean intervals"):
         BUILDERS.create("interval", {})
-    with pytest.raises(ParameterError, match="no parameter 'widht'"):
+    with pytest.raises(ParameterError, match=r"widht: there is no such parameter: did you mean 'width'\?"):
         BUILDERS.create("intervals", {"widht": 5})
-    with pytest.raises(ParameterError, match="needs the parameter 'size'"):
+    with pytest.raises(ParameterError, match="size: it is missing"):
         BUILDERS.create("ordered", {})

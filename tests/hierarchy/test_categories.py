@@ -65,12 +65,20 @@ def test_members_may_be_numbers_and_truth_values() -> None:
     [
         ({}, ParameterError, "either groups or levels"),
         ({"groups": {"a": ["b"]}, "levels": [{"a": ["b"]}]}, ParameterError, "either groups or levels"),
-        ({"groups": {"a": ["b"]}, "others": "drop"}, ParameterError, "refuse, keep or merge for others"),
-        ({"groups": {"a": ["b"]}, "other": ""}, ParameterError, "a text for other"),
-        ({"groups": {"a": []}}, ParameterError, "a label and members for every group of level 1"),
-        ({"groups": {"": ["b"]}}, ParameterError, "a label and members"),
-        ({"groups": {"a": "b"}}, ParameterError, "lists of members on level 1, not 'b'"),
-        ({"groups": [["a", ""]]}, ParameterError, "values as members, not ''"),
+        (
+            {"groups": {"a": ["b"]}, "others": "drop"},
+            ParameterError,
+            "others: one of keep, merge, refuse is needed, not 'drop'",
+        ),
+        (
+            {"groups": {"a": ["b"]}, "other": ""},
+            ParameterError,
+            "other: too few characters: 0, at least 1 needed",
+        ),
+        ({"groups": {"a": []}}, ParameterError, r"groups\.a: too few entries: 0, at least 1 needed"),
+        ({"groups": {"": ["b"]}}, ParameterError, r"groups\.: too few characters: 0, at least 1 needed"),
+        ({"groups": {"a": 3}}, ParameterError, r"groups\.a: a list of texts is needed, not 3"),
+        ({"groups": [["a", ""]]}, ParameterError, "groups 1 2: too few characters: 0, at least 1 needed"),
         ({"groups": {"a": ["x"], "b": ["x"]}}, HierarchyError, "'x' twice on level 1: under 'a' and 'b'"),
     ],
 )
@@ -118,10 +126,10 @@ def test_groups_whose_names_would_be_the_same_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"size": 1}, "size of at least 2, not 1"),
-        ({"size": []}, "at least one size"),
-        ({"size": 2, "order": ["a", "b", "a"]}, "lists the value 'a' twice"),
-        ({"size": 2, "order": ["a", ["b"]]}, r"values as members, not \['b'\]"),
+        ({"size": 1}, "size: at least 2 is needed, not 1"),
+        ({"size": []}, "size: too few entries: 0, at least 1 needed"),
+        ({"size": 2, "order": ["a", "b", "a"]}, "order: the value 'a' is listed twice"),
+        ({"size": 2, "order": ["a", ["b"]]}, "order 2: a text is needed, not a list"),
     ],
 )
 def test_impossible_orders_are_refused(parameters, message) -> None:
@@ -142,10 +150,10 @@ def test_frequent_values_keep_their_names_and_ties_go_to_the_first() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"keep": 0}, ParameterError, "keep of at least 1, not 0"),
-        ({"keep": []}, ParameterError, "at least one number to keep"),
-        ({"keep": 2, "other": ""}, ParameterError, "a text for other"),
-        ({"keep": [2, 2]}, HierarchyError, r"fewer values on every level, not \[2, 2\]"),
+        ({"keep": 0}, ParameterError, "keep: at least 1 is needed, not 0"),
+        ({"keep": []}, ParameterError, "keep: too few entries: 0, at least 1 needed"),
+        ({"keep": 2, "other": ""}, ParameterError, "other: too few characters: 0, at least 1 needed"),
+        ({"keep": [2, 2]}, HierarchyError, "it must keep fewer values on every level, not 2, 2"),
     ],
 )
 def test_impossible_frequencies_are_refused(parameters, error, message) -> None:

@@ -94,9 +94,9 @@ def test_weeks_nest_in_no_longer_period(longer) -> None:
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ([], "at least one level"),
-        (["fortnight"], "no level 'fortnight': use some of minute, hour, day, week, month"),
-        ([7], "no level 7"),
+        ([], "levels: too few entries: 0, at least 1 needed"),
+        (["fortnight"], "levels 1: one of century, day, decade, .* is needed, not 'fortnight'"),
+        ([7], "levels 1: one of century, day, decade, .* is needed, not 7"),
         (["year", "month"], "'month' cannot follow 'year'"),
         (["year", "year"], "'year' cannot follow 'year'"),
     ],

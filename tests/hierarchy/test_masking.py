@@ -57,13 +57,13 @@ def test_very_long_values_are_refused_with_a_step_that_works() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"side": "middle"}, "left or right for side, not 'middle'"),
-        ({"pad_side": "both"}, "left or right for pad_side, not 'both'"),
-        ({"character": ""}, "single character for character, not ''"),
-        ({"character": "**"}, "single character for character"),
-        ({"pad": 10}, "single character for pad, not 10"),
-        ({"pad": True}, "single character for pad, not True"),
-        ({"step": 0}, "step of at least 1, not 0"),
+        ({"side": "middle"}, "side: one of left, right is needed, not 'middle'"),
+        ({"pad_side": "both"}, "pad_side: one of left, right is needed, not 'both'"),
+        ({"character": ""}, "character: too few characters: 0, at least 1 needed"),
+        ({"character": "**"}, "character: too many characters: 2, at most 1 allowed"),
+        ({"pad": 10}, "pad: at most 9 is allowed, not 10"),
+        ({"pad": True}, "pad: a text or a whole number is needed, not True"),
+        ({"step": 0}, "step: at least 1 is needed, not 0"),
     ],
 )
 def test_impossible_parameters_are_refused(parameters, message) -> None:

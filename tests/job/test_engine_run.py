@@ -369,7 +369,7 @@ def cut(postgres: str) -> None:
     ("source", "output", "words"),
     [
         ({"path": "p.parquet", "engine": "duckdbb"}, {"path": "r.csv"}, "did you mean 'duckdb'"),
-        ({"path": "p.parquet", "engine": 7}, {"path": "r.csv"}, "unknown engine '7'"),
+        ({"path": "p.parquet", "engine": 7}, {"path": "r.csv"}, "is needed, not 7"),
         ({"path": "p.parquet", "memory_limit": "2GB"}, {"path": "r.csv"}, "'memory_limit' is kept by"),
         ({"path": "p.parquet", "engine": "duckdb", "memory_limit": "2"}, {"path": "r.csv"}, "no amount of"),
         ({"path": "p.parquet", "engine": "duckdb"}, {}, "name its 'path' in [output]"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +25,7 @@ from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import METHODS, Method, Mondrian, Recoding
 from tarnkappe.recoding.written import Written
 from tarnkappe.report.release_page import render
+from tarnkappe.schema import Name, Rows, param
 from tarnkappe.table import Table, Tuples, read
 from tarnkappe.table.encoding import Progress
 from tests.recoding.method_tables import k_anonymity
@@ -221,15 +221,14 @@ def test_a_loss_of_a_whole_column_is_refused_with_those_that_can() -> None:
 # ------------------------------------------------------------------ a method that is wrong is caught
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Liar(Method):
+class Liar(Method, kw_only=True):
     """Writes what is asked for into every cell of the column 'town'."""
 
     name = "liar"
     summary = "For tests."
 
-    words: tuple[str, ...]
-    kept: int = 120
+    words: Annotated[tuple[Name, ...], param("what is written into the cells", max_length=9)]
+    kept: Annotated[Rows, param("how many rows are kept")] = 120
 
     def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
         number = rows.num_tuples
@@ -265,7 +264,6 @@ def test_a_method_that_suppresses_too_much_is_refused() -> None:
 
 
 def test_rows_of_small_classes_are_left_out_even_if_the_method_keeps_them() -> None:
-    @dataclasses.dataclass(frozen=True, kw_only=True)
     class Lazy(Method):
         name = "lazy"
         summary = "Writes everything as it is."

@@ -224,5 +224,5 @@ def test_the_same_seed_and_number_of_tests_give_the_same_result_whatever_the_ord
     "parameters", [{"max_tests": 0}, {"projection_nodes": 1}, {"patience": -1}, {"seed": 0.5}, {"seconds": 0}]
 )
 def test_impossible_parameters_are_refused(parameters: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match=r"best-first: .* is a whole number|more than 0 seconds"):
+    with pytest.raises(ParameterError, match=r"best-first: \w+: .* is needed"):
         BestFirst(**parameters)

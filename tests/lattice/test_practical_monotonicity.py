@@ -122,10 +122,10 @@ def test_a_proven_result_says_so() -> None:
 
 def test_the_search_with_threads_does_not_offer_it() -> None:
     """Its tests come in an order that depends on time, and an unproven result depends on the order."""
-    with pytest.raises(ParameterError, match="has no parameter 'practical_monotonicity'"):
+    with pytest.raises(ParameterError, match="practical_monotonicity: there is no such parameter"):
         SEARCHES.create("flash-parallel", {"practical_monotonicity": True})
 
 
 def test_anything_but_true_or_false_is_refused() -> None:
-    with pytest.raises(ParameterError, match="practical_monotonicity is true or false, not 'yes'"):
+    with pytest.raises(ParameterError, match="practical_monotonicity: true or false is needed, not 'yes'"):
         SEARCHES.create("ola", {"practical_monotonicity": "yes"})

@@ -13,6 +13,7 @@ from tarnkappe.lattice import OLA, SEARCHES, Exhaustive, Flash, Incognito, Probl
 from tarnkappe.lattice.traversal import Known, Traversal
 from tarnkappe.loss import LOSSES, Height
 from tarnkappe.privacy import MODELS
+from tarnkappe.schema import replace
 from tests.lattice.random_problems import CASES, NEEDS_NO_IMPLIED_CRITERIA, random_problem
 from tests.random_tables import build_tuples
 
@@ -51,14 +52,14 @@ def variants(kind: type[Search], implied: bool) -> list[Search]:
     """A search with each of its parameters that must not change the result."""
     plain = kind(implied_criteria=implied, seconds=None)
     changed: list[Search] = [
-        dataclasses.replace(plain, lower_bounds=not plain.lower_bounds),
+        replace(plain, lower_bounds=not plain.lower_bounds),
     ]
     if kind is Incognito:
-        changed += [dataclasses.replace(plain, variant=variant) for variant in ("basic", "cube")]
+        changed += [replace(plain, variant=variant) for variant in ("basic", "cube")]
     if kind is OLA:
-        changed.append(dataclasses.replace(plain, order="lexicographic"))
+        changed.append(replace(plain, order="lexicographic"))
     if kind.name == "flash-parallel":
-        changed.append(dataclasses.replace(plain, threads=3))
+        changed.append(replace(plain, threads=3))
     return [plain, *changed]
 
 

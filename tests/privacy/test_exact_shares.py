@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import typing
 from fractions import Fraction
 from typing import Any
 
@@ -16,8 +14,9 @@ from tarnkappe import anonymize
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import MODELS, DeltaPresence, EqualCloseness, KMap, Model
-from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.exact import decimal
 from tarnkappe.risk import ATTACKS
+from tarnkappe.schema import fields_of, replace
 from tarnkappe.table import Role, Table
 from tarnkappe.table.row_tuples import row_tuples
 
@@ -27,13 +26,13 @@ INSTANCES = [model for kind in MODELS for model in kind.examples()]
 def accepted_shares(instance: Any) -> list[str]:
     """The parameters that take 0.5 but neither 1.5 nor -0.5, whatever their type is called."""
     found = []
-    for field in dataclasses.fields(instance):
+    for field in fields_of(type(instance)):
         if isinstance(getattr(instance, field.name), dict | str | tuple):
             continue
 
         def takes(value: object, name: str = field.name) -> bool:
             try:
-                dataclasses.replace(instance, **{name: value})
+                replace(instance, **{name: value})
             except (ParameterError, TypeError):
                 return False
             return True
@@ -50,31 +49,25 @@ def test_every_share_of_a_model_takes_exact_fractions(model: Model) -> None:
         if value is None:
             value = "1/3"
         near = Fraction(decimal(value)).limit_denominator(7)
-        as_text = dataclasses.replace(model, **{name: f"{near.numerator}/{near.denominator}"})
-        as_fraction = dataclasses.replace(model, **{name: near})
+        as_text = replace(model, **{name: f"{near.numerator}/{near.denominator}"})
+        as_fraction = replace(model, **{name: near})
         assert as_text.promise == as_fraction.promise
         assert as_text.bound == as_fraction.bound
         assert isinstance(as_text.bound, int | float)
-        with pytest.raises(ParameterError, match="fraction like '1/3'"):
-            dataclasses.replace(model, **{name: "a third"})
+        with pytest.raises(ParameterError, match="fraction such as '1/3'"):
+            replace(model, **{name: "a third"})
         with pytest.raises(ParameterError):
-            dataclasses.replace(model, **{name: "1/0"})
+            replace(model, **{name: "1/0"})
 
 
 @pytest.mark.parametrize("kind", ATTACKS, ids=lambda kind: kind.name)
 def test_every_share_of_an_attack_takes_exact_fractions(kind: Any) -> None:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    required = {
-        field.name: "disease"
-        for field in dataclasses.fields(kind)
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    }
+    required = {field.name: "disease" for field in fields_of(kind) if field.required}
     if set(required) - {"column"}:
         return
     attack = kind(**required)
     for name in accepted_shares(attack):
-        assert hints[name] == Exact
-        assert isinstance(dataclasses.replace(attack, **{name: "2/3"}), kind)
+        assert isinstance(replace(attack, **{name: "2/3"}), kind)
 
 
 def test_models_with_shares_were_found() -> None:

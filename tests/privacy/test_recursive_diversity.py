@@ -126,11 +126,19 @@ def test_one_value_need_not_be_written_as_a_list() -> None:
 @pytest.mark.parametrize(
     ("model", "parameters", "message"),
     [
-        (RecursiveDiversity, (0, 2), "c above 0"),
-        (RecursiveDiversity, (2, 1), "whole number l of at least 2"),
-        (NegativeDisclosureRecursiveDiversity, (0, 5, 2, (), ("a",)), "c1 above 0"),
+        (RecursiveDiversity, (0, 2), "c: a number above 0 is needed, not 0"),
+        (RecursiveDiversity, (2, 1), "l: at least 2 is needed, not 1"),
+        (
+            NegativeDisclosureRecursiveDiversity,
+            (0, 5, 2, (), ("a",)),
+            "c1: a number above 0 is needed, not 0",
+        ),
         (NegativeDisclosureRecursiveDiversity, (2, 0, 2, (), ("a",)), "c2"),
-        (NegativeDisclosureRecursiveDiversity, (2, 5, 2.5, (), ("a",)), "whole number l"),
+        (
+            NegativeDisclosureRecursiveDiversity,
+            (2, 5, 2.5, (), ("a",)),
+            r"l: a whole number is needed, not 2\.5",
+        ),
         (NegativeDisclosureRecursiveDiversity, (2, 5, 2), "at least one value"),
         (NegativeDisclosureRecursiveDiversity, (2, 60, 2, (), ("a", "b")), "60 percent each"),
     ],

@@ -260,7 +260,10 @@ def test_out_of_time_it_shows_the_regions_made_so_far() -> None:
 
 @pytest.mark.parametrize(
     ("parameters", "words"),
-    [({"mode": "loose"}, "unknown mode 'loose'"), ({"seconds": 0.0}, "more than 0 seconds")],
+    [
+        ({"mode": "loose"}, "mode: one of strict, relaxed, fallback is needed, not 'loose'"),
+        ({"seconds": 0.0}, "seconds: a number above 0 is needed, not 0"),
+    ],
 )
 def test_wrong_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):

@@ -194,8 +194,8 @@ def test_models_beyond_k_are_kept_too() -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"combinations": "some"}, "unknown combinations 'some'"),
-        ({"unsafe_share": 2.0}, "unsafe_share from 0 to 1"),
+        ({"combinations": "some"}, "combinations: one of all, published is needed, not 'some'"),
+        ({"unsafe_share": 2.0}, "unsafe_share: at most 1 is allowed"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:

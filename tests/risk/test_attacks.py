@@ -23,6 +23,7 @@ from tarnkappe.risk.attacks import (
     Similarity,
     Skewness,
 )
+from tarnkappe.schema import fields_of
 from tarnkappe.table import SUPPRESSED, State
 from tarnkappe.table.classes import release_everything
 from tests.random_tables import DISEASE_LEVELS, Example, build_tuples, examples
@@ -72,7 +73,7 @@ def instances(name: str) -> list[Attack]:
     columns = {"knowledge-rules", "complementary-release", "sensitive-join", "temporal"}
     own = {"column": "disease"} if name in columns else {}
     numbers = {"k": (2, 3, 4), "confidence": (1.0, 0.75, 0.5)}
-    fields = {field.name for field in dataclasses.fields(ATTACKS[name])}
+    fields = {field.name for field in fields_of(ATTACKS[name])}
     for parameter, choices in numbers.items():
         if parameter in fields:
             return [ATTACKS.create(name, {**own, parameter: choice}) for choice in choices]
@@ -219,7 +220,7 @@ def test_what_cannot_be_attacked_is_refused() -> None:
         Similarity("disease").run(target)
     with pytest.raises(ParameterError, match="unknown attack 'linkage': did you mean linking"):
         ATTACKS.create("linkage", {})
-    with pytest.raises(ParameterError, match="k of at least 2"):
+    with pytest.raises(ParameterError, match="k: at least 2 is needed"):
         ATTACKS.create("linking", {"k": 1})
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 pytest.importorskip("nicegui", reason="NiceGUI is not installed")
@@ -16,6 +14,7 @@ from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job.job import Job, create_model
 from tarnkappe.privacy import MODELS
 from tarnkappe.report.column_pictures import draw_story
+from tarnkappe.schema import fields_of
 from tarnkappe.web.builder_forms import FORMS, groups, names, number, numbers, said, start, write_groups
 from tarnkappe.web.draft import Draft
 from tarnkappe.web.guarantees import QUESTIONS, begin, parameters_of, shown
@@ -28,7 +27,7 @@ TABLES = {"templates": {"flu": 0.5}, "nodes": {"any": "*"}, "bounds": {"flu": [0
 def test_every_builder_has_a_form_of_its_own_parameters() -> None:
     assert set(FORMS) == set(BUILDERS.names)
     for name, form in FORMS.items():
-        known = {field.name for field in dataclasses.fields(BUILDERS[name])}
+        known = {field.name for field in fields_of(BUILDERS[name])}
         assert {entry.parameter for entry in form} <= known, name
 
 

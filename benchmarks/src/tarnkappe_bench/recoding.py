@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import Any
 
@@ -15,6 +14,7 @@ from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import METHODS, Method, Mondrian
+from tarnkappe.schema import fields_of
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.examples import ExampleData, shaped
 from tarnkappe_bench.adult import Adult, read_adult, reference_folder
@@ -88,7 +88,7 @@ def _large(example: ExampleData) -> Preparation:
 
 def _patient(kind: type[Method]) -> Method:
     """The method as users get it, with a time limit if it takes one."""
-    timed = any(field.name == "seconds" for field in dataclasses.fields(kind))
+    timed = any(field.name == "seconds" for field in fields_of(kind))
     return METHODS.create(kind.name, {"seconds": PATIENCE} if timed else {})
 
 

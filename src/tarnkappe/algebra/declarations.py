@@ -5,7 +5,6 @@ A catalog is made of it: hierarchies and noise are read or built when a query fi
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +19,7 @@ from tarnkappe.algebra.sql.query import Query
 from tarnkappe.errors import ColumnError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
+from tarnkappe.schema import near
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import encode_column
 
@@ -59,8 +59,8 @@ class Declarations:
         present = {column for columns in relations.values() for column in columns}
         for column in (*self.hierarchies, *self.noise, *self.roles):
             if column not in present:
-                near = difflib.get_close_matches(column, present, n=1)
-                hint = f": did you mean '{near[0]}'?" if near else ""
+                meant = near(column, present)
+                hint = f": did you mean '{meant[0]}'?" if meant else ""
                 raise ColumnError(f"no relation has a column '{column}', which is described{hint}")
         hierarchies = Made(present if values else (), lambda column: self._hierarchy(column, values))
         noise = Made(self.noise, lambda column: self._noise(column, hierarchies, values))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +22,7 @@ from tarnkappe.report.attack_text import render_attack
 from tarnkappe.risk import ATTACKS, Attack, AttackResult, Target
 from tarnkappe.risk.attacks import columns_from_people
 from tarnkappe.risk.repairs import Proposal, propose
+from tarnkappe.schema import fields_of
 from tarnkappe.table import Table as Data
 from tarnkappe.table import read, write
 
@@ -137,7 +137,7 @@ def _minimal(text: str | None) -> DistinctDiversity | None:
 def _attacks(kind: type[Attack], options: Sequence[str], target: Target) -> list[Attack]:
     """The attack with its parameters, on each sensitive column if it is on one and none is named."""
     _, parameters = parse_parameters(f"{kind.name}:{','.join(options)}")
-    on_column = any(field.name == "column" for field in dataclasses.fields(kind))
+    on_column = any(field.name == "column" for field in fields_of(kind))
     if not on_column or "column" in parameters:
         return [ATTACKS.create(kind.name, parameters)]
     if not target.sensitive:

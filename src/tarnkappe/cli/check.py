@@ -29,6 +29,7 @@ from tarnkappe.report.check_text import render
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk.attacks import NOTHING, columns_from_people
 from tarnkappe.risk.identifiers import Alarm, find_alarms
+from tarnkappe.schema import fields_of
 from tarnkappe.table import Table, encode, read
 from tarnkappe.table.encoding import Progress
 
@@ -236,7 +237,7 @@ def _models(k: int | None, models: Sequence[str], sensitive: Sequence[str]) -> l
 
 def _model(name: str, parameters: dict[str, Any], sensitive: Sequence[str]) -> dict[str, Any]:
     """A model; if it names no column, it is about the only sensitive one."""
-    takes_column = any(field.name == "column" for field in dataclasses.fields(MODELS[name]))
+    takes_column = any(field.name == "column" for field in fields_of(MODELS[name]))
     if takes_column and "column" not in parameters and len(sensitive) == 1:
         parameters = {"column": sensitive[0], **parameters}
     return {"model": name, **parameters}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from tarnkappe.cli.reading_flags import Options, say_reading
 from tarnkappe.errors import ParameterError
 from tarnkappe.report.check_text import render_scan
 from tarnkappe.risk import MEASURES, RiskMeasure, find_identifiers
+from tarnkappe.schema import fields_of
 from tarnkappe.table import read
 
 EVERYTHING = "all"
@@ -45,7 +45,7 @@ def choose_measures(
         chosen.setdefault("reidentification", {}).setdefault("threshold", threshold)
     if sampling_fraction is not None:
         for kind in MEASURES:
-            if any(field.name == "sampling_fraction" for field in dataclasses.fields(kind)):
+            if any(field.name == "sampling_fraction" for field in fields_of(kind)):
                 chosen.setdefault(kind.name, {}).setdefault("sampling_fraction", sampling_fraction)
     return chosen
 

@@ -23,6 +23,7 @@ from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
 from tarnkappe.lattice import SEARCHES, Auto, Effort, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
+from tarnkappe.schema import values_of
 from tarnkappe.state.canonical import canonical_json
 from tarnkappe.table import Role
 
@@ -362,7 +363,7 @@ class Contract:
         plain["columns"] = [dataclasses.asdict(column) for column in self.columns]
         plain["models"] = [{"model": model.name, **model.parameters} for model in self.models]
         plain["loss"] = {"loss": self.loss.name, **self.loss.parameters}
-        plain["search"] = {"search": self.search.name, **dataclasses.asdict(self.search)}
+        plain["search"] = {"search": self.search.name, **values_of(self.search)}
         document: dict[str, Any] = json.loads(canonical_json(plain))
         return document
 

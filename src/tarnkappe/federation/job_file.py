@@ -21,6 +21,7 @@ from tarnkappe.federation.toml_file import Address, parse_address, read_toml, re
 from tarnkappe.lattice import SEARCHES, Effort, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS
+from tarnkappe.schema import fields_of
 from tarnkappe.table import Role
 
 SECTIONS = ("federation", "identity", "addresses", "columns", "privacy", "search")
@@ -163,8 +164,8 @@ def _loss(path: Path, said: str | Mapping[str, Any]) -> Loss:
 
 def _search(path: Path, algorithm: str, said: Mapping[str, Any]) -> Search:
     """A search with its parameters and those of its `Effort`."""
-    own = [f.name for f in dataclasses.fields(SEARCHES[algorithm]) if f.init and f.name != "effort"]
-    effort = [f.name for f in dataclasses.fields(Effort)]
+    own = [f.name for f in fields_of(SEARCHES[algorithm]) if f.name != "effort"]
+    effort = [f.name for f in fields_of(Effort)]
     refuse_unknown(said, [*SEARCH_KEYS, *own, *effort], f"{path}: [search] has no key")
     chosen = {name: value for name, value in said.items() if name in own}
     settings = {name: value for name, value in said.items() if name in effort}

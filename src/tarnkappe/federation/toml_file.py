@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError
+from tarnkappe.schema import near
 
 Address = tuple[str, int]
 
@@ -42,8 +42,8 @@ def refuse_unknown(said: Mapping[str, Any], known: Iterable[str], where: str) ->
     names = list(known)
     for key in said:
         if key not in names:
-            near = difflib.get_close_matches(key, names, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(names)}"
+            meant = near(key, names)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(names)}"
             raise JobError(f"{where} '{key}': {hint}")
 
 

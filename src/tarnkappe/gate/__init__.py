@@ -10,9 +10,9 @@ from tarnkappe.gate.population import Population
 from tarnkappe.gate.sa_unique import SaUnique, SaUniqueA, SaUniqueB, SaUniqueC, UniqueThenClone
 from tarnkappe.gate.strategy import Part, Proposal, Strategy
 from tarnkappe.gate.witness_pool import WitnessPool
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-STRATEGIES: Registry[Strategy] = Registry(
+STRATEGIES: Family[Strategy] = Family(
     "strategy",
     WitnessPool,
     Exact,

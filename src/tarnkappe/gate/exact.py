@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
 
 from tarnkappe.gate.witness_pool import WitnessPool
+from tarnkappe.schema import Positive, param
 
 
-@dataclass
 class Exact(WitnessPool):
     """Refuse exactly what breaks k-assign anonymity, or add the minimum of artificial values that prevents
     it.
@@ -20,7 +21,24 @@ class Exact(WitnessPool):
     name: ClassVar[str] = "exact"
     minimal: ClassVar[bool] = True
 
-    steps: int = 100
-    work: int | None = None
-    effort: float | None = None
-    pairs: int | None = None
+    steps: Annotated[
+        int, param("how long the local search tries to mend one witness", ge=1, le=10**9, unit="steps")
+    ] = 100
+    work: Annotated[
+        Annotated[int, Meta(ge=1, le=10**12)] | None,
+        param(
+            "how many steps all searches for one answer may take before it settles for more values",
+            unit="steps",
+        ),
+    ] = None
+    effort: Annotated[
+        Positive | None,
+        param("the budget of one question to the solver; 0.01 is about 50 ms on a usual machine"),
+    ] = None
+    pairs: Annotated[
+        Annotated[int, Meta(ge=1, le=10**12)] | None,
+        param(
+            "the largest problem, in pairs of a kind and a value, about which the solver is asked",
+            unit="pairs",
+        ),
+    ] = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
@@ -16,7 +15,6 @@ from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
 
 
-@dataclass
 class Ilp(Strategy):
     """Try multisets of artificial values, smaller ones first, until everybody keeps k values.
 

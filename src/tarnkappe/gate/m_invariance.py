@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted, in_order_of_parts
 
 
-@dataclass
 class MInvariance(Strategy):
     """Whoever is returned again meets exactly the values that he met the first time.
 

@@ -20,13 +20,13 @@ artificial values or for more answers, but it must name the leak that it accepts
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tarnkappe.errors import AccessError, InputError, ParameterError, TarnkappeError
+from tarnkappe.schema import near
 
 Kind = TypeVar("Kind")
 
@@ -259,6 +259,6 @@ class Policy:
 
 def _one_of(key: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
-        near = difflib.get_close_matches(str(value), known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+        meant = near(value, known)
+        hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(known)}"
         raise ParameterError(f"{key} = '{value}' is unknown: {hint}")

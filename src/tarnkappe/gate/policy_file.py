@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.policy import Policy, Sensitive, Surplus
+from tarnkappe.schema import near
 from tarnkappe.table.formats.address import database_file, is_address
 
 SECTIONS = ("table", "sensitive", "protection", "surplus", "answer", "state", "users", "server")
@@ -49,8 +49,8 @@ class Section:
     def end(self) -> None:
         """Refuse what nobody took."""
         for key in self._left:
-            near = difflib.get_close_matches(key, self._known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(self._known)}"
+            meant = near(key, self._known)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(self._known)}"
             raise ParameterError(f"[{self.name}] has an unknown key '{key}': {hint}")
 
     def _checked(self, key: str, kinds: type | tuple[type, ...]) -> Any:
@@ -66,8 +66,8 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> Policy:
     """The policy that a file says."""
     for name in content:
         if name not in SECTIONS:
-            near = difflib.get_close_matches(name, SECTIONS, n=1)
-            hint = f"did you mean [{near[0]}]?" if near else f"known are {', '.join(SECTIONS)}"
+            meant = near(name, SECTIONS)
+            hint = f"did you mean [{meant[0]}]?" if meant else f"known are {', '.join(SECTIONS)}"
             raise ParameterError(f"unknown section [{name}]: {hint}")
     table = Section("table", content.get("table", {}))
     protection = Section("protection", content.get("protection", {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.hitting import Reason
 from tarnkappe.gate.knowledge import Integers, Knowledge
+from tarnkappe.schema import ChangingParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +40,7 @@ class Proposal:
     order: Integers | None = None
 
 
-@dataclasses.dataclass
-class Strategy(ABC):
+class Strategy(ChangingParameters, tag_field="strategy"):
     """A way to decide what may be answered, with all that it remembers.
 
     It vouches for a lower bound of everybody's degree of anonymity, never for more: a value counts for a
@@ -69,8 +69,11 @@ class Strategy(ABC):
 
     gave_up = False
     """Whether the last answer was turned down without a proof that it had to be."""
-    reasons: tuple[Reason, ...] = dataclasses.field(default=(), init=False, repr=False, compare=False)
-    """Why the last answer that `complete` turned down had to be, as sets that are added to its values."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.reasons: tuple[Reason, ...] = ()
+        """Why the last answer that `complete` turned down had to be, as sets that are added to its values."""
 
     def begin(self, knowledge: Knowledge, k: int, seed: int = 0) -> None:
         """Start with an empty history."""

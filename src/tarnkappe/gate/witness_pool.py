@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError
@@ -16,9 +16,9 @@ from tarnkappe.gate.exact_test import settle
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.schema import Positive, param
 
 
-@dataclass
 class WitnessPool(Strategy):
     """Keep a pool of witnesses in which everybody takes at least k values.
 
@@ -28,21 +28,32 @@ class WitnessPool(Strategy):
     values are added, as few as the solver's reasons demand.
 
     Sound by construction: every witness is a real possibility, whoever made it.
-
-    Attributes:
-        steps: how long the local search tries to mend one witness.
-        work: how many steps all searches for one answer may take before it settles for more values.
-        effort: the budget of one question to the solver; 0.01 is about 50 ms on a usual machine.
-        pairs: the largest problem, in pairs of a kind and a value, about which the solver is asked.
     """
 
     name: ClassVar[str] = "witness-pool"
     completes: ClassVar[bool] = True
 
-    steps: int = 300
-    work: int | None = 100_000
-    effort: float | None = 0.02
-    pairs: int | None = 20_000
+    steps: Annotated[
+        int, param("how long the local search tries to mend one witness", ge=1, le=10**9, unit="steps")
+    ] = 300
+    work: Annotated[
+        Annotated[int, Meta(ge=1, le=10**12)] | None,
+        param(
+            "how many steps all searches for one answer may take before it settles for more values",
+            unit="steps",
+        ),
+    ] = 100_000
+    effort: Annotated[
+        Positive | None,
+        param("the budget of one question to the solver; 0.01 is about 50 ms on a usual machine"),
+    ] = 0.02
+    pairs: Annotated[
+        Annotated[int, Meta(ge=1, le=10**12)] | None,
+        param(
+            "the largest problem, in pairs of a kind and a value, about which the solver is asked",
+            unit="pairs",
+        ),
+    ] = 20_000
 
     def _start(self) -> None:
         self._pool = Pool(self.knowledge, self.seed)

@@ -11,9 +11,9 @@ from tarnkappe.hierarchy.masking import Masking
 from tarnkappe.hierarchy.ordered import Ordered
 from tarnkappe.hierarchy.proposal import Auto, Proposal, propose
 from tarnkappe.hierarchy.root import RootOnly
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-BUILDERS: Registry[Builder] = Registry(
+BUILDERS: Family[Builder] = Family(
     "hierarchy builder",
     Auto,
     Intervals,

@@ -3,13 +3,13 @@
 A builder looks at the values of a column and makes their hierarchy. It only says how values that are
 present generalize below the root; the missing value, the root and all checks are the same for all
 builders and stand here. The common tests in `tests/hierarchy/test_builders.py` run over every builder in
-the registry.
+`BUILDERS`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
@@ -19,9 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.hierarchy import Hierarchy
 from tarnkappe.hierarchy.numbers import parse_number
+from tarnkappe.schema import Parameters, fields_of
 from tarnkappe.table import MISSING, SUPPRESSED, Column
 from tarnkappe.table.encoding import Counts, as_text, encode_column
 from tarnkappe.table.spelling import Moment, Spelling
@@ -107,8 +108,7 @@ class Domain:
         return len(self.values)
 
 
-@dataclasses.dataclass(frozen=True)
-class Builder(ABC):
+class Builder(Parameters, tag_field="builder"):
     """A way to make a hierarchy from values, with its parameters."""
 
     name: ClassVar[str]
@@ -168,7 +168,7 @@ class Builder(ABC):
         """The parameters that differ from their defaults, as a job file would give them."""
         return {
             f.name: value
-            for f in dataclasses.fields(self)
+            for f in fields_of(type(self))
             if (value := getattr(self, f.name)) != f.default and value is not None
         }
 
@@ -178,32 +178,14 @@ class Builder(ABC):
 
 
 MOST_LEVELS = 64
-MOST_LABELS = 100_000
+MOST_LABELS = 10_000
+MOST_MEMBERS = 100_000
 """More than that help nobody, and are refused before anything is built."""
-
-
-def require_at_most(builder: str, parameter: str, number: int, most: int) -> None:
-    """Refuse a number that would build without end."""
-    if number > most:
-        raise ParameterError(f"{builder} takes at most {most:,} {parameter}, not {number:,}")
-
-
-def require_whole(builder: str, parameter: str, number: object, least: int) -> None:
-    """Refuse anything but a whole number of at least `least`."""
-    if not isinstance(number, int) or isinstance(number, bool) or number < least:
-        raise ParameterError(
-            f"{builder} needs a whole number {parameter} of at least {least}, not {number!r}"
-        )
 
 
 def per_level(given: int | Sequence[int]) -> tuple[int, ...]:
     """A number for each level; a single number is for the only level."""
     return tuple(given) if isinstance(given, Sequence) else (given,)
-
-
-def as_tuples(given: object) -> object:
-    """Lists, as job files give them, as tuples; anything else as it is."""
-    return tuple(map(as_tuples, given)) if isinstance(given, list | tuple) else given
 
 
 def distinct_names(names: Iterable[str]) -> Labels:

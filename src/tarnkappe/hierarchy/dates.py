@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Meta
 
-from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels, as_tuples
+from tarnkappe.errors import HierarchyError
+from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels
+from tarnkappe.schema import NO_NUL, Listed, Problem, param, rule
 from tarnkappe.table.spelling import Moment, Precision
 
+if TYPE_CHECKING:
+    Period = str
+else:
+    Period = Literal["day", "week", "month", "quarter", "year", "five-years", "decade", "century"]
 Days = npt.NDArray[np.int64]
 """Days since 1970-01-01."""
 
@@ -24,19 +31,12 @@ Seconds = npt.NDArray[np.int64]
 DAY = 86_400
 
 
-@dataclasses.dataclass(frozen=True)
 class Dates(Builder):
     """Dates, points in time and texts of them become periods of the calendar.
 
     Minutes, hours, days, months, quarters, years, five years, decades and centuries nest in this order. A
     week can lie partly in one month and partly in the next, so weeks can only follow days and stand below the
     root. A point in time with a time zone counts as the day that it is in that zone.
-
-    Attributes:
-        levels: the periods, from short to long: minute, hour, day, week, month, quarter, year, five-years,
-            decade, century.
-        format: how texts write a date, in the notation of strptime ("%d.%m.%Y"), if it is not seen from the
-            file they were read from.
 
     >>> import pyarrow as pa
     >>> births = Dates(levels=["month", "year", "five-years", "decade"]).build(pa.array(["1964-07-31"]))
@@ -47,25 +47,30 @@ class Dates(Builder):
     name = "dates"
     kinds = frozenset({Kind.DATES})
 
-    levels: Sequence[str] = ("month", "year", "decade")
-    format: str | None = None
+    levels: Annotated[
+        Listed[Period],
+        param(
+            "the periods, from short to long", min_length=1, max_length=8, start=("month", "year", "decade")
+        ),
+    ] = ("month", "year", "decade")
+    format: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=100, pattern=NO_NUL)] | None,
+        param("how texts write a date, as strptime does (%d.%m.%Y), if not seen from the file"),
+    ] = None
 
-    def __post_init__(self) -> None:
-        if isinstance(self.levels, str):
-            object.__setattr__(self, "levels", (self.levels,))
-        object.__setattr__(self, "levels", as_tuples(self.levels))
-        if not self.levels:
-            raise ParameterError("dates needs at least one level, such as month")
+    def rules(self) -> Iterator[Problem]:
+        """The periods go from short to long, and nothing follows weeks."""
         order = [*CLOCK, *PERIODS]
-        for period in self.levels:
-            if period not in order:
-                raise ParameterError(f"dates has no level {period!r}: use some of {', '.join(order)}")
-        for shorter, longer in zip(self.levels, self.levels[1:], strict=False):
+        for shorter, longer in itertools.pairwise(self.levels):
             if order.index(shorter) >= order.index(longer):
-                raise ParameterError(
-                    f"dates needs levels from short to long, each once: '{longer}' cannot follow '{shorter}'"
+                yield rule(
+                    "dates.order",
+                    "dates needs levels from short to long, each once: '{longer}' cannot follow '{shorter}'",
+                    "levels",
+                    longer=longer,
+                    shorter=shorter,
                 )
-            if shorter == "week":
+            elif shorter == "week":
                 raise HierarchyError(
                     f"weeks do not nest in the level '{longer}': a week can lie partly in one and partly in "
                     "the next; leave one of the two levels out"

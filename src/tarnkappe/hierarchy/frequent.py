@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator
+from typing import Annotated
 
-from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import Builder, Domain, Labels, as_tuples, per_level, require_whole
+from msgspec import Meta
+
+from tarnkappe.errors import HierarchyError
+from tarnkappe.hierarchy.builder import MOST_LEVELS, Builder, Domain, Labels, per_level
+from tarnkappe.schema import Listed, Name, Problem, Rows, listed, param
 
 
-@dataclasses.dataclass(frozen=True)
 class Frequent(Builder):
     """On each level the most frequent values keep their names and all others share one label.
 
     Between equally frequent values the one that comes first in ascending order is kept.
-
-    Attributes:
-        keep: how many values keep their names on each level, falling; or on the only level.
-        other: the label of the others.
 
     >>> import pyarrow as pa
     >>> towns = pa.array(["Ulm", "Ulm", "Ulm", "Hof", "Hof", "Au"])
@@ -29,21 +28,23 @@ class Frequent(Builder):
 
     name = "frequent"
 
-    keep: int | Sequence[int]
-    other: str = "other"
+    keep: Annotated[
+        Rows | Annotated[Listed[Rows], Meta(min_length=1, max_length=MOST_LEVELS)],
+        param(
+            "how many values keep their names on each level, falling; or on the only level",
+            unit="values",
+            start=(10, 5),
+        ),
+    ]
+    other: Annotated[Name, param("the label of the others")] = "other"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keep", as_tuples(self.keep))
-        if not self._kept:
-            raise ParameterError("frequent needs at least one number to keep")
-        for number in self._kept:
-            require_whole("frequent", "keep", number, 1)
-        if any(more <= fewer for more, fewer in zip(self._kept, self._kept[1:], strict=False)):
+    def rules(self) -> Iterator[Problem]:
+        """Fewer values are kept on every level."""
+        if any(more <= fewer for more, fewer in itertools.pairwise(self._kept)):
             raise HierarchyError(
-                f"frequent would not nest: it must keep fewer values on every level, not {list(self._kept)}"
+                f"frequent would not nest: it must keep fewer values on every level, not {listed(self._kept)}"
             )
-        if not isinstance(self.other, str) or not self.other:
-            raise ParameterError(f"frequent needs a text for other, not {self.other!r}")
+        yield from ()
 
     @classmethod
     def examples(cls) -> tuple[Frequent, ...]:

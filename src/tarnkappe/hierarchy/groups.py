@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal
 
-from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import Builder, Domain, Labels
+from msgspec import Meta
+
+from tarnkappe.errors import HierarchyError
+from tarnkappe.hierarchy.builder import MOST_LEVELS, MOST_MEMBERS, Builder, Domain, Labels
+from tarnkappe.schema import MOST_NAMES, Listed, Name, Problem, near, param, rule
 from tarnkappe.table import MISSING
 
-Grouping = Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]]
+Members = Annotated[Listed[Name], Meta(min_length=1, max_length=MOST_MEMBERS)]
+Grouping = (
+    Annotated[Mapping[Name, Members], Meta(min_length=1, max_length=MOST_NAMES)]
+    | Annotated[Listed[Members], Meta(min_length=1, max_length=MOST_NAMES)]
+)
 """One level: members by label, or lists of members whose label is made of their names."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Groups(Builder):
     """Categories are merged as the user says; without a name a group keeps the names of its members.
-
-    Attributes:
-        groups: the only level: values by label, or lists of values.
-        levels: instead of `groups`, several levels; the members of level 1 are values, those of each
-            further level are labels of the level before.
-        others: what happens to values and labels that are not listed: "refuse" them, "keep" them under
-            their own name, or "merge" them under one label.
-        other: the label of merged ones.
-        joined_with: what stands between the names of a group without a label.
 
     >>> import pyarrow as pa
     >>> jobs = pa.array(["Mathematiker", "Statistiker", "Lehrer"])
@@ -39,20 +34,31 @@ class Groups(Builder):
 
     name = "groups"
 
-    groups: Grouping | None = dataclasses.field(default=None, hash=False)
-    levels: Sequence[Grouping] | None = dataclasses.field(default=None, hash=False)
-    others: Literal["refuse", "keep", "merge"] = "refuse"
-    other: str = "other"
-    joined_with: str = " or "
+    groups: Annotated[
+        Grouping | None, param("the only level: values by label, or lists of values", kind="values", start={})
+    ] = None
+    levels: Annotated[
+        Annotated[Listed[Grouping], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
+        param(
+            "instead of groups, several levels; from the second on, members are labels of the level before",
+            kind="values",
+        ),
+    ] = None
+    others: Annotated[
+        Literal["refuse", "keep", "merge"],
+        param(
+            "what happens to values that are not listed: they are refused, keep their names or become one",
+            start="keep",
+        ),
+    ] = "refuse"
+    other: Annotated[Name, param("the label of merged values")] = "other"
+    joined_with: Annotated[Name, param("what stands between the names of a group without a label")] = " or "
 
-    def __post_init__(self) -> None:
+    def rules(self) -> Iterator[Problem]:
+        """There are groups, and on every level a value is in one of them only."""
         if (self.groups is None) == (self.levels is None):
-            raise ParameterError("groups needs either groups or levels")
-        if self.others not in ("refuse", "keep", "merge"):
-            raise ParameterError(f"groups needs refuse, keep or merge for others, not {self.others!r}")
-        for parameter in ("other", "joined_with"):
-            if not isinstance(getattr(self, parameter), str) or not getattr(self, parameter):
-                raise ParameterError(f"groups needs a text for {parameter}")
+            yield rule("groups.one-way", "groups needs either groups or levels")
+            return
         for level in range(1, self.height):
             self._label_of(level)
 
@@ -60,9 +66,9 @@ class Groups(Builder):
     def examples(cls) -> tuple[Groups, ...]:
         """Instances for the common tests."""
         return (
-            cls({"few": ["0", "1", "a"], "some": ["b", "2", MISSING]}, others="merge"),
-            cls([["0", "1"], ["a", "b"]], others="keep"),
-            cls(levels=({"x": ["a", "b"], "y": ["0"]}, {"z": ["x", "y"]}), others="merge", other="rest"),
+            cls({"few": ("0", "1", "a"), "some": ("b", "2", MISSING)}, others="merge"),
+            cls((("0", "1"), ("a", "b")), others="keep"),
+            cls(levels=({"x": ("a", "b"), "y": ("0",)}, {"z": ("x", "y")}), others="merge", other="rest"),
         )
 
     @property
@@ -106,7 +112,7 @@ class Groups(Builder):
         """The label of each member that a level lists."""
         grouping = self._groupings[level - 1]
         labels: dict[str, str] = {}
-        for label, members in self._named(grouping, level):
+        for label, members in self._named(grouping):
             for member in members:
                 if labels.setdefault(member, label) != label:
                     raise HierarchyError(
@@ -115,16 +121,10 @@ class Groups(Builder):
                     )
         return labels
 
-    def _named(self, grouping: Grouping, level: int) -> list[tuple[str, list[str]]]:
+    def _named(self, grouping: Grouping) -> list[tuple[str, Sequence[str]]]:
         if isinstance(grouping, Mapping):
-            named = [(label, _members(members, level)) for label, members in grouping.items()]
-        else:
-            lists = [_members(members, level) for members in grouping]
-            named = [(self.joined_with.join(members), members) for members in lists]
-        for label, members in named:
-            if not label or not members:
-                raise ParameterError(f"groups needs a label and members for every group of level {level}")
-        return named
+            return list(grouping.items())
+        return [(self.joined_with.join(members), members) for members in grouping]
 
     def _generalized(self, text: str, level: int, label_of: Mapping[str, str], domain: Domain) -> str:
         if text in label_of:
@@ -142,25 +142,8 @@ class Groups(Builder):
 def _check_members(level: int, label_of: Mapping[str, str], below: set[str]) -> None:
     for member in label_of:
         if member not in below:
-            near = difflib.get_close_matches(member, below, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            meant = near(member, below)
+            hint = f"; did you mean '{meant[0]}'?" if meant else ""
             raise HierarchyError(
                 f"groups lists '{member}' on level {level}, which is no label of level {level - 1}{hint}"
             )
-
-
-def member_text(builder: str, member: object) -> str:
-    """A member as the text under which a table shows it; job files may list numbers and dates."""
-    if isinstance(member, bool):
-        return str(member).lower()
-    if isinstance(member, float):
-        return repr(member).removesuffix(".0")
-    if member is None or member == "" or isinstance(member, list | tuple | dict):
-        raise ParameterError(f"{builder} needs values as members, not {member!r}")
-    return str(member)
-
-
-def _members(members: object, level: int) -> list[str]:
-    if isinstance(members, str) or not isinstance(members, Sequence):
-        raise ParameterError(f"groups needs lists of members on level {level}, not {members!r}")
-    return [member_text("groups", member) for member in members]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Meta
 
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy.builder import (
@@ -17,10 +19,7 @@ from tarnkappe.hierarchy.builder import (
     Domain,
     Kind,
     Labels,
-    as_tuples,
     per_level,
-    require_at_most,
-    require_whole,
 )
 from tarnkappe.hierarchy.numbers import (
     EXACT,
@@ -37,32 +36,23 @@ from tarnkappe.hierarchy.partition import (
     label_ascending,
     quantile_cuts,
 )
+from tarnkappe.schema import Listed, Number, Positive, Problem, fields_of, listed, param, rule, shown
 from tarnkappe.table.encoding import Counts
 
-Number = int | float
+Parts = Annotated[int, Meta(ge=2, le=MOST_LABELS)]
+Cut = Annotated[Listed[Number], Meta(min_length=1, max_length=MOST_LABELS)]
+LARGEST_EXPONENT = 300
+"""Of a width, as a power of ten."""
 Sample = tuple[list[Decimal], Counts]
 """Distinct numbers in ascending order and in how many rows each occurs."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Intervals(Builder):
     """Numbers become intervals that contain their lower and not their upper end.
 
     Whole numbers read `20-29`, others `[20, 30)`, open ends `<20` and `>=90`. One of `width`,
     `quantiles` and `cuts` says where intervals end. What is no finite number (`nan`, `inf`) keeps its own
     label below the root.
-
-    Attributes:
-        width: the width on each level, each a multiple of the one before; or the width on level 1.
-        factor: with a single width, how many intervals of a level make one of the next.
-        levels: with a single width, how many levels of intervals there are below the root.
-        origin: a number at which intervals of fixed width begin.
-        bottom: with widths, smaller values get one label (bottom coding).
-        top: with widths, this and greater values get one label (top coding).
-        quantiles: on each level, how many intervals with about equally many rows; each number divides
-            the one before.
-        cuts: the lower ends of the intervals, or a list of them for each level; a level may only drop
-            cuts of the level before.
 
     >>> import pyarrow as pa
     >>> ages = Intervals(width=[5, 10], bottom=20, top=90).build(pa.array([17, 34, 38, 93]))
@@ -76,28 +66,72 @@ class Intervals(Builder):
     name = "intervals"
     kinds = frozenset({Kind.NUMBERS})
 
-    width: Number | Sequence[Number] | None = None
-    factor: int = 2
-    levels: int = 1
-    origin: Number = 0
-    bottom: Number | None = None
-    top: Number | None = None
-    quantiles: int | Sequence[int] | None = None
-    cuts: Sequence[Number] | Sequence[Sequence[Number]] | None = None
+    width: Annotated[
+        Positive | Annotated[Listed[Positive], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
+        param(
+            "the width on each level, each a multiple of the one before; or the width on level 1",
+            start=(5, 10, 20),
+        ),
+    ] = None
+    factor: Annotated[
+        int,
+        param("with a single width, how many intervals of a level make one of the next", ge=2, le=1_000_000),
+    ] = 2
+    levels: Annotated[
+        int,
+        param(
+            "with a single width, how many levels of intervals there are below the root",
+            ge=1,
+            le=MOST_LEVELS,
+            unit="levels",
+        ),
+    ] = 1
+    origin: Annotated[Number, param("a number at which intervals of fixed width begin")] = 0
+    bottom: Annotated[Number | None, param("with widths, smaller values get one label (bottom coding)")] = (
+        None
+    )
+    top: Annotated[
+        Number | None, param("with widths, this and greater values get one label (top coding)")
+    ] = None
+    quantiles: Annotated[
+        Parts | Annotated[Listed[Parts], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
+        param(
+            "on each level, how many intervals with about equally many rows, each a divisor of the one before"
+        ),
+    ] = None
+    cuts: Annotated[
+        Annotated[Listed[Number | Cut], Meta(min_length=1, max_length=MOST_LABELS)] | None,
+        param("the lower ends of the intervals, or a list of them for each level, which may only drop cuts"),
+    ] = None
 
-    def __post_init__(self) -> None:
-        if sum(way is not None for way in (self.width, self.quantiles, self.cuts)) != 1:
-            raise ParameterError("intervals needs exactly one of width, quantiles and cuts")
-        for parameter in ("width", "quantiles", "cuts"):
-            given = as_tuples(getattr(self, parameter))
-            object.__setattr__(self, parameter, given)
-            if isinstance(given, tuple) and (parameter != "cuts" or any(isinstance(g, tuple) for g in given)):
-                require_at_most("intervals", "levels", len(given), MOST_LEVELS)
+    def rules(self) -> Iterator[Problem]:
+        """There is one way to make intervals, nothing that does not go with it, and levels nest."""
+        ways = ("width", "quantiles", "cuts")
+        if sum(getattr(self, way) is not None for way in ways) != 1:
+            yield rule("intervals.one-way", "intervals needs exactly one of width, quantiles and cuts")
+            return
+        problems: list[Problem] = []
         if self.width is None:
-            self._refuse("together with width", "factor", "levels", "origin", "bottom", "top")
-        elif isinstance(self.width, tuple):
-            self._refuse("with a single width", "factor", "levels")
-        self._partitions(None)
+            problems += self._without("together with width", "factor", "levels", "origin", "bottom", "top")
+        elif not isinstance(self.width, int | float):
+            problems += self._without("with a single width", "factor", "levels")
+        elif math.log10(self.width) + (self.levels - 1) * math.log10(self.factor) > LARGEST_EXPONENT:
+            problems.append(
+                rule("intervals.too-wide", "the width of the last level would be too large", "levels")
+            )
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            problems.append(
+                rule(
+                    "intervals.bottom-above-top",
+                    "intervals needs a bottom below the top, not {bottom} and {top}",
+                    "bottom",
+                    bottom=shown(self.bottom),
+                    top=shown(self.top),
+                )
+            )
+        yield from problems
+        if not problems:
+            self._partitions(None)
 
     @classmethod
     def examples(cls) -> tuple[Intervals, ...]:
@@ -134,11 +168,11 @@ class Intervals(Builder):
             )
         return levels
 
-    def _refuse(self, condition: str, *parameters: str) -> None:
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        for parameter in parameters:
-            if getattr(self, parameter) != defaults[parameter]:
-                raise ParameterError(f"intervals takes {parameter} only {condition}")
+    def _without(self, condition: str, *parameters: str) -> Iterator[Problem]:
+        for field in fields_of(type(self)):
+            if field.name in parameters and getattr(self, field.name) != field.default:
+                template = "intervals takes it only {condition}"
+                yield rule("intervals.not-together", template, field.name, condition=condition)
 
     def _partitions(self, sample: Sample | None) -> Sequence[Partition]:
         """The intervals of each level; without a sample, quantiles have no cuts yet."""
@@ -154,20 +188,13 @@ class Intervals(Builder):
         if isinstance(given, tuple):
             widths = [exact_parameter("intervals", "width", width) for width in given]
         else:
-            require_whole("intervals", "factor", self.factor, 2)
-            require_whole("intervals", "levels", self.levels, 1)
-            require_at_most("intervals", "levels", self.levels, MOST_LEVELS)
             first = exact_parameter("intervals", "width", given)
             widths = [EXACT.multiply(first, Decimal(self.factor**level)) for level in range(self.levels)]
-        if not widths or min(widths) <= 0:
-            raise ParameterError(f"intervals needs a width above 0, not {given!r}")
         origin = exact_parameter("intervals", "origin", self.origin)
         for level in range(2, len(widths) + 1):
             _check_widths(level, origin, widths[level - 2], widths[level - 1])
         bottom = None if self.bottom is None else exact_parameter("intervals", "bottom", self.bottom)
         top = None if self.top is None else exact_parameter("intervals", "top", self.top)
-        if bottom is not None and top is not None and bottom >= top:
-            raise ParameterError(f"intervals needs a bottom below the top, not {self.bottom} and {self.top}")
         return [Grid(origin, width, bottom, top) for width in widths]
 
 
@@ -183,16 +210,18 @@ def _numbers(domain: Domain) -> list[Decimal | None]:
     return numbers
 
 
-def _nested_cuts(given: Sequence[Number] | Sequence[Sequence[Number]]) -> list[Cuts]:
+def _nested_cuts(given: Sequence[Number | Sequence[Number]]) -> list[Cuts]:
     one_level = not any(isinstance(part, tuple) for part in given)
+    if not one_level and len(given) > MOST_LEVELS:
+        raise ParameterError(f"intervals takes at most {MOST_LEVELS} levels of cuts, not {len(given):,}")
     partitions: list[Cuts] = []
     for level, cuts in enumerate([given] if one_level else given, start=1):
-        if not isinstance(cuts, tuple) or not cuts:
-            raise ParameterError(f"intervals needs at least one cut on level {level}, not {cuts!r}")
+        if not isinstance(cuts, tuple):
+            raise ParameterError(f"intervals needs a list of cuts on level {level}, not {cuts!r}")
         exact = tuple(exact_parameter("intervals", "cuts", cut) for cut in cuts)
         if list(exact) != sorted(set(exact)):
             raise ParameterError(
-                f"intervals needs cuts in ascending order, not {list(cuts)} on level {level}"
+                f"intervals needs cuts in ascending order, not {listed(cuts)} on level {level}"
             )
         added = set(exact).difference(partitions[-1].cuts) if partitions else set()
         if added:
@@ -206,11 +235,7 @@ def _nested_cuts(given: Sequence[Number] | Sequence[Sequence[Number]]) -> list[C
 
 
 def _check_quantiles(parts: Sequence[int]) -> None:
-    if not parts:
-        raise ParameterError("intervals needs at least one number of quantiles")
     for level, number in enumerate(parts, start=1):
-        require_whole("intervals", "quantiles", number, 2)
-        require_at_most("intervals", "quantiles", number, MOST_LABELS)
         below = parts[level - 2] if level > 1 else 0
         if below % number or below == number:
             raise HierarchyError(

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import pyarrow as pa
+from msgspec import Meta
+from msgspec.structs import force_setattr
 
-from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy.builder import MOST_LEVELS, Builder, Domain, Labels, require_whole
-from tarnkappe.parameters import ACCEPTS
+from tarnkappe.errors import HierarchyError
+from tarnkappe.hierarchy.builder import MOST_LEVELS, Builder, Domain, Labels
+from tarnkappe.schema import MANY_ROWS, NO_NUL, param
+
+if TYPE_CHECKING:
+    Character = str
+else:
+    Character = (
+        Annotated[str, Meta(min_length=1, max_length=1, pattern=NO_NUL)] | Annotated[int, Meta(ge=0, le=9)]
+    )
 
 
-@dataclasses.dataclass(frozen=True)
 class Masking(Builder):
     """Every level masks one more character, from the right or from the left; the root is all masked.
 
     Values of different length are first padded to the length of the longest, so that the masked part
     is the same on all lines. The root has the length of the values, as in `*****`.
-
-    Attributes:
-        side: where masking begins, "right" or "left".
-        character: what replaces a character.
-        step: how many characters each level masks.
-        pad: the character that shorter values are padded with; without it whole numbers are padded with
-            0 and texts with the masking character.
-        pad_side: where shorter values are padded; without it whole numbers are padded on the left (1067
-            is read as 01067) and texts on the side where masking begins.
 
     >>> import pyarrow as pa
     >>> for row in Masking().build(pa.array(["82667", "82451"])).rows(): print(*row, sep=";")
@@ -36,20 +34,27 @@ class Masking(Builder):
 
     name = "masking"
 
-    side: Literal["left", "right"] = "right"
-    character: str = dataclasses.field(default="*", metadata={ACCEPTS: str | int})
-    step: int = 1
-    pad: str | None = dataclasses.field(default=None, metadata={ACCEPTS: str | int | None})
-    pad_side: Literal["left", "right"] | None = None
+    side: Annotated[Literal["left", "right"], param("where masking begins")] = "right"
+    character: Annotated[Character, param("what replaces a character")] = "*"
+    step: Annotated[
+        int, param("how many characters each level masks", ge=1, le=MANY_ROWS, unit="characters")
+    ] = 1
+    pad: Annotated[
+        Character | None,
+        param(
+            "what shorter values are padded with; without it 0 for whole numbers, else the masking character"
+        ),
+    ] = None
+    pad_side: Annotated[
+        Literal["left", "right"] | None,
+        param("where shorter values are padded; without it numbers on the left, texts where masking begins"),
+    ] = None
 
     def __post_init__(self) -> None:
-        require_whole("masking", "step", self.step, 1)
-        _require_side("side", self.side)
-        if self.pad_side is not None:
-            _require_side("pad_side", self.pad_side)
-        object.__setattr__(self, "character", _character("character", self.character))
-        if self.pad is not None:
-            object.__setattr__(self, "pad", _character("pad", self.pad))
+        super().__post_init__()
+        for parameter in ("character", "pad"):
+            if isinstance(getattr(self, parameter), int):  # a digit may be given as a number, as in pad = 0
+                force_setattr(self, parameter, str(getattr(self, parameter)))
 
     @classmethod
     def examples(cls) -> tuple[Masking, ...]:
@@ -98,18 +103,6 @@ class Masking(Builder):
         if pad == "0":  # the sign of a negative number stays in front
             return [text.zfill(length) for text in domain.texts]
         return [text.rjust(length, pad) for text in domain.texts]
-
-
-def _require_side(parameter: str, given: object) -> None:
-    if given not in ("left", "right"):
-        raise ParameterError(f"masking needs left or right for {parameter}, not {given!r}")
-
-
-def _character(parameter: str, given: object) -> str:
-    """A single character; a digit may be given as a number, as in pad = 0."""
-    if isinstance(given, bool) or not isinstance(given, str | int) or len(str(given)) != 1:
-        raise ParameterError(f"masking needs a single character for {parameter}, not {given!r}")
-    return str(given)
 
 
 def _longest(domain: Domain) -> int:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated
 
 import pyarrow as pa
+from msgspec import Meta
 
-from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.builder import (
+    MOST_LEVELS,
+    MOST_MEMBERS,
     Builder,
     Domain,
     Labels,
-    as_tuples,
     distinct_names,
     per_level,
-    require_whole,
 )
-from tarnkappe.hierarchy.groups import member_text
 from tarnkappe.hierarchy.numbers import parse_numbers
+from tarnkappe.schema import MANY_ROWS, Listed, Name, Problem, param, rule, shown
+
+Size = Annotated[int, Meta(ge=2, le=MANY_ROWS)]
 
 
-@dataclasses.dataclass(frozen=True)
 class Ordered(Builder):
     """Groups of consecutive values, then groups of consecutive groups, by a given or the natural order.
 
     Numbers are ordered by size, dates by time, texts by letters with the numbers in them read as
     numbers (`9th` before `10th`). A group is named by its first and last value.
-
-    Attributes:
-        size: how many values make a group of level 1, then how many groups make one of the next level.
-        order: all values in their order; without it, their natural order.
 
     >>> import pyarrow as pa
     >>> grades = Ordered(size=[2, 2], order=["mild", "moderate", "severe", "critical", "fatal"])
@@ -45,21 +44,24 @@ class Ordered(Builder):
 
     name = "ordered"
 
-    size: int | Sequence[int]
-    order: Sequence[str] | None = None
+    size: Annotated[
+        Size | Annotated[Listed[Size], Meta(min_length=1, max_length=MOST_LEVELS)],
+        param(
+            "how many values make a group of level 1, then how many groups make one of the next level",
+            unit="values",
+            start=(2, 4),
+        ),
+    ]
+    order: Annotated[
+        Annotated[Listed[Name], Meta(max_length=MOST_MEMBERS)] | None,
+        param("all values in their order; without it, their natural order", kind="values"),
+    ] = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", as_tuples(self.size))
-        if not self._sizes:
-            raise ParameterError("ordered needs at least one size")
-        for size in self._sizes:
-            require_whole("ordered", "size", size, 2)
-        if self.order is not None:
-            order = tuple(member_text("ordered", value) for value in self.order)
-            object.__setattr__(self, "order", order)
-            repeated = next((value for value in order if order.count(value) > 1), None)
-            if repeated is not None:
-                raise ParameterError(f"ordered lists the value '{repeated}' twice in its order")
+    def rules(self) -> Iterator[Problem]:
+        """Every value has one place."""
+        repeated = next((value for value, times in Counter(self.order or ()).items() if times > 1), None)
+        if repeated is not None:
+            yield rule("ordered.twice", "the value {value} is listed twice", "order", value=shown(repeated))
 
     @classmethod
     def examples(cls) -> tuple[Ordered, ...]:

@@ -56,7 +56,6 @@ def propose(column: Column) -> Proposal:
     return Proposal(builder.build_column(column), builder, reason)
 
 
-@dataclasses.dataclass(frozen=True)
 class Auto(Builder):
     """The builder that `propose` chooses for the values.
 

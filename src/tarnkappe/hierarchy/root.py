@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.hierarchy.builder import Builder, Domain, Labels
 
 
-@dataclasses.dataclass(frozen=True)
 class RootOnly(Builder):
     """Values without steps in between, for columns with few categories such as sex.
 

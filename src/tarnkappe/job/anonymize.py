@@ -13,8 +13,8 @@ from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import Loss
-from tarnkappe.parameters import checked_call
 from tarnkappe.privacy import Model
+from tarnkappe.schema.arguments import checked_call
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 

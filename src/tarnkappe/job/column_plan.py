@@ -12,9 +12,10 @@ from tarnkappe.errors import ColumnError, JobError, ParameterError
 from tarnkappe.hierarchy import Hierarchy, Ordered
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
-from tarnkappe.parameters import checked, fits, shown
 from tarnkappe.recoding import Aggregation
 from tarnkappe.risk.identifiers import DETECTOR_NAMES
+from tarnkappe.schema import replace, shown
+from tarnkappe.schema.arguments import checked, fits
 from tarnkappe.table import Column, Role, Table
 
 LEVEL_KEYS = ("level", "min_level", "max_level")
@@ -223,4 +224,4 @@ def weigh(loss: Loss, plans: Mapping[str, ColumnPlan]) -> Loss:
     for name, weight in weights.items():
         if loss.weights.get(name, weight) != weight:
             raise ParameterError(f"'{name}' has two weights, {loss.weights[name]:g} and {weight:g}")
-    return dataclasses.replace(loss, weights={**loss.weights, **weights})
+    return replace(loss, weights={**loss.weights, **weights})

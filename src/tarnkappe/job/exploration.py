@@ -15,8 +15,8 @@ from tarnkappe.lattice import Evaluation, LatticeView, choose
 from tarnkappe.lattice import explore as explore_lattice
 from tarnkappe.lattice.explore import LevelsOf
 from tarnkappe.loss import Loss
-from tarnkappe.parameters import checked_call
 from tarnkappe.privacy import Model
+from tarnkappe.schema.arguments import checked_call
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
 

@@ -7,21 +7,35 @@ without a hierarchy. Paths are relative to the job file.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job.column_plan import ColumnPlan, Unnamed, read_column
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import LOSSES, Loss
-from tarnkappe.parameters import checked, shown
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
+from tarnkappe.schema import (
+    MOST_NAMES,
+    NO_NUL,
+    Name,
+    Parameters,
+    Problem,
+    Text,
+    fields_of,
+    near,
+    param,
+    rule,
+    shown,
+)
+from tarnkappe.schema.arguments import checked
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import local_file
@@ -43,45 +57,49 @@ READING_KEYS = (
 )
 """What can be said about how a file is written; the same as the arguments of `read`."""
 
-ENGINES = ("memory", "duckdb", "postgresql", "spark")
+Engine = Literal["memory", "duckdb", "postgresql", "spark"]
+Query = Annotated[str, Meta(min_length=1, max_length=1_000_000, pattern=NO_NUL)]
+Short = Annotated[str, Meta(min_length=1, max_length=100, pattern=NO_NUL)]
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Source:
+class Source(Parameters):
     """Where rows come from: a file, or a table or query of a database.
 
     With an engine other than `memory` the rows stay where they are: the engine counts, releases, verifies.
     """
 
-    path: str | None = None
-    database: str | None = None
-    table: str | None = None
-    query: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-    engine: str = "memory"
-    memory_limit: str | None = None
-    quote: str | None = None
-    header: bool | str | None = None
-    decimal: str | None = None
-    dates: str | None = None
-    missing: tuple[str, ...] | None = None
-    bad_lines: str | None = None
-    types: Mapping[str, str] | None = dataclasses.field(default=None, hash=False)
+    path: Annotated[Name | None, param("the file with the rows", kind="file")] = None
+    database: Annotated[Name | None, param("the address of a database, instead of a file")] = None
+    table: Annotated[Name | None, param("the table of the database")] = None
+    query: Annotated[Query | None, param("a query of the database, instead of a table")] = None
+    delimiter: Annotated[Short | None, param("what separates cells of a CSV file; found if not said")] = None
+    encoding: Annotated[Short | None, param("the encoding of a CSV file; found if not said")] = None
+    sheet: Annotated[Name | None, param("the sheet of a workbook; the first if not said")] = None
+    engine: Annotated[Engine, param("what counts, releases and verifies the rows")] = "memory"
+    memory_limit: Annotated[Short | None, param("how much memory duckdb may take, such as 4GB")] = None
+    quote: Annotated[Short | None, param("what stands around cells of a CSV file; found if not said")] = None
+    header: Annotated[bool | Short | None, param("whether the first line is names; found if not said")] = None
+    decimal: Annotated[Short | None, param("the decimal mark, a point or a comma; found if not said")] = None
+    dates: Annotated[Short | None, param("the order of dates, such as dmy; found if not said")] = None
+    missing: Annotated[
+        Annotated[tuple[Text, ...], Meta(max_length=MOST_NAMES)] | None,
+        param("the words for missing values; found if not said"),
+    ] = None
+    bad_lines: Annotated[Short | None, param("skip leaves out a few lines with too many or few cells")] = None
+    types: Annotated[
+        Annotated[Mapping[Name, Short], Meta(max_length=MOST_NAMES)] | None,
+        param("what columns hold: text, number or date; found if not said"),
+    ] = None
 
-    def __post_init__(self) -> None:
-        if self.engine not in ENGINES:
-            near = difflib.get_close_matches(str(self.engine), ENGINES, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(ENGINES)}"
-            raise JobError(f"unknown engine '{self.engine}': {hint}")
+    def rules(self) -> Iterator[Problem]:
+        """Rows come from one place, and nothing is said that does not go with it."""
         if self.memory_limit is not None and self.engine != "duckdb":
-            raise JobError("'memory_limit' is kept by the engine 'duckdb' only: leave it out")
+            template = "'memory_limit' is kept by the engine 'duckdb' only: leave it out"
+            yield rule("job.memory-limit", template, "memory_limit")
         if (self.path is None) == (self.database is None):
-            raise JobError("say where the rows come from: either 'path' or 'database'")
+            yield rule("job.source", "say where the rows come from: either 'path' or 'database'")
         if self.database is not None and (self.table is None) == (self.query is None):
-            raise JobError("with 'database', name either a 'table' or a 'query'")
+            yield rule("job.table", "with 'database', name either a 'table' or a 'query'")
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -103,40 +121,31 @@ class Source:
         return {name: value for name, value in given.items() if value is not None}
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Output:
+class Output(Parameters):
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
     Rows are shuffled unless told otherwise: their order links releases. A CSV file is written as the input
     is, unless a delimiter is given or it is for Excel.
     """
 
-    path: str | None = None
-    table: str | None = None
-    delimiter: str | None = None
-    shuffle: bool = True
-    report: str | None = None
-    manifest: str | None = None
-    excel: bool = False
+    path: Annotated[Name | None, param("the file that gets the release", kind="file")] = None
+    table: Annotated[Name | None, param("the new table of the database that gets the release")] = None
+    delimiter: Annotated[
+        Short | None, param("what separates the cells of a CSV file; as in the input if not said")
+    ] = None
+    shuffle: Annotated[bool, param("whether the rows get a random order, which links no releases")] = True
+    report: Annotated[Name | None, param("the file that gets the report for people", kind="file")] = None
+    manifest: Annotated[Name | None, param("the file that gets the record of the run", kind="file")] = None
+    excel: Annotated[bool, param("whether a CSV file is written so that Excel opens it")] = False
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Memory:
-    """Where a job remembers its releases.
+class Memory(Parameters):
+    """Where a job remembers its releases."""
 
-    Attributes:
-        store: a file such as `ward.db`, or the address of a database.
-        key: the file with the key; it is made if it is not there. Keep it apart from the store.
-        population: whose data these are; only releases of the same population are compared.
-        name: what the release is called; without it, the time.
-    """
-
-    store: str
-    key: str
-    population: str = "default"
-    name: str | None = None
+    store: Annotated[Name, param("a file such as ward.db, or the address of a database", kind="file")]
+    key: Annotated[Name, param("the file with the key, made if it is not there; keep it apart", kind="file")]
+    population: Annotated[Name, param("whose data these are; others are not compared")] = "default"
+    name: Annotated[Name | None, param("what the release is called; without it, the time")] = None
 
 
 @checked
@@ -265,13 +274,13 @@ def refuse_unknown(content: Mapping[str, Any], known: tuple[str, ...], what: str
     """Refuse a key that is not known, with the nearest that is."""
     for key in content:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+            meant = near(key, known)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(known)}"
             raise JobError(f"unknown {what} '{key}': {hint}")
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
+    return tuple(field.name for field in fields_of(kind) or dataclasses.fields(kind))
 
 
 def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:

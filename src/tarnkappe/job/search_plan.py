@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.lattice import SEARCHES, Effort, Search
-from tarnkappe.parameters import shown
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS, Bucketization, Method
-from tarnkappe.registry import Registry
+from tarnkappe.schema import fields_of, hint_of, near, shown
 
 Algorithm = Search | Method | Bucketization
 """What a job may name as its algorithm."""
-
-KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
-    "bool": ("true or false", (bool,)),
-    "int": ("a whole number", (int,)),
-    "float": ("a number", (int, float)),
-    "str": ("a text", (str,)),
-}
 
 
 def create_algorithm(
@@ -36,27 +26,15 @@ def create_algorithm(
     """
     if not isinstance(algorithm, str):
         raise ParameterError(f"an algorithm is called by its name, a text, not by {shown(algorithm)}")
+    given = parameters or {}
     for family in (METHODS, BUCKETIZATIONS):
         if algorithm in family:
-            return _create_method(family, algorithm, parameters or {}, beside)
+            _refuse_unknown(f"method '{algorithm}'", given, names_of(family[algorithm]), beside)
+            return family.create(algorithm, given)
     if algorithm not in SEARCHES:
-        known = [*SEARCHES.names, *METHODS.names, *BUCKETIZATIONS.names]
-        near = difflib.get_close_matches(str(algorithm), known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}"
-        raise ParameterError(f"unknown algorithm '{algorithm}': {hint}")
-    return create_search(algorithm, parameters, beside=beside)
-
-
-def _create_method(
-    family: Registry[Method] | Registry[Bucketization],
-    algorithm: str,
-    given: Mapping[str, Any],
-    beside: Sequence[str],
-) -> Method | Bucketization:
-    known = {f.name: str(f.type) for f in dataclasses.fields(family[algorithm]) if f.init}
-    for name, value in given.items():
-        _check(f"method '{algorithm}'", name, value, known, beside)
-    return family.create(algorithm, given)
+        hint = hint_of(algorithm, [*SEARCHES.names, *METHODS.names, *BUCKETIZATIONS.names])
+        raise ParameterError(f"unknown algorithm {shown(algorithm)}: {hint}")
+    return create_search(algorithm, given, beside=beside)
 
 
 def create_search(
@@ -64,25 +42,24 @@ def create_search(
 ) -> Search:
     """A search by name, with its parameters and those of its `Effort`; see `create_algorithm`."""
     given = parameters or {}
-    own = {
-        f.name: str(f.type) for f in dataclasses.fields(SEARCHES[algorithm]) if f.init and f.name != "effort"
-    }
-    effort = {f.name: str(f.type) for f in dataclasses.fields(Effort)}
-    for name, value in given.items():
-        _check(f"search '{algorithm}'", name, value, own | effort, beside)
+    own, effort = names_of(SEARCHES[algorithm]), names_of(Effort)
+    own.remove("effort")  # whose settings stand beside those of the search
+    _refuse_unknown(f"search '{algorithm}'", given, [*own, *effort], beside)
     chosen = {name: value for name, value in given.items() if name in own}
     settings = {name: value for name, value in given.items() if name in effort}
     return SEARCHES.create(algorithm, chosen | ({"effort": Effort(**settings)} if settings else {}))
 
 
-def _check(owner: str, name: str, value: Any, known: Mapping[str, str], beside: Sequence[str]) -> None:
-    if name not in known:
-        near = difflib.get_close_matches(str(name), [*known, *beside], n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"it takes {', '.join(known) or 'none'}"
-        raise JobError(f"the {owner} has no parameter '{name}': {hint}")
-    kind = known[name].removesuffix(" | None")
-    if kind not in KINDS:
-        return  # the search or the method itself looks at what it gets
-    words, types = KINDS[kind]
-    if not isinstance(value, types) or (isinstance(value, bool) and kind != "bool"):
-        raise JobError(f"the parameter '{name}' of the {owner} is {words}, not {shown(value)}")
+def names_of(kind: type) -> list[str]:
+    """The names of the parameters of a class."""
+    return [field.name for field in fields_of(kind)]
+
+
+def _refuse_unknown(
+    owner: str, given: Mapping[str, Any], known: Sequence[str], beside: Sequence[str]
+) -> None:
+    for name in given:
+        if name not in known:
+            meant = near(name, [*known, *beside])
+            hint = f"did you mean '{meant[0]}'?" if meant else f"it takes {', '.join(known) or 'none'}"
+            raise JobError(f"the {owner} has no parameter {shown(name)}: {hint}")

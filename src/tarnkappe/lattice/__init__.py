@@ -19,9 +19,9 @@ from tarnkappe.lattice.problem import Evaluation, Problem
 from tarnkappe.lattice.samarati import Samarati
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Counters, Solution
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-SEARCHES: Registry[Search] = Registry(
+SEARCHES: Family[Search] = Family(
     "search",
     Auto,
     Flash,

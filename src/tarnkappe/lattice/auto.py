@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, NO_BETTER, VISITED, Space
 from tarnkappe.lattice.sweep import Sweep
+from tarnkappe.schema import param
 from tarnkappe.table.encoding import Progress
 
 LARGEST = 2_000_000
@@ -114,8 +114,7 @@ class Hunt(Attempt):
         return bool(np.all(closed | (space.bounds[above] > self.best.ceiling)))
 
 
-@dataclasses.dataclass(frozen=True)
-class Auto(Search):
+class Auto(Search, kw_only=True):
     """The fewest tests of all searches: optimal for all models and losses.
 
     Each loss knows a bound that neither a node nor anything above it goes below, from the levels alone and,
@@ -137,8 +136,12 @@ class Auto(Search):
     name = "auto"
     state: ClassVar[type[Attempt]] = Hunt
 
-    lower_bounds: bool = dataclasses.field(default=True, kw_only=True)
-    effort: Effort = dataclasses.field(default=Effort(snapshot_share=1.0, stepping_stones=True), kw_only=True)
+    lower_bounds: Annotated[
+        bool, param("whether nodes are skipped that provably cannot beat the best found")
+    ] = True
+    effort: Annotated[
+        Effort, param("how tests are made: what they start from, how much memory that may take")
+    ] = Effort(snapshot_share=1.0, stepping_stones=True)
 
     def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Search the lattice of a problem; one that is too large to be laid out is left to `best-first`."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.boxes import Boxes
 from tarnkappe.lattice.breeding import Breeding
@@ -13,6 +11,7 @@ from tarnkappe.lattice.climb import Climb
 from tarnkappe.lattice.notebook import Notebook
 from tarnkappe.lattice.projections import Projections, terms_of
 from tarnkappe.lattice.search import Search
+from tarnkappe.schema import MANY_ROWS, Rows, Seconds, Whole, param
 
 DEFAULT_SECONDS = 60.0
 """How long a search of a large lattice takes unless told otherwise."""
@@ -21,8 +20,7 @@ POPULATION = 40
 """How many nodes live at once."""
 
 
-@dataclasses.dataclass(frozen=True)
-class BestFirst(Search):
+class BestFirst(Search, kw_only=True):
     """For lattices of any size: it first looks for a good node, then proves how good it is.
 
     A good node is found by greedy descent, exchanges of levels and restarts (`Climb`), and in a large lattice
@@ -31,30 +29,37 @@ class BestFirst(Search):
     meets the loss of the best node, which is then proven optimal, for all models and losses. A search that
     ends before, after 60 seconds unless told otherwise, is a heuristic: the result satisfies the promises,
     and the last bound says how much better another node could be at most.
-
-    Attributes:
-        seconds: when to stop; none for a search to the end.
-        max_tests: after how many tests to stop.
-        max_boxes: how many boxes may be open at once, each less than a kilobyte.
-        projection_nodes: how many combinations of levels are looked at together for a bound from few columns.
-        patience: after how many restarts that found nothing better the proof begins.
-        seed: makes the restarts reproducible.
     """
 
     name = "best-first"
     state: ClassVar[type[Attempt]] = Attempt
 
-    seconds: float | None = dataclasses.field(default=DEFAULT_SECONDS, kw_only=True)
-    max_tests: int | None = dataclasses.field(default=None, kw_only=True)
-    max_boxes: int = dataclasses.field(default=500_000, kw_only=True)
-    projection_nodes: int = dataclasses.field(default=50_000, kw_only=True)
-    patience: int = dataclasses.field(default=40, kw_only=True)
-    seed: int = dataclasses.field(default=0, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        least = {"max_tests": 1, "max_boxes": 1, "projection_nodes": 2, "patience": 0, "seed": 0}
-        require_whole(self, least)
+    seconds: Annotated[
+        Seconds | None, param("when to stop; none for a search to the end", kind="seconds", unit="seconds")
+    ] = DEFAULT_SECONDS
+    max_tests: Annotated[Rows | None, param("after how many tests to stop", unit="tests")] = None
+    max_boxes: Annotated[
+        Rows, param("how many boxes may be open at once, each less than a kilobyte", unit="boxes")
+    ] = 500000
+    projection_nodes: Annotated[
+        int,
+        param(
+            "how many combinations of levels are looked at together for a bound from few columns",
+            ge=2,
+            le=MANY_ROWS,
+            unit="nodes",
+        ),
+    ] = 50000
+    patience: Annotated[
+        int,
+        param(
+            "after how many restarts that found nothing better the proof begins",
+            ge=0,
+            le=MANY_ROWS,
+            unit="restarts",
+        ),
+    ] = 40
+    seed: Annotated[Whole, param("makes the search reproducible")] = 0
 
     def search(self, traversal: Attempt) -> None:
         """Find a good node, then prove that none is better, or how much better one could be."""
@@ -85,13 +90,3 @@ class BestFirst(Search):
         """Whether such a share of the time, or of the tests, is used up."""
         is_late = self.seconds is not None and attempt.elapsed > share * self.seconds
         return is_late or (self.max_tests is not None and len(attempt.tests) > share * self.max_tests)
-
-
-def require_whole(search: Search, least: dict[str, int]) -> None:
-    """Refuse parameters that are not whole numbers of at least so much."""
-    for name, number in least.items():
-        value = getattr(search, name)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < number):
-            raise ParameterError(
-                f"{search.name}: {name} is a whole number of at least {number}, not {value!r}"
-            )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
 
 
-@dataclasses.dataclass(frozen=True)
 class BreadthFirst(Search):
     """Breadth-first search: optimal for all models and losses; only satisfying nodes save tests."""
 

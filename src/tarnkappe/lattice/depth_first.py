@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
 
 
-@dataclasses.dataclass(frozen=True)
 class DepthFirst(Search):
     """Depth-first search in the total order: optimal for all models and losses.
 

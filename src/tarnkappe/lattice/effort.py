@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
-from tarnkappe.errors import ParameterError
-from tarnkappe.parameters import checked
+from tarnkappe.schema import MOST, NotNegative, Parameters, Share, param
 
 
-@checked
-@dataclasses.dataclass(frozen=True)
-class Effort:
-    """How tests are made; the outcome is the same whatever is chosen.
+class Effort(Parameters):
+    """How tests are made; the outcome is the same whatever is chosen."""
 
-    Attributes:
-        projection: whether only the columns are lifted whose levels differ from those a test starts from.
-        roll_up: whether a test may start from the classes of the node tested before.
-        snapshots: how many snapshots are kept at most; 0 switches the history off.
-        snapshot_share: how many classes a snapshot may have, as a share of those of the whole table.
-        megabytes: how much memory all snapshots may take together.
-        stepping_stones: whether a test that would start from many classes first makes those of a node in
-            between, for the sake of later tests.
-        many_classes: from so many classes on a test is made on all cores, in parts.
-    """
+    @classmethod
+    def called(cls) -> str:
+        """Its settings stand beside those of a search."""
+        return "search"
 
-    projection: bool = True
-    roll_up: bool = True
-    snapshots: int = 200
-    snapshot_share: float = 0.2
-    megabytes: float = 256
-    stepping_stones: bool = False
-    many_classes: int = 100_000
-
-    def __post_init__(self) -> None:
-        if min(self.snapshots, self.megabytes, self.many_classes) < 0:
-            raise ParameterError("the number and the size of snapshots and classes cannot be negative")
-        if not 0 <= self.snapshot_share <= 1:
-            raise ParameterError(
-                f"the size of a snapshot is a share of the table from 0 to 1, not {self.snapshot_share}"
-            )
+    projection: Annotated[
+        bool, param("whether only the columns are lifted whose levels differ from those a test starts from")
+    ] = True
+    roll_up: Annotated[bool, param("whether a test may start from the classes of the node tested before")] = (
+        True
+    )
+    snapshots: Annotated[
+        int,
+        param(
+            "how many snapshots are kept at most; 0 switches the history off",
+            ge=0,
+            le=1_000_000,
+            unit="snapshots",
+        ),
+    ] = 200
+    snapshot_share: Annotated[
+        Share,
+        param("how many classes a snapshot may have, as a share of those of the whole table", kind="share"),
+    ] = 0.2
+    megabytes: Annotated[
+        NotNegative, param("how much memory all snapshots may take together", unit="megabytes")
+    ] = 256
+    stepping_stones: Annotated[
+        bool, param("whether a test of many classes first makes those of a node in between, for later tests")
+    ] = False
+    many_classes: Annotated[
+        int,
+        param("from so many classes on a test is made on all cores, in parts", ge=0, le=MOST, unit="classes"),
+    ] = 100_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,6 @@ PIECES_PER_CORE = 8
 """So many pieces of the lattice are made for each core, so that none waits long for the others."""
 
 
-@dataclasses.dataclass(frozen=True)
 class Exhaustive(Search):
     """Test all nodes and return the best; optimal whatever the models and the loss.
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.lattice.flash_two_phase import run_flash
 from tarnkappe.lattice.practical import PracticalSearch, require_case_1
 from tarnkappe.lattice.traversal import Traversal
 
 
-@dataclasses.dataclass(frozen=True)
 class Flash(PracticalSearch):
     """The first phase alone (Kohlmayer et al. 2012): optimal where criterion and loss are monotone."""
 

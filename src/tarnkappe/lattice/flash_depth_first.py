@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.lattice.flash_two_phase import run_flash
 from tarnkappe.lattice.practical import PracticalSearch
 from tarnkappe.lattice.traversal import Traversal
 
 
-@dataclasses.dataclass(frozen=True)
 class FlashDepthFirst(PracticalSearch):
     """The second phase alone, from the bottom: optimal for all models and losses.
 

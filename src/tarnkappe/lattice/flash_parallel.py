@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import threading
 from queue import SimpleQueue
+from typing import Annotated
 
-from tarnkappe.errors import ParameterError
+from msgspec import Meta
+
 from tarnkappe.lattice.flash_paths import Job, Paths, StoppedError
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
+from tarnkappe.schema import param
 
 PATIENCE = 0.1
 """After how many seconds a thread without work looks whether the search was called off."""
 
 
-@dataclasses.dataclass(frozen=True)
-class FlashParallel(Search):
+class FlashParallel(Search, kw_only=True):
     """Flash in two phases with several threads: optimal for all models and losses.
 
     The threads share what is known of the nodes, the queue of failed nodes and the snapshots; no node is in
     two paths at once. Which nodes are tested depends on who comes first, the result does not: what is
     skipped is never better. (This is why it does not offer practical monotonicity, whose result depends on
     the order of the tests.)
-
-    Attributes:
-        threads: how many threads test nodes; without it, one for each core.
     """
 
     name = "flash-parallel"
 
-    threads: int | None = dataclasses.field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        good = self.threads is None or (type(self.threads) is int and self.threads >= 1)
-        if not good:
-            raise ParameterError(f"{self.name} needs a whole number of threads, not {self.threads!r}")
+    threads: Annotated[
+        Annotated[int, Meta(ge=1, le=1_024)] | None,
+        param("how many threads test nodes; without it, one for each core", unit="threads"),
+    ] = None
 
     def search(self, traversal: Traversal) -> None:
         """Search the whole lattice."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.lattice.flash_paths import Paths
 from tarnkappe.lattice.practical import PracticalSearch
 from tarnkappe.lattice.traversal import Traversal
 
 
-@dataclasses.dataclass(frozen=True)
 class FlashTwoPhase(PracticalSearch):
     """Optimal for all models and losses; it skips what the case of the decision table allows.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from enum import StrEnum
+from typing import Annotated
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tarnkappe.lattice.groups import Groups
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import MAX_NODES, Known, Traversal
+from tarnkappe.schema import param
 from tarnkappe.table.classes import Mask
 
 Family = tuple[int, ...]
@@ -31,32 +32,21 @@ class Variant(StrEnum):
     """The classes of the family at its lowest levels, made before the search from a larger family."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Incognito(Search):
+class Incognito(Search, kw_only=True):
     """Incognito (LeFevre et al. 2005): finds all satisfying nodes, hence the best, of a monotone criterion.
 
     Families of columns are searched from small to large, each breadth first from below; the columns that are
     left out are generalized fully, so a node that fails in a family fails, with whatever other columns,
     in all larger ones. This is generalization in disguise, so criteria that are not monotone with the given
     suppression limit are refused. Every test on a family counts as a test; those on few columns are cheap.
-
-    Attributes:
-        variant: what the tests of the lowest nodes of a family start from: "basic" (the table), "superroots"
-            (what they have in common) or "cube" (counts of all families, made before). Tests and result are
-            the same.
     """
 
     name = "incognito"
 
-    variant: str = dataclasses.field(default=Variant.SUPERROOTS, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        try:
-            object.__setattr__(self, "variant", Variant(self.variant))
-        except ValueError:
-            known = ", ".join(Variant)
-            raise ParameterError(f"incognito has no variant '{self.variant}': known are {known}") from None
+    variant: Annotated[
+        Variant,
+        param("what the tests of the lowest nodes of a family start from; the result is the same"),
+    ] = Variant.SUPERROOTS
 
     def search(self, traversal: Traversal) -> None:
         """Find all satisfying nodes, and the best of them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Problem
 
@@ -17,14 +16,6 @@ class LevelOrder(StrEnum):
     """The total order of the problem, which does not depend on the order of the columns."""
     LEXICOGRAPHIC = "lexicographic"
     """By the levels of the columns in their given order, descending: as published, to compare counts."""
-
-    @classmethod
-    def parse(cls, name: str) -> LevelOrder:
-        """The order with this name."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise ParameterError(f"unknown order '{name}': known are {', '.join(cls)}") from None
 
     def sort(self, nodes: Iterable[Node], problem: Problem) -> list[Node]:
         """The nodes of a level in this order."""

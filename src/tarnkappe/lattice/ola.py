@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.lattice.lattice import Node, nodes_between
 from tarnkappe.lattice.level_order import LevelOrder
 from tarnkappe.lattice.practical import PracticalSearch, require_case_1
 from tarnkappe.lattice.traversal import Known, Traversal
+from tarnkappe.schema import param
 
 
-@dataclasses.dataclass(frozen=True)
-class OLA(PracticalSearch):
+class OLA(PracticalSearch, kw_only=True):
     """Optimal Lattice Anonymization (El Emam et al. 2009): optimal where criterion and loss are monotone.
 
     Few tests, but far apart in the lattice, so that roll-ups serve less; how many depends on the order of
     the nodes.
-
-    Attributes:
-        order: how the nodes of a level are gone through: "total", or "lexicographic" as published, in which
-            the number of tests depends on the order of the columns.
     """
 
     name = "ola"
 
-    order: str = dataclasses.field(default=LevelOrder.TOTAL, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "order", LevelOrder.parse(self.order))
+    order: Annotated[
+        LevelOrder,
+        param(
+            "how the nodes of a level are gone through: in a total order, or lexicographically as published"
+        ),
+    ] = LevelOrder.TOTAL
 
     def search(self, traversal: Traversal) -> None:
         """Find all satisfying nodes with no satisfying node below; the best of them is the best of all."""

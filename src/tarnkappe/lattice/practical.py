@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
+from tarnkappe.schema import param
 
 
-@dataclasses.dataclass(frozen=True)
-class PracticalSearch(Search):
+class PracticalSearch(Search, kw_only=True):
     """A search that may be told to rely on practical monotonicity.
 
     Most satisfying nodes of a criterion that is not monotone have satisfying nodes only above them, so a
@@ -18,19 +18,11 @@ class PracticalSearch(Search):
     same (Nergiz and Clifton). When it does not, the result is a satisfying node that is not the best one:
     what is lost is the proof, never the promise. Where criterion and loss are proven to be monotone,
     nothing is taken for granted and the result stays proven.
-
-    Attributes:
-        practical_monotonicity: whether to treat criterion and loss as monotone without proof.
     """
 
-    practical_monotonicity: bool = dataclasses.field(default=False, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.practical_monotonicity, bool):
-            raise ParameterError(
-                f"{self.name}: practical_monotonicity is true or false, not {self.practical_monotonicity!r}"
-            )
+    practical_monotonicity: Annotated[
+        bool, param("whether to treat criterion and loss as monotone without proof")
+    ] = False
 
     def take_for_granted(self, traversal: Traversal) -> None:
         """Treat criterion and loss as monotone if this was asked for: the first step of such a search."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.lattice import Node, nodes_between
@@ -11,27 +11,24 @@ from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.loss import Height, Loss
 from tarnkappe.loss.measure import Aggregate
+from tarnkappe.schema import param
 
 
-@dataclasses.dataclass(frozen=True)
-class Samarati(Search):
+class Samarati(Search, kw_only=True):
     """Binary search over the levels (Samarati 2001): optimal for the loss `height` and monotone criteria.
 
     A level without a satisfying node shows that none lies below, a level with one that it is high enough.
     Nothing is learnt about single nodes, and other losses than the height are refused.
-
-    Attributes:
-        order: how the nodes of a level are gone through: "total", or "lexicographic" as published, which
-            may return another node of the same height when the columns are given in another order.
     """
 
     name = "samarati"
 
-    order: str = dataclasses.field(default=LevelOrder.TOTAL, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "order", LevelOrder.parse(self.order))
+    order: Annotated[
+        LevelOrder,
+        param(
+            "how the nodes of a level are gone through: in a total order, or lexicographically as published"
+        ),
+    ] = LevelOrder.TOTAL
 
     def search(self, traversal: Traversal) -> None:
         """Search for a satisfying node of the least height."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from abc import ABC, abstractmethod
-from typing import ClassVar, cast
+from abc import abstractmethod
+from typing import Annotated, ClassVar, cast
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.attempt import Attempt, LimitReachedError
 from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.interruption import heard
@@ -14,19 +12,12 @@ from tarnkappe.lattice.problem import Problem
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.native import is_interruption
+from tarnkappe.schema import Parameters, Seconds, param
 from tarnkappe.table.encoding import Progress
 
 
-@dataclasses.dataclass(frozen=True)
-class Search(ABC):
-    """A way to look for the best node of a lattice.
-
-    Attributes:
-        seconds: when to stop with the best node found so far; without it, never.
-        implied_criteria: whether simpler monotone criteria that the models imply exclude nodes.
-        lower_bounds: whether nodes are skipped that provably cannot beat the best found.
-        effort: how tests are made: what they start from, how much memory that may take.
-    """
+class Search(Parameters, tag_field="algorithm", kw_only=True):
+    """A way to look for the best node of a lattice."""
 
     name: ClassVar[str]
     is_exact: ClassVar[bool] = True
@@ -34,14 +25,21 @@ class Search(ABC):
     state: ClassVar[type[Attempt]] = Traversal
     """What it keeps in mind; a search for lattices of any size needs no more than an `Attempt`."""
 
-    seconds: float | None = dataclasses.field(default=None, kw_only=True)
-    implied_criteria: bool = dataclasses.field(default=True, kw_only=True)
-    lower_bounds: bool = dataclasses.field(default=False, kw_only=True)
-    effort: Effort = dataclasses.field(default=Effort(), kw_only=True)
-
-    def __post_init__(self) -> None:
-        if self.seconds is not None and not self.seconds > 0:
-            raise ParameterError(f"a search needs more than 0 seconds, not {self.seconds}")
+    seconds: Annotated[
+        Seconds | None,
+        param(
+            "when to stop with the best node found so far; without it, never", kind="seconds", unit="seconds"
+        ),
+    ] = None
+    implied_criteria: Annotated[
+        bool, param("whether simpler monotone criteria that the models imply exclude nodes")
+    ] = True
+    lower_bounds: Annotated[
+        bool, param("whether nodes are skipped that provably cannot beat the best found")
+    ] = False
+    effort: Annotated[
+        Effort, param("how tests are made: what they start from, how much memory that may take")
+    ] = Effort()
 
     def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Search the lattice of a problem.

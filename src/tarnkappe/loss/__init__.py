@@ -21,9 +21,9 @@ from tarnkappe.loss.normalized_class_size import NormalizedClassSize
 from tarnkappe.loss.normalized_entropy import NormalizedEntropy
 from tarnkappe.loss.precision import Precision
 from tarnkappe.loss.precision_star import PrecisionStar
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-LOSSES: Registry[Loss] = Registry(
+LOSSES: Family[Loss] = Family(
     "loss",
     Height,
     Precision,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.loss.aecs import AverageClassSize
 from tarnkappe.table import State
 
 
-@dataclasses.dataclass(frozen=True)
 class AverageReleasedClassSize(AverageClassSize):
     """m / (p x released classes); infinite if nothing is released.
 

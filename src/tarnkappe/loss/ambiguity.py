@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -16,7 +15,6 @@ from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class Ambiguity(Loss):
     """The mean over all rows of the number of combinations of original values that the row may stand for
     (Goldberger and Tassa 2010).

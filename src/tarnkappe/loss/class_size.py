@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 
@@ -48,7 +47,6 @@ def _most_groups(sizes: Counts, least_size: int) -> int:
     return min(classes, large + rows // least_size + 1)
 
 
-@dataclasses.dataclass(frozen=True)
 class ClassSizeLoss(Loss):
     """Rows per group, m / (groups x the size that is needed); infinite without a group.
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Self
+from typing import Annotated, Self
 
 from tarnkappe.loss.measure import Loss
 from tarnkappe.native import compiled
+from tarnkappe.schema import Name, param
 from tarnkappe.table import State
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class Classification(Loss):
     """CM (Iyengar 2002), for releases from which a class label is to be predicted:
 
@@ -27,15 +26,12 @@ class Classification(Loss):
 
     Lower bound: the cost while every class is kept. Suppression charges a class |E|, which is no less,
     and merging never lowers this cost.
-
-    Attributes:
-        column: the column with the label to be predicted.
     """
 
     name = "classification"
     considers_suppression = True
 
-    column: str
+    column: Annotated[Name, param("the column with the label to be predicted", kind="column")]
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
-from typing import Self
+from typing import Annotated, Self
 
 from tarnkappe.loss.measure import ColumnLoss
-from tarnkappe.privacy.model import require_share
+from tarnkappe.schema import Share, param
 from tarnkappe.table import Column, State, Tuples
 
 
-@dataclasses.dataclass(frozen=True)
-class CodedLoss(ColumnLoss):
+class CodedLoss(ColumnLoss, kw_only=True):
     """A loss in which every kept cell loses a share from 0 to 1 of what it told, and a suppressed cell all.
 
     The coding model c, from 0 to 1, sets the price of either. With g = min(1, 2 - 2c) and s = min(1, 2c), a
@@ -25,18 +23,13 @@ class CodedLoss(ColumnLoss):
 
     Lower bound: the mean over all cells of min(g x share, s). A cell is charged one of the two, and a
     generalization has no smaller share of any cell.
-
-    Attributes:
-        coding_model: c.
     """
 
     considers_suppression = True
 
-    coding_model: float = dataclasses.field(default=0.5, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_share(self.name, "coding_model", self.coding_model)
+    coding_model: Annotated[
+        Share, param("whether to rather suppress (0) or rather generalize (1)", kind="share")
+    ] = 0.5
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

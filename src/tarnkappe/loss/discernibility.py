@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from tarnkappe.loss.class_size import most_classes_at
@@ -15,7 +14,6 @@ from tarnkappe.table import Column, State, Tuples
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class Discernibility(Loss):
     """DM = the sum of |E|² over the kept classes + m u (Bayardo and Agrawal 2005).
 

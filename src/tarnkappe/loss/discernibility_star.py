@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from tarnkappe.loss.class_size import most_classes, most_classes_at
@@ -31,7 +30,6 @@ def least_sum_of_squares(tuples: Tuples, columns: Sequence[Column], levels: Sequ
     return tuples.num_rows**2 / most_classes(tuples, columns, levels)
 
 
-@dataclasses.dataclass(frozen=True)
 class DiscernibilityStar(Loss):
     """DM* = the sum of |E|² over all classes, as if none were suppressed.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.loss.measure import Loss
 from tarnkappe.native import compiled
 from tarnkappe.table import State
@@ -21,7 +19,6 @@ def sum_of_kept_squares(sizes: Counts, kept: Mask) -> int:
     return total
 
 
-@dataclasses.dataclass(frozen=True)
 class DiscernibilityStarReleased(Loss):
     """The sum of |E|² over the kept classes; suppressed rows cost nothing.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import numpy.typing as npt
 
@@ -32,7 +30,6 @@ def entropy_of_column(tuples: Tuples, name: str, level: int) -> float:
     return float((before * np.log2(after / before)).sum())
 
 
-@dataclasses.dataclass(frozen=True)
 class Entropy(ColumnLoss):
     """Non-uniform entropy NUEM (De Waal and Willenborg 1999), suppression left out of account.
 

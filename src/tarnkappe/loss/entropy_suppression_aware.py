@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from tarnkappe.loss.entropy import entropy_of_column
@@ -15,7 +13,6 @@ from tarnkappe.table import Column, State, Tuples
 from tarnkappe.table.grouping import Codes, Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class EntropySuppressionAware(ColumnLoss):
     """NMNUEM: `entropy` of all rows, plus what it costs to bring the suppressed rows from there to the top.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from tarnkappe.loss.entropy import counts_before_and_after
@@ -28,7 +26,6 @@ def least_uniform_entropy(tuples: Tuples, name: str, level: int) -> float:
     return min(uniform_entropy_of_column(tuples, name, above) for above in range(level, height + 1))
 
 
-@dataclasses.dataclass(frozen=True)
 class EntropyUniform(ColumnLoss):
     """EM = the sum over all cells of X log2 1/X, suppression left out of account.
 

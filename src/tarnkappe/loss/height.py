@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.loss.measure import Aggregate, ColumnLoss
 from tarnkappe.table import Column, Tuples
 
 
-@dataclasses.dataclass(frozen=True)
 class Height(ColumnLoss):
     """The sum of the levels. Simple, with many ties; tall hierarchies weigh more than flat ones.
 

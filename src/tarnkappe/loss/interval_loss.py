@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from tarnkappe.loss.leaf_loss import leaf_extent
@@ -25,7 +23,6 @@ def interval_extent(tuples: Tuples, name: str, level: int) -> Extent:
     return Extent(widths, float((tuples.label_counts(name, 0) * widths).sum()), whole)
 
 
-@dataclasses.dataclass(frozen=True)
 class IntervalLoss(ShareLoss):
     """The loss metric for numbers: the mean over all cells of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -26,7 +25,6 @@ def entropy_of_rows(tuples: Tuples, names: tuple[str, ...]) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-@dataclasses.dataclass(frozen=True)
 class KLDivergence(Loss):
     """The Kullback-Leibler divergence, in bits, of the input from what the release tells of it (Kifer and
     Gehrke 2006).

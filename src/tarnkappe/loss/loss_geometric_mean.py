@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.loss.leaf_loss import LeafLoss
 from tarnkappe.loss.measure import Aggregate
 
 
-@dataclasses.dataclass(frozen=True)
 class LossGeometricMean(LeafLoss):
     """The loss of each column as in `loss`, then the geometric mean of 1 + loss, minus 1.
 

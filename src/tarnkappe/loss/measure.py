@@ -12,19 +12,19 @@ u the number of suppressed rows, E an equivalence class and |E| its rows.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from msgspec.structs import force_setattr
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.loss.grid import Grid, over_levels
-from tarnkappe.privacy.model import require_number
+from tarnkappe.schema import MOST_NAMES, Name, NotNegative, Parameters, fields_of, param
 from tarnkappe.table import Column, State, Tuples
 
 
@@ -78,8 +78,7 @@ class Aggregate(StrEnum):
         return np.expm1(mean) if self is Aggregate.GEOMETRIC_MEAN else mean
 
 
-@dataclasses.dataclass(frozen=True)
-class Loss(ABC):
+class Loss(Parameters, tag_field="name"):
     """An information loss with its parameters."""
 
     name: ClassVar[str]
@@ -182,38 +181,32 @@ class Loss(ABC):
     def parameters(self) -> dict[str, Any]:
         """The parameters, as a job file would give them."""
         return {
-            f.name: value
-            for f in dataclasses.fields(self)
-            if (value := getattr(self, f.name)) not in (None, {})
+            f.name: value for f in fields_of(type(self)) if (value := getattr(self, f.name)) not in (None, {})
         }
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.parameters.items())})"
 
 
-@dataclasses.dataclass(frozen=True)
-class ColumnLoss(Loss):
-    """A loss that is measured column by column.
-
-    Attributes:
-        weights: how much each column matters; columns that are not named count 1.
-        aggregate: how the columns become one number.
-    """
+class ColumnLoss(Loss, kw_only=True):
+    """A loss that is measured column by column."""
 
     default_aggregate: ClassVar[Aggregate] = Aggregate.MEAN
 
-    weights: Mapping[str, float] = dataclasses.field(default_factory=dict, kw_only=True, hash=False)
-    aggregate: Aggregate | None = dataclasses.field(default=None, kw_only=True)
+    weights: Annotated[
+        Mapping[Name, NotNegative],
+        param(
+            "how much each column matters; columns that are not named count 1",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = {}
+    aggregate: Annotated[Aggregate | None, param("how the losses of the columns become one number")] = None
 
     def __post_init__(self) -> None:
-        for column, weight in self.weights.items():
-            require_number(self.name, f"weight of '{column}'", weight, 0)
-        try:
-            chosen = Aggregate(self.aggregate or self.default_aggregate)
-        except ValueError:
-            known = ", ".join(Aggregate)
-            raise ParameterError(f"{self.name}: unknown aggregate '{self.aggregate}': use {known}") from None
-        object.__setattr__(self, "aggregate", chosen)
+        super().__post_init__()
+        if self.aggregate is None:
+            force_setattr(self, "aggregate", self.default_aggregate)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from tarnkappe.loss.entropy import entropy_of_column
@@ -20,7 +18,6 @@ def entropy_in_all(tuples: Tuples, name: str) -> float:
     return float((occurring * np.log2(tuples.num_rows / occurring)).sum())
 
 
-@dataclasses.dataclass(frozen=True)
 class NormalizedEntropy(ColumnLoss):
     """The mean over the columns of non-uniform entropy / its maximum, suppression left out of account.
 

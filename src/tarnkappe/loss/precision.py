@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.precision_star import share_of_height
 from tarnkappe.table import Column, State, Tuples
 
 
-@dataclasses.dataclass(frozen=True)
 class Precision(CodedLoss):
     """The mean over all cells of level / highest level (Sweeney 2002), every suppressed cell counting 1.
 

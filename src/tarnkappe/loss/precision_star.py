@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.table import Column, Tuples
 
@@ -14,7 +12,6 @@ def share_of_height(column: Column, level: int) -> float:
     return level / height if height else 0.0
 
 
-@dataclasses.dataclass(frozen=True)
 class PrecisionStar(ColumnLoss):
     """The mean over the columns of level / highest level, suppression left out of account.
 

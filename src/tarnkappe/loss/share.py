@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from typing import NamedTuple
 
@@ -32,7 +31,6 @@ class Extent(NamedTuple):
     whole: float
 
 
-@dataclasses.dataclass(frozen=True)
 class ShareLoss(CodedLoss):
     """The mean over all cells of the share of the domain that the cell hides; a suppressed cell hides all.
 

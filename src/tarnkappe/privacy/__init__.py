@@ -41,9 +41,9 @@ from tarnkappe.privacy.variational_closeness import VariationalCloseness
 from tarnkappe.privacy.x_y_anonymity import XYAnonymity
 from tarnkappe.privacy.x_y_linkability import XYLinkability
 from tarnkappe.privacy.x_y_privacy import XYPrivacy
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-MODELS: Registry[Model] = Registry(
+MODELS: Family[Model] = Family(
     "privacy model",
     KAnonymity,
     DistinctDiversity,

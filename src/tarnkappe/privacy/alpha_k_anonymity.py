@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.privacy.composite import CompositeModel
-from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.exact import decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Model, other_rows, require_whole
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.privacy.model import Model, other_rows
 from tarnkappe.privacy.x_y_linkability import XYLinkability
+from tarnkappe.schema import ExactPositiveShare, Name, Rows, param
 
 
-@dataclasses.dataclass(frozen=True)
 class AlphaKAnonymity(CompositeModel):
     """Every class has at least k rows, and every sensitive value a share of at most alpha (Wong et al. 2006).
 
@@ -22,13 +21,12 @@ class AlphaKAnonymity(CompositeModel):
 
     name = "alpha-k-anonymity"
 
-    k: int
-    alpha: Exact
-    column: str
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k)
-        require_share(self.name, "alpha", self.alpha, above_zero=True)
+    k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
+    alpha: Annotated[
+        ExactPositiveShare,
+        param("the largest share that a value may have in a class", kind="share", start=0.5),
+    ]
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
     @classmethod
     def examples(cls) -> tuple[AlphaKAnonymity, ...]:

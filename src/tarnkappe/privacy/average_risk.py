@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
-from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.exact import decimal, sql_ratio
 from tarnkappe.privacy.model import Direction, Monotonicity, require
-from tarnkappe.privacy.shares import require_share
 from tarnkappe.privacy.table_model import TableModel
+from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class AverageRisk(TableModel):
     """The mean re-identification risk of all released rows is at most the threshold.
 
@@ -32,10 +31,9 @@ class AverageRisk(TableModel):
     name = "average-risk"
     direction = Direction.AT_MOST
 
-    threshold: Exact
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "threshold", self.threshold, above_zero=True)
+    threshold: Annotated[
+        ExactPositiveShare, param("the largest average risk of being found", kind="share", start=0.05)
+    ]
 
     @classmethod
     def examples(cls) -> tuple[AverageRisk, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     SensitiveModel,
     entries_of,
-    require_positive,
 )
+from tarnkappe.schema import Positive, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -54,7 +54,6 @@ def smallest_alike_size(shares: npt.NDArray[np.float64], beta: npt.NDArray[np.fl
     return LARGEST_IMPLIED_SIZE + 1
 
 
-@dataclasses.dataclass(frozen=True)
 class BasicBetaLikeness(SensitiveModel):
     """In every class (q - p) / p <= beta for every value that is more frequent there than in the table.
 
@@ -68,11 +67,9 @@ class BasicBetaLikeness(SensitiveModel):
     name = "basic-beta-likeness"
     direction = Direction.AT_MOST
 
-    beta: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(self.name, "beta", self.beta)
+    beta: Annotated[
+        Positive, param("how much more frequent a value may be in a class than in the table", start=2.0)
+    ]
 
     @classmethod
     def examples(cls) -> tuple[BasicBetaLikeness, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from functools import cache
+from typing import Annotated
 
 from tarnkappe.privacy.earth_mover import Tree
-from tarnkappe.privacy.exact import Exact, at_most, decimal, shown
+from tarnkappe.privacy.exact import at_most, decimal, shown
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.model import (
     Direction,
@@ -17,12 +17,11 @@ from tarnkappe.privacy.model import (
     SensitiveModel,
     entries_of,
 )
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.schema import ExactShare, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class Closeness(SensitiveModel):
     """The sensitive values of every class are distributed as in the whole table, up to the distance t.
 
@@ -38,11 +37,9 @@ class Closeness(SensitiveModel):
 
     direction = Direction.AT_MOST
 
-    t: Exact
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_share(self.name, "t", self.t)
+    t: Annotated[
+        ExactShare, param("the largest distance of a class from the whole table", kind="share", start=0.3)
+    ]
 
     @abstractmethod
     def tree(self, distribution: Distribution) -> Tree:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 
@@ -14,7 +13,6 @@ from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class CompositeModel(Model):
     """A model that holds where all its parts hold; what it measures is how many of them do.
 

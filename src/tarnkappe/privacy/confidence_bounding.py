@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.exact import decimal, sql_ratio
 from tarnkappe.privacy.group_model import GroupModel
-from tarnkappe.privacy.model import Direction, Measure, Monotonicity, as_names, literal, require
+from tarnkappe.privacy.model import Direction, Measure, Monotonicity, literal
 from tarnkappe.privacy.shares import (
     SHARES_OF_MERGED_GROUPS,
     counts_of,
     quotients,
     ratios_at_most,
-    require_share,
 )
+from tarnkappe.schema import MOST_NAMES, MOST_VALUES, ExactShare, Name, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class ConfidenceBounding(GroupModel):
     """The share of each template's value in every group is at most the template's bound (Wang et al. 2005).
 
@@ -36,16 +35,24 @@ class ConfidenceBounding(GroupModel):
     name = "confidence-bounding"
     direction = Direction.AT_MOST
 
-    column: str
-    templates: Mapping[str, Exact] = dataclasses.field(hash=False)
-    quasi_identifiers: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "quasi_identifiers", as_names(self.quasi_identifiers))
-        object.__setattr__(self, "templates", dict(self.templates))
-        require(bool(self.templates), f"{self.name} needs the bound of at least one value")
-        for value, bound in self.templates.items():
-            require_share(self.name, f"bound of '{value}'", bound)
+    column: Annotated[Name, param("the sensitive column", kind="column")]
+    templates: Annotated[
+        Mapping[Name, ExactShare],
+        param(
+            "for each sensitive value, the largest confidence with which it may be concluded",
+            kind="values",
+            min_length=1,
+            max_length=MOST_VALUES,
+        ),
+    ]
+    quasi_identifiers: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns from which conclusions are drawn; all quasi-identifiers if none is named",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
 
     @classmethod
     def examples(cls) -> tuple[ConfidenceBounding, ...]:

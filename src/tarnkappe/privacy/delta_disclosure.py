@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -18,13 +18,12 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     SensitiveModel,
     entries_of,
-    require_positive,
 )
+from tarnkappe.schema import Positive, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class DeltaDisclosure(SensitiveModel):
     """In every class |ln(p / q)| < delta for every value of the whole table.
 
@@ -41,11 +40,13 @@ class DeltaDisclosure(SensitiveModel):
     name = "delta-disclosure"
     direction = Direction.LESS_THAN
 
-    delta: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(self.name, "delta", self.delta)
+    delta: Annotated[
+        Positive,
+        param(
+            "how far, as a logarithm, the share of a value in a class may be from that in the table",
+            start=1.0,
+        ),
+    ]
 
     @classmethod
     def examples(cls) -> tuple[DeltaDisclosure, ...]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.exact import Exact, at_least, at_most, decimal, percents, sql_ratio
+from tarnkappe.privacy.exact import at_least, at_most, decimal, percents, sql_ratio
 from tarnkappe.privacy.k_map import KMap, missing_population, population_of
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
 from tarnkappe.privacy.population_coverage import SQL_ABSENT, PopulationCoverage
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.schema import ExactShare, Problem, param, rule
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class DeltaPresence(Model):
     """In every class the share of the population that is in the table lies between the two bounds.
 
@@ -39,17 +38,24 @@ class DeltaPresence(Model):
     direction = Direction.AT_MOST
     looks_beyond_release = True
 
-    minimum: Exact
-    maximum: Exact
+    minimum: Annotated[
+        ExactShare,
+        param("the least share of a class of the population that is in the table", kind="share", start=0.0),
+    ]
+    maximum: Annotated[
+        ExactShare,
+        param("the largest share of a class of the population that is in the table", kind="share", start=0.5),
+    ]
 
-    def __post_init__(self) -> None:
-        require_share(self.name, "minimum", self.minimum)
-        require_share(self.name, "maximum", self.maximum)
-        require(
-            decimal(self.minimum) <= decimal(self.maximum) and decimal(self.maximum) > 0,
-            f"{self.name} needs a maximum above 0 and not below the minimum, "
-            f"not {self.minimum} to {self.maximum}",
-        )
+    def rules(self) -> Iterator[Problem]:
+        if decimal(self.maximum) <= 0 or decimal(self.minimum) > decimal(self.maximum):
+            yield rule(
+                "delta-presence.order",
+                "a maximum above 0 and not below the minimum is needed, not {minimum} to {maximum}",
+                "maximum",
+                minimum=self.minimum,
+                maximum=self.maximum,
+            )
 
     @classmethod
     def examples(cls) -> tuple[DeltaPresence, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 import scipy  # its parts are loaded when they are used
 
-from tarnkappe.privacy.exact import Exact, decimal
+from tarnkappe.privacy.exact import decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.model import (
     Direction,
@@ -19,9 +19,8 @@ from tarnkappe.privacy.model import (
     Model,
     Monotonicity,
     require,
-    require_positive,
 )
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.schema import ExactPositiveShare, Positive, Problem, param, rule
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -31,7 +30,6 @@ ROUNDING = 1e-9
 CHUNK = 1024
 
 
-@dataclasses.dataclass(frozen=True)
 class DifferentialPrivacy(Model):
     """(epsilon,delta)-differential privacy of a sampled, generalized and k-anonymous release.
 
@@ -62,13 +60,17 @@ class DifferentialPrivacy(Model):
     direction = Direction.AT_LEAST
     looks_beyond_release = True
 
-    epsilon: float
-    delta: Exact
+    epsilon: Annotated[
+        Positive,
+        param("how much one person may change the probability of a release, as a logarithm", start=1.0),
+    ]
+    delta: Annotated[
+        ExactPositiveShare, param("the probability that epsilon does not hold", kind="share", start=1e-6)
+    ]
 
-    def __post_init__(self) -> None:
-        require_positive(self.name, "epsilon", self.epsilon)
-        require_share(self.name, "delta", self.delta, above_zero=True)
-        require(decimal(self.delta) < 1, f"{self.name} needs a delta below 1")
+    def rules(self) -> Iterator[Problem]:
+        if decimal(self.delta) >= 1:
+            yield rule("differential-privacy.delta", "a delta below 1 is needed", "delta")
 
     @classmethod
     def examples(cls) -> tuple[DifferentialPrivacy, ...]:

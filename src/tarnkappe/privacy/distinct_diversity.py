@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel, require_whole
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel
+from tarnkappe.schema import param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -18,7 +19,6 @@ def distinct_values(distribution: Distribution) -> Measure:
     return np.diff(distribution.offsets).astype(np.float64)
 
 
-@dataclasses.dataclass(frozen=True)
 class DistinctDiversity(SensitiveModel):
     """At least l distinct values of the sensitive column in every class (Machanavajjhala et al. 2006).
 
@@ -28,11 +28,16 @@ class DistinctDiversity(SensitiveModel):
     name = "distinct-diversity"
     direction = Direction.AT_LEAST
 
-    l: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole(self.name, "l", self.l)
+    l: Annotated[
+        int,
+        param(
+            "different sensitive values that every class has at least",
+            ge=1,
+            le=1_000_000,
+            unit="values",
+            start=3,
+        ),
+    ]
 
     @classmethod
     def examples(cls) -> tuple[DistinctDiversity, ...]:

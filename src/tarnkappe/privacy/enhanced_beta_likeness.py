@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +14,6 @@ from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class EnhancedBetaLikeness(BasicBetaLikeness):
     """In every class (q - p) / p <= min(beta, -ln p) for every value more frequent there than in the table.
 

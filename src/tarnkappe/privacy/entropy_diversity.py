@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal, sign_of_logarithms
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel, require_number
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel
+from tarnkappe.schema import FromOne, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -38,7 +39,6 @@ def entropy_reaches(counts: tuple[int, ...], l: Fraction) -> bool:
     return sign_of_logarithms(terms) >= 0
 
 
-@dataclasses.dataclass(frozen=True)
 class EntropyDiversity(SensitiveModel):
     """The entropy of the sensitive column in every class is at least ln l (Machanavajjhala et al. 2006).
 
@@ -48,11 +48,14 @@ class EntropyDiversity(SensitiveModel):
     name = "entropy-diversity"
     direction = Direction.AT_LEAST
 
-    l: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.name, "l", self.l, 1)
+    l: Annotated[
+        FromOne,
+        param(
+            "equally frequent values that are as uncertain as every class is at least",
+            unit="values",
+            start=3,
+        ),
+    ]
 
     @classmethod
     def examples(cls) -> tuple[EntropyDiversity, ...]:

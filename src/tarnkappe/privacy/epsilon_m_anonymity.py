@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -15,17 +15,15 @@ from tarnkappe.privacy.model import (
     Measure,
     Model,
     Monotonicity,
-    require,
-    require_number,
 )
 from tarnkappe.privacy.numeric_model import NumericModel, numbers_of
 from tarnkappe.privacy.shares import no_entry, quotients, ratios_at_most, size_of_entry
+from tarnkappe.schema import FromOne, NotNegative, param
 from tarnkappe.table import Column, Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class EpsilonMAnonymity(NumericModel):
     """For every number in a class, at most one m-th of the class lies within epsilon (Li, Tao and Xiao 2008).
 
@@ -43,15 +41,9 @@ class EpsilonMAnonymity(NumericModel):
     name = "epsilon-m-anonymity"
     direction = Direction.AT_MOST
 
-    epsilon: float
-    m: float
-    relative: bool = dataclasses.field(default=False, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.name, "epsilon", self.epsilon, 0)
-        require_number(self.name, "m", self.m, 1)
-        require(isinstance(self.relative, bool), f"{self.name}: relative is true or false")
+    epsilon: Annotated[NotNegative, param("how near to a number another one counts as similar", start=1.0)]
+    m: Annotated[FromOne, param("one of so many rows of a class may be similar to a given one", start=3.0)]
+    relative: Annotated[bool, param("whether epsilon is a share of the number itself")] = False
 
     @classmethod
     def examples(cls) -> tuple[EpsilonMAnonymity, ...]:

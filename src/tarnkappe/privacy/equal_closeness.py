@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from tarnkappe.privacy.closeness import Closeness
@@ -11,7 +10,6 @@ from tarnkappe.privacy.exact import sql_ratio
 from tarnkappe.table import Distribution
 
 
-@dataclasses.dataclass(frozen=True)
 class EqualCloseness(Closeness):
     """t-closeness where any two different values are at distance 1.
 

@@ -7,7 +7,6 @@ that does not meet the model is suppressed as a whole.
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 
@@ -74,7 +73,6 @@ def visible_only(distribution: Distribution) -> Distribution:
     )
 
 
-@dataclasses.dataclass(frozen=True)
 class GroupModel(Model):
     """A model on the values of one or several columns within each group.
 

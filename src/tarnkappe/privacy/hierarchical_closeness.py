@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from tarnkappe.errors import HierarchyError, ParameterError
@@ -12,7 +11,6 @@ from tarnkappe.privacy.exact import sql_ratio
 from tarnkappe.table import Column, Distribution, Levels, Tuples
 
 
-@dataclasses.dataclass(frozen=True)
 class HierarchicalCloseness(Closeness):
     """t-closeness where two values are at distance h / H if they first meet at level h of H.
 

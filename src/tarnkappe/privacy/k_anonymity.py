@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, other_rows, require_whole
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, other_rows
+from tarnkappe.schema import Rows, param
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class KAnonymity(Model):
     """Every class has at least k rows (Samarati and Sweeney 1998).
 
@@ -24,10 +24,7 @@ class KAnonymity(Model):
     name = "k-anonymity"
     direction = Direction.AT_LEAST
 
-    k: int
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k)
+    k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
 
     @classmethod
     def examples(cls) -> tuple[KAnonymity, ...]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
-from tarnkappe.privacy.model import Model, require_number, require_whole
+from tarnkappe.privacy.model import Model
 from tarnkappe.privacy.value_range import ValueRange
+from tarnkappe.schema import Name, NotNegative, Rows, param
 
 
-@dataclasses.dataclass(frozen=True)
 class KEAnonymity(CompositeModel):
     """At least k numbers in every class, the largest and the smallest at least e apart (Zhang et al. 2007).
 
@@ -20,13 +20,12 @@ class KEAnonymity(CompositeModel):
 
     name = "k-e-anonymity"
 
-    k: int
-    e: float
-    column: str
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k)
-        require_number(self.name, "e", self.e, 0)
+    k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
+    e: Annotated[
+        NotNegative,
+        param("the least difference between the largest and the smallest number of a class", start=10.0),
+    ]
+    column: Annotated[Name, param("the sensitive column of numbers", kind="column")]
 
     @classmethod
     def examples(cls) -> tuple[KEAnonymity, ...]:

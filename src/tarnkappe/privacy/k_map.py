@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.exact import Exact, decimal, percents, sql_ratio
+from tarnkappe.privacy.exact import decimal, percents, sql_ratio
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.model import (
     Direction,
     Measure,
     Model,
     Monotonicity,
-    require_whole,
 )
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.schema import ExactPositiveShare, Rows, param
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
@@ -36,7 +35,6 @@ def missing_population(model: Model) -> str:
     return f"{model} compares the release with a population, and none is given: name one"
 
 
-@dataclasses.dataclass(frozen=True)
 class KMap(Model):
     """Every released class has at least k rows in the population (Sweeney 2001).
 
@@ -61,13 +59,16 @@ class KMap(Model):
     direction = Direction.AT_LEAST
     looks_beyond_release = True
 
-    k: int
-    sampling_fraction: Exact | None = None
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k)
-        if self.sampling_fraction is not None:
-            require_share(self.name, "sampling_fraction", self.sampling_fraction, above_zero=True)
+    k: Annotated[
+        Rows, param("people of the population that every class matches at least", unit="people", start=5)
+    ]
+    sampling_fraction: Annotated[
+        ExactPositiveShare | None,
+        param(
+            "the share of the population that is in the table, if there is no population table",
+            kind="share",
+        ),
+    ] = None
 
     @classmethod
     def examples(cls) -> tuple[KMap, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     SensitiveModel,
     entries_of,
-    require_number,
 )
+from tarnkappe.schema import NotNegative, param
 from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 
@@ -27,7 +27,6 @@ def table_entropy(distribution: Distribution) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-@dataclasses.dataclass(frozen=True)
 class KullbackLeiblerCloseness(SensitiveModel):
     """The sum of p |ln(p / q)| over the values of a class, divided by the entropy of the table, is at most t.
 
@@ -48,11 +47,9 @@ class KullbackLeiblerCloseness(SensitiveModel):
     name = "kullback-leibler-closeness"
     direction = Direction.AT_MOST
 
-    t: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.name, "t", self.t, 0)
+    t: Annotated[
+        NotNegative, param("the largest divergence of a class from the whole table", unit="bits", start=0.3)
+    ]
 
     @classmethod
     def examples(cls) -> tuple[KullbackLeiblerCloseness, ...]:

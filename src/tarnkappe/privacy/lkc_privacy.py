@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
 
 from tarnkappe.privacy.composite import CompositeModel
-from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Model, as_names, others
+from tarnkappe.privacy.exact import decimal
+from tarnkappe.privacy.model import Model, others
 from tarnkappe.privacy.subset_anonymity import SubsetAnonymity
-from tarnkappe.privacy.subset_confidence import SubsetConfidence
+from tarnkappe.privacy.subset_confidence import SubsetConfidence, rule_of_confidence
+from tarnkappe.schema import MOST_VALUES, ExactShare, Name, Problem, Rows, param
 
 
-@dataclasses.dataclass(frozen=True)
 class LKCPrivacy(CompositeModel):
     """Every combination of at most l quasi-identifiers is shared by k rows, no value above c among them.
 
@@ -24,15 +25,27 @@ class LKCPrivacy(CompositeModel):
 
     name = "lkc-privacy"
 
-    l: int
-    k: int
-    c: Exact
-    column: str
-    values: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    l: Annotated[
+        int,
+        param("values that the attacker knows at most of anybody", ge=1, le=1_000, unit="columns", start=2),
+    ]
+    k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
+    c: Annotated[
+        ExactShare,
+        param("the largest confidence with which a value may be concluded", kind="share", start=0.5),
+    ]
+    column: Annotated[Name, param("the sensitive column", kind="column")]
+    values: Annotated[
+        tuple[Name, ...],
+        param(
+            "the sensitive values that must not be concluded; all if none is named",
+            kind="values",
+            max_length=MOST_VALUES,
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", as_names(self.values))
-        _ = self.parts  # the parts refuse what they cannot work with
+    def rules(self) -> Iterator[Problem]:
+        yield from rule_of_confidence(self.c, self.values)
 
     @classmethod
     def examples(cls) -> tuple[LKCPrivacy, ...]:

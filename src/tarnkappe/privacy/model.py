@@ -13,16 +13,16 @@ over small lattices.
 from __future__ import annotations
 
 import dataclasses
-import difflib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.schema import MOST_NAMES, Name, Parameters, Problem, fields_of, near, param, rule, shown
 from tarnkappe.table import Classes, Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import group_codes, sort_pairs_by_group
@@ -80,8 +80,7 @@ class Monotonicity:
         return self.with_suppression if suppression else self.without_suppression
 
 
-@dataclasses.dataclass(frozen=True)
-class Model(ABC):
+class Model(Parameters, tag_field="model"):
     """A privacy model with its parameters."""
 
     name: ClassVar[str]
@@ -123,7 +122,7 @@ class Model(ABC):
         """The parameters, as a job file would give them."""
         return {
             f.name: value
-            for f in dataclasses.fields(self)
+            for f in fields_of(type(self))
             if (value := getattr(self, f.name)) is not None and value != ()
         }
 
@@ -220,21 +219,33 @@ class Model(ABC):
         return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.parameters.items())})"
 
 
-@dataclasses.dataclass(frozen=True)
-class SensitiveModel(Model):
+class GivenColumns(Model, kw_only=True):
+    """A model that may take other sensitive columns as known to the attacker."""
+
+    given: Annotated[
+        tuple[Name, ...],
+        param("other sensitive columns that the attacker knows", kind="columns", max_length=MOST_NAMES),
+    ] = ()
+
+
+class SensitiveModel(GivenColumns):
     """A model on the values of one sensitive column within each class.
 
     With `given`, the other sensitive columns named there are taken as known to the attacker: each
     class is divided by their values and every division must meet the model.
     """
 
-    column: str
-    given: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "given", as_names(self.given))
+    def rules(self) -> Iterator[Problem]:
+        """The column is not among those that are given."""
         if self.column in self.given:
-            raise ParameterError(f"{self.name}: the column '{self.column}' cannot be given to itself")
+            yield rule(
+                "model.given-to-itself",
+                "the column {column} cannot be given to itself",
+                "given",
+                column=shown(self.column),
+            )
 
     @property
     def distributions(self) -> tuple[tuple[str, ...], ...]:
@@ -265,8 +276,8 @@ class SensitiveModel(Model):
         known = [label for label, n in zip(whole.column.labels, whole.totals, strict=True) if n]
         for value in values:
             if value not in known:
-                near = difflib.get_close_matches(value, known, n=1)
-                hint = f": did you mean '{near[0]}'?" if near else ""
+                meant = near(value, known)
+                hint = f": did you mean '{meant[0]}'?" if meant else ""
                 raise ParameterError(f"{self}: the column '{self.column}' has no value '{value}'{hint}")
 
     @abstractmethod
@@ -355,22 +366,10 @@ def require_whole(model: str, parameter: str, number: object, least: int = 1) ->
     require(good, f"{model} needs a whole number {parameter} of at least {least}, not {number!r}")
 
 
-def require_share(model: str, parameter: str, number: object) -> None:
-    """Refuse anything but a number from 0 to 1."""
-    good = isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= 1
-    require(good, f"{model} needs a {parameter} from 0 to 1, not {number!r}")
-
-
 def require_number(model: str, parameter: str, number: object, least: float) -> None:
     """Refuse anything but a finite number of at least `least`."""
     good = isinstance(number, int | float) and not isinstance(number, bool) and least <= number < float("inf")
     require(good, f"{model} needs a {parameter} of at least {least:g}, not {number!r}")
-
-
-def require_positive(model: str, parameter: str, number: object) -> None:
-    """Refuse anything but a finite number above 0."""
-    good = isinstance(number, int | float) and not isinstance(number, bool) and 0 < number < float("inf")
-    require(good, f"{model} needs a {parameter} above 0, not {number!r}")
 
 
 def other_rows(number: int) -> str:

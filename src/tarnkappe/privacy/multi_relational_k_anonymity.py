@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.model import Model
 from tarnkappe.privacy.x_y_anonymity import XYAnonymity
+from tarnkappe.schema import Name, Rows, param
 
 
-@dataclasses.dataclass(frozen=True)
 class MultiRelationalKAnonymity(CompositeModel):
     """At least k different persons share every combination of quasi-identifiers (Nergiz et al. 2007).
 
@@ -21,11 +21,8 @@ class MultiRelationalKAnonymity(CompositeModel):
 
     name = "multi-relational-k-anonymity"
 
-    person: str
-    k: int
-
-    def __post_init__(self) -> None:
-        _ = self.parts  # the part refuses what it cannot work with
+    person: Annotated[Name, param("the column that names the person of each row", kind="column")]
+    k: Annotated[Rows, param("people that every class has at least", unit="people", start=5)]
 
     @classmethod
     def examples(cls) -> tuple[MultiRelationalKAnonymity, ...]:

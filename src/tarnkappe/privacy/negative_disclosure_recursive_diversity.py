@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -15,19 +15,15 @@ from tarnkappe.privacy.model import (
     Model,
     Monotonicity,
     SensitiveModel,
-    as_names,
     literal,
-    require,
-    require_positive,
-    require_whole,
 )
 from tarnkappe.privacy.positive_disclosure_recursive_diversity import PositiveDisclosureRecursiveDiversity
+from tarnkappe.schema import MOST_VALUES, Name, Positive, Problem, param, rule
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class NegativeDisclosureRecursiveDiversity(SensitiveModel):
     """Positive-disclosure-recursive (c1,l)-diversity in which some values cannot be ruled out.
 
@@ -38,34 +34,47 @@ class NegativeDisclosureRecursiveDiversity(SensitiveModel):
     Two parts that each have at least c2 percent of a value have as much of it together, so both parts
     survive merging. Every class has all the values that must not be excluded, hence at least as many
     distinct values; and if one of them is not harmless, also the l values of the positive part.
-
-    Attributes:
-        harmless: the values that may be disclosed.
-        must_not_be_excluded: the values of which nobody may be known not to have them.
     """
 
     name = "negative-disclosure-recursive-diversity"
     direction = Direction.AT_LEAST
 
-    c1: float
-    c2: float
-    l: int
-    harmless: tuple[str, ...] = ()
-    must_not_be_excluded: tuple[str, ...] = ()
+    c1: Annotated[Positive, param("times the rest that the most frequent value stays below", start=3.0)]
+    c2: Annotated[
+        Positive,
+        param(
+            "percent of a class that each value of must_not_be_excluded has at least",
+            unit="percent",
+            start=3.0,
+        ),
+    ]
+    l: Annotated[
+        int,
+        param("place from which counts are added up to the rest", ge=2, le=1_000_000, unit="values", start=3),
+    ]
+    harmless: Annotated[
+        tuple[Name, ...], param("the values that may be disclosed", kind="values", max_length=MOST_VALUES)
+    ] = ()
+    must_not_be_excluded: Annotated[
+        tuple[Name, ...],
+        param(
+            "the values of which nobody may be known not to have them", kind="values", max_length=MOST_VALUES
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "harmless", as_names(self.harmless))
-        object.__setattr__(self, "must_not_be_excluded", as_names(self.must_not_be_excluded))
-        require_positive(self.name, "c1", self.c1)
-        require_positive(self.name, "c2 (in percent)", self.c2)
-        require_whole(self.name, "l", self.l, 2)
+    def rules(self) -> Iterator[Problem]:
+        yield from super().rules()
         values = len(set(self.must_not_be_excluded))
-        require(values > 0, f"{self.name} needs at least one value in must_not_be_excluded")
-        require(
-            decimal(self.c2) * values <= 100,
-            f"{self.name}: {values} values cannot make up at least {self.c2:g} percent each",
-        )
+        if not values:
+            yield rule("model.no-values", "at least one value is needed", "must_not_be_excluded")
+        if decimal(self.c2) * values > 100:
+            yield rule(
+                "model.more-than-all",
+                "{values} values cannot make up at least {c2} percent each",
+                "c2",
+                values=values,
+                c2=f"{self.c2:g}",
+            )
 
     @classmethod
     def examples(cls) -> tuple[NegativeDisclosureRecursiveDiversity, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -19,9 +18,8 @@ from tarnkappe.privacy.model import (
     Model,
     Monotonicity,
     require,
-    require_number,
-    require_positive,
 )
+from tarnkappe.schema import NotNegative, Positive, param
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
@@ -36,7 +34,6 @@ def safe_size(gain: float, cost: float) -> int:
     return math.ceil(decimal(gain) / decimal(cost))
 
 
-@dataclasses.dataclass(frozen=True)
 class NoAttack(Model):
     """A rational attacker leaves the release alone: no row is worth the attack (Wan et al. 2015).
 
@@ -47,12 +44,10 @@ class NoAttack(Model):
 
     direction = Direction.AT_MOST
 
-    adversary_gain: float
-    adversary_cost: float
-
-    def __post_init__(self) -> None:
-        require_number(self.name, "adversary_gain", self.adversary_gain, 0)
-        require_positive(self.name, "adversary_cost", self.adversary_cost)
+    adversary_gain: Annotated[
+        NotNegative, param("what an attacker gains from one person", unit="money", start=300.0)
+    ]
+    adversary_cost: Annotated[Positive, param("what an attack on one person costs", unit="money", start=4.0)]
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -90,7 +85,6 @@ class NoAttack(Model):
         )
 
 
-@dataclasses.dataclass(frozen=True)
 class ProsecutorNoAttack(NoAttack):
     """The attacker knows that his victim is in the release and guesses among the rows of a class."""
 
@@ -120,7 +114,6 @@ class ProsecutorNoAttack(NoAttack):
         return f"SELECT class, {self.sql_payout('size')} FROM classes"
 
 
-@dataclasses.dataclass(frozen=True)
 class JournalistNoAttack(NoAttack):
     """The attacker does not know who is in the release and guesses among the population of a class."""
 

@@ -16,7 +16,6 @@ from tarnkappe.table.grouping import Codes, Counts
 Numbers = npt.NDArray[np.float64]
 
 
-@dataclasses.dataclass(frozen=True)
 class NumericModel(SensitiveModel):
     """A model on one sensitive column of numbers (or dates); missing values are no numbers."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Model, other_rows, require_whole
+from tarnkappe.privacy.model import Model, other_rows
+from tarnkappe.schema import Name, Rows, param
 
 
-@dataclasses.dataclass(frozen=True)
 class PSensitiveKAnonymity(CompositeModel):
     """Every class has at least k rows and at least p values of the sensitive column (Truta and Vinay 2006).
 
@@ -20,13 +20,18 @@ class PSensitiveKAnonymity(CompositeModel):
 
     name = "p-sensitive-k-anonymity"
 
-    k: int
-    p: int
-    column: str
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k)
-        require_whole(self.name, "p", self.p)
+    k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
+    p: Annotated[
+        int,
+        param(
+            "different sensitive values that every class has at least",
+            ge=1,
+            le=1_000_000,
+            unit="values",
+            start=3,
+        ),
+    ]
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
     @classmethod
     def examples(cls) -> tuple[PSensitiveKAnonymity, ...]:

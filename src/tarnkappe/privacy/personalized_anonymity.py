@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, literal, require
-from tarnkappe.privacy.shares import quotients, ratios_at_most, require_share
+from tarnkappe.privacy.exact import decimal, sql_ratio
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, literal
+from tarnkappe.privacy.shares import quotients, ratios_at_most
 from tarnkappe.privacy.verify import class_of, text
+from tarnkappe.schema import MOST_VALUES, ExactShare, Name, Problem, Text, param, rule
 from tarnkappe.table import MISSING, SUPPRESSED, Classes, Column, Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts, sum_by_group
 
 
-@dataclasses.dataclass(frozen=True)
 class PersonalizedAnonymity(Model):
     """Nobody's sensitive value is inferred to lie under her guarding node with more than a bound.
 
@@ -37,15 +37,21 @@ class PersonalizedAnonymity(Model):
     name = "personalized-anonymity"
     direction = Direction.AT_MOST
 
-    column: str
-    guard: str
-    p: Exact
-    nodes: Mapping[str, str] = dataclasses.field(default_factory=dict, kw_only=True, hash=False)
+    column: Annotated[Name, param("the sensitive column", kind="column")]
+    guard: Annotated[Name, param("the column with everybody's guarding node", kind="column")]
+    p: Annotated[ExactShare, param("the largest probability of a breach", kind="share", start=0.5)]
+    nodes: Annotated[
+        Mapping[Text, Text],
+        param(
+            "what a guarding node stands for, where its column calls it by another name",
+            kind="values",
+            max_length=MOST_VALUES,
+        ),
+    ] = {}
 
-    def __post_init__(self) -> None:
-        require_share(self.name, "p", self.p)
-        require(self.column != self.guard, f"{self.name}: the guarding nodes need a column of their own")
-        object.__setattr__(self, "nodes", dict(self.nodes))
+    def rules(self) -> Iterator[Problem]:
+        if self.column == self.guard:
+            yield rule("model.guard-is-column", "the guarding nodes need a column of their own", "guard")
 
     @classmethod
     def examples(cls) -> tuple[PersonalizedAnonymity, ...]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Direction, Monotonicity, require, require_whole
+from tarnkappe.privacy.exact import decimal
+from tarnkappe.privacy.model import Direction, Monotonicity, require
 from tarnkappe.privacy.population_estimators import Estimator, population_uniques
-from tarnkappe.privacy.shares import require_share
 from tarnkappe.privacy.table_model import TableModel
+from tarnkappe.schema import ExactPositiveShare, ExactShare, Problem, Rows, param, rule
 from tarnkappe.table import Tuples
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class PopulationUniqueness(TableModel):
     """The estimated share of the population that is unique in it is at most the threshold.
 
@@ -34,25 +32,22 @@ class PopulationUniqueness(TableModel):
     direction = Direction.AT_MOST
     looks_beyond_release = True
 
-    threshold: Exact
-    estimator: Estimator = Estimator.DANKAR
-    population_size: int | None = dataclasses.field(default=None, kw_only=True)
-    sampling_fraction: Exact | None = dataclasses.field(default=None, kw_only=True)
+    threshold: Annotated[
+        ExactShare,
+        param("the largest share of people who are unique in the population", kind="share", start=0.05),
+    ]
+    estimator: Annotated[Estimator, param("how the number of unique people is estimated")] = Estimator.DANKAR
+    population_size: Annotated[Rows | None, param("how many people the population has", unit="people")] = None
+    sampling_fraction: Annotated[
+        ExactPositiveShare | None,
+        param("the share of the population that is in the table", kind="share", start=0.01),
+    ] = None
 
-    def __post_init__(self) -> None:
-        require_share(self.name, "threshold", self.threshold)
-        if self.estimator not in list(Estimator):
-            known = ", ".join(Estimator)
-            raise ParameterError(f"{self.name}: unknown estimator '{self.estimator}': use {known}")
-        object.__setattr__(self, "estimator", Estimator(self.estimator))
-        require(
-            (self.population_size is None) != (self.sampling_fraction is None),
-            f"{self.name} needs either the population_size or the sampling_fraction",
-        )
-        if self.population_size is not None:
-            require_whole(self.name, "population_size", self.population_size)
-        if self.sampling_fraction is not None:
-            require_share(self.name, "sampling_fraction", self.sampling_fraction, above_zero=True)
+    def rules(self) -> Iterator[Problem]:
+        if (self.population_size is None) == (self.sampling_fraction is None):
+            yield rule(
+                "model.population-size", "either the population_size or the sampling_fraction is needed"
+            )
 
     @classmethod
     def examples(cls) -> tuple[PopulationUniqueness, ...]:

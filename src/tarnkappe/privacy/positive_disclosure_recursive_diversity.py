@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.privacy.model import Model, as_names
+from tarnkappe.privacy.model import Model
 from tarnkappe.privacy.recursive_diversity import RecursiveDiversity, sql_odds
+from tarnkappe.schema import MOST_VALUES, Name, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class PositiveDisclosureRecursiveDiversity(RecursiveDiversity):
     """Recursive (c,l)-diversity for all values but the harmless ones (Machanavajjhala et al. 2006).
 
@@ -27,18 +27,18 @@ class PositiveDisclosureRecursiveDiversity(RecursiveDiversity):
     less than c times the rest that remains when s and any l - 2 other values are taken away. A union has
     n(s) = n1(s) + n2(s), and its rest is at least the sum of the rests; where a part lacks s, 0 is at
     most c times its rest. So the model survives merging.
-
-    Attributes:
-        harmless: the values that may be disclosed; a missing value is '(missing)'.
     """
 
     name = "positive-disclosure-recursive-diversity"
 
-    harmless: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "harmless", as_names(self.harmless))
+    harmless: Annotated[
+        tuple[Name, ...],
+        param(
+            "the values that may be disclosed; a missing value is '(missing)'",
+            kind="values",
+            max_length=MOST_VALUES,
+        ),
+    ] = ()
 
     @classmethod
     def examples(cls) -> tuple[PositiveDisclosureRecursiveDiversity, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -20,11 +19,10 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     literal,
     require,
-    require_number,
-    require_positive,
 )
 from tarnkappe.privacy.no_attack import safe_size
 from tarnkappe.privacy.verify import class_of, text
+from tarnkappe.schema import NotNegative, Positive, param
 from tarnkappe.table import Classes, Column, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
@@ -57,7 +55,6 @@ def information_loss(classes: Classes) -> Measure:
     return lost / most if most > 0 else lost
 
 
-@dataclasses.dataclass(frozen=True)
 class Profitability(Model):
     """Publishing a row of every released class pays more than nothing (Wan et al. 2015).
 
@@ -72,16 +69,18 @@ class Profitability(Model):
     direction = Direction.MORE_THAN
     measures_labels = True
 
-    publisher_benefit: float
-    publisher_loss: float
-    adversary_gain: float
-    adversary_cost: float
-
-    def __post_init__(self) -> None:
-        require_positive(self.name, "publisher_benefit", self.publisher_benefit)
-        require_number(self.name, "publisher_loss", self.publisher_loss, 0)
-        require_number(self.name, "adversary_gain", self.adversary_gain, 0)
-        require_number(self.name, "adversary_cost", self.adversary_cost, 0)
+    publisher_benefit: Annotated[
+        Positive, param("what the release of one untouched row is worth", unit="money", start=1200.0)
+    ]
+    publisher_loss: Annotated[
+        NotNegative, param("what an attack on one person costs the publisher", unit="money", start=300.0)
+    ]
+    adversary_gain: Annotated[
+        NotNegative, param("what an attacker gains from one person", unit="money", start=300.0)
+    ]
+    adversary_cost: Annotated[
+        NotNegative, param("what an attack on one person costs the attacker", unit="money", start=4.0)
+    ]
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
@@ -161,7 +160,6 @@ class Profitability(Model):
             FROM priced"""
 
 
-@dataclasses.dataclass(frozen=True)
 class ProsecutorProfitability(Profitability):
     """The attacker knows that his victim is in the release and guesses among the rows of a class."""
 
@@ -181,7 +179,6 @@ class ProsecutorProfitability(Profitability):
         return self.sql_payout(quasi_identifiers, "size")
 
 
-@dataclasses.dataclass(frozen=True)
 class JournalistProfitability(Profitability):
     """The attacker does not know who is in the release and guesses among the population of a class."""
 

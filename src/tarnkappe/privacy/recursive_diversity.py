@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,8 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     SensitiveModel,
     literal,
-    require_positive,
-    require_whole,
 )
+from tarnkappe.schema import Positive, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Codes, Counts
@@ -82,7 +81,6 @@ def sql_odds(harmless: Sequence[str], c: float, l: int) -> str:
         FROM summed"""
 
 
-@dataclasses.dataclass(frozen=True)
 class RecursiveDiversity(SensitiveModel):
     """In every class r1 < c (rl + ... + rd), with the counts of its d values in descending order.
 
@@ -107,13 +105,11 @@ class RecursiveDiversity(SensitiveModel):
     name = "recursive-diversity"
     direction = Direction.LESS_THAN
 
-    c: float
-    l: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(self.name, "c", self.c)
-        require_whole(self.name, "l", self.l, 2)
+    c: Annotated[Positive, param("times the rest that the most frequent value stays below", start=3.0)]
+    l: Annotated[
+        int,
+        param("place from which counts are added up to the rest", ge=2, le=1_000_000, unit="values", start=3),
+    ]
 
     @classmethod
     def examples(cls) -> tuple[RecursiveDiversity, ...]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.exact import decimal, sql_ratio
 from tarnkappe.privacy.model import Direction, Monotonicity
-from tarnkappe.privacy.shares import require_share
 from tarnkappe.privacy.table_model import TableModel
+from tarnkappe.schema import ExactShare, param
 from tarnkappe.table.grouping import Counts
 
 
-@dataclasses.dataclass(frozen=True)
 class SampleUniqueness(TableModel):
     """The share of the released rows that nobody else looks like is at most the threshold.
 
@@ -29,10 +28,9 @@ class SampleUniqueness(TableModel):
     name = "sample-uniqueness"
     direction = Direction.AT_MOST
 
-    threshold: Exact
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "threshold", self.threshold)
+    threshold: Annotated[
+        ExactShare, param("the largest share of rows that are unique", kind="share", start=0.0)
+    ]
 
     @classmethod
     def examples(cls) -> tuple[SampleUniqueness, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require_number
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
 from tarnkappe.privacy.numeric_model import ClassNumbers, NumericModel
+from tarnkappe.schema import NotNegative, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -40,7 +41,6 @@ def squared_error(numbers: Sequence[tuple[Fraction, int]]) -> Fraction:
     return sum((x * x * n for x, n in numbers), zero) - sum((x * n for x, n in numbers), zero) ** 2 / total
 
 
-@dataclasses.dataclass(frozen=True)
 class SquaredErrorDiversity(NumericModel):
     """In every class the squared distances of the numbers from their mean sum to at least `error`.
 
@@ -54,11 +54,9 @@ class SquaredErrorDiversity(NumericModel):
     name = "squared-error-diversity"
     direction = Direction.AT_LEAST
 
-    error: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.name, "error", self.error, 0)
+    error: Annotated[
+        NotNegative, param("the least squared error of whoever guesses the numbers of a class", start=10.0)
+    ]
 
     @classmethod
     def examples(cls) -> tuple[SquaredErrorDiversity, ...]:

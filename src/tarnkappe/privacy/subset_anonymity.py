@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.privacy.column_subsets import column_subsets, subset_groups
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, Scope, others, require_whole
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, Scope, others
 from tarnkappe.privacy.verify import class_of
+from tarnkappe.schema import Rows, param
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import sum_by_group
 
 
-@dataclasses.dataclass(frozen=True)
 class SubsetAnonymity(Model):
     """Every combination of values of at most l quasi-identifiers that occurs, occurs at least k times.
 
@@ -36,12 +36,11 @@ class SubsetAnonymity(Model):
     direction = Direction.AT_LEAST
     scope = Scope.GROUP
 
-    l: int
-    k: int
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "l", self.l)
-        require_whole(self.name, "k", self.k)
+    l: Annotated[
+        int,
+        param("values that the attacker knows at most of anybody", ge=1, le=1_000, unit="columns", start=2),
+    ]
+    k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
 
     @classmethod
     def examples(cls) -> tuple[SubsetAnonymity, ...]:

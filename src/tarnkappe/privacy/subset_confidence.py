@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -18,25 +18,28 @@ from tarnkappe.privacy.model import (
     Model,
     Monotonicity,
     Scope,
-    as_names,
     literal,
-    require_whole,
 )
 from tarnkappe.privacy.shares import (
     SHARES_OF_MERGED_GROUPS,
     codes_of,
     every_share_at_most,
     largest_share,
-    require_share,
 )
 from tarnkappe.privacy.subset_anonymity import SubsetAnonymity
 from tarnkappe.privacy.verify import class_of, text
+from tarnkappe.schema import MOST_VALUES, ExactShare, Name, Problem, param, rule
 from tarnkappe.table import SUPPRESSED, Classes, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Grouping
 
 
-@dataclasses.dataclass(frozen=True)
+def rule_of_confidence(c: Exact, values: tuple[str, ...]) -> Iterator[Problem]:
+    """Nothing at all can be concluded only where some values are named."""
+    if not values and decimal(c) == 0:
+        yield rule("subset-confidence.c", "a confidence above 0 is needed unless values are named", "c")
+
+
 class SubsetConfidence(Model):
     """For every combination of at most l quasi-identifiers, no sensitive value has a share above c.
 
@@ -56,15 +59,26 @@ class SubsetConfidence(Model):
     direction = Direction.AT_MOST
     scope = Scope.GROUP
 
-    l: int
-    c: Exact
-    column: str
-    values: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    l: Annotated[
+        int,
+        param("values that the attacker knows at most of anybody", ge=1, le=1_000, unit="columns", start=2),
+    ]
+    c: Annotated[
+        ExactShare,
+        param("the largest confidence with which a value may be concluded", kind="share", start=0.5),
+    ]
+    column: Annotated[Name, param("the sensitive column", kind="column")]
+    values: Annotated[
+        tuple[Name, ...],
+        param(
+            "the sensitive values that must not be concluded; all if none is named",
+            kind="values",
+            max_length=MOST_VALUES,
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", as_names(self.values))
-        require_whole(self.name, "l", self.l)
-        require_share(self.name, "c", self.c, above_zero=not self.values)
+    def rules(self) -> Iterator[Problem]:
+        yield from rule_of_confidence(self.c, self.values)
 
     @classmethod
     def examples(cls) -> tuple[SubsetConfidence, ...]:

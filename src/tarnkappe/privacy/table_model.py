@@ -7,7 +7,6 @@ columns nor that of the rows decides.
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 
 import numpy as np
@@ -26,7 +25,6 @@ def smallest_first(classes: Classes, kept: Mask) -> Counts:
     return order[kept[order]]
 
 
-@dataclasses.dataclass(frozen=True)
 class TableModel(Model):
     """A model on the sizes of all released classes. A release without any class meets it.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
-from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.exact import decimal, sql_ratio
 from tarnkappe.privacy.model import (
     Direction,
     Measure,
@@ -16,20 +16,18 @@ from tarnkappe.privacy.model import (
     Monotonicity,
     SensitiveModel,
     literal,
-    require,
 )
 from tarnkappe.privacy.shares import (
     counts_of,
     quotients,
     ratios_at_least,
     ratios_at_most,
-    require_share,
 )
+from tarnkappe.schema import MOST_VALUES, ExactShare, Name, Problem, param, rule, shown
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class ValueCloseness(SensitiveModel):
     """In every class the share of each bounded value lies between its lower and its upper bound.
 
@@ -45,22 +43,26 @@ class ValueCloseness(SensitiveModel):
     name = "value-closeness"
     direction = Direction.AT_MOST
 
-    bounds: Mapping[str, tuple[Exact, Exact]] = dataclasses.field(hash=False)
+    bounds: Annotated[
+        Mapping[Name, tuple[ExactShare, ExactShare]],
+        param(
+            "for each sensitive value, the least and the largest share that it may have in a class",
+            kind="values",
+            min_length=1,
+            max_length=MOST_VALUES,
+        ),
+    ]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "bounds", {value: tuple(pair) for value, pair in self.bounds.items()})
-        require(bool(self.bounds), f"{self.name} needs the bounds of at least one value")
-        for value, pair in self.bounds.items():
-            require(len(pair) == 2, f"{self.name} needs a lower and an upper bound of '{value}'")
-            require_share(self.name, f"lower bound of '{value}'", pair[0])
-            require_share(self.name, f"upper bound of '{value}'", pair[1])
-            require(
-                decimal(pair[0]) <= decimal(pair[1]),
-                f"{self.name}: the lower bound of '{value}' is above its upper bound",
-            )
+    def rules(self) -> Iterator[Problem]:
+        yield from super().rules()
+        for value, (lower, upper) in self.bounds.items():
+            if decimal(lower) > decimal(upper):
+                template = "the lower bound is above the upper bound"
+                yield rule("value-closeness.order", template, "bounds", value)
         least = sum(decimal(lower) for lower, _ in self.bounds.values())
-        require(least <= 1, f"{self.name}: the lower bounds sum to {least}, which is more than 1")
+        if least > 1:
+            template = "the lower bounds sum to {least}, which is more than 1"
+            yield rule("value-closeness.sum", template, "bounds", least=shown(float(least)))
 
     @classmethod
     def examples(cls) -> tuple[ValueCloseness, ...]:

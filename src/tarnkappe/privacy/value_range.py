@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, require_number
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
 from tarnkappe.privacy.numeric_model import ClassNumbers, NumericModel
+from tarnkappe.schema import NotNegative, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class ValueRange(NumericModel):
     """In every class the largest and the smallest number differ by at least e.
 
@@ -25,11 +25,10 @@ class ValueRange(NumericModel):
     name = "value-range"
     direction = Direction.AT_LEAST
 
-    e: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_number(self.name, "e", self.e, 0)
+    e: Annotated[
+        NotNegative,
+        param("the least difference between the largest and the smallest number of a class", start=10.0),
+    ]
 
     @classmethod
     def examples(cls) -> tuple[ValueRange, ...]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from tarnkappe.privacy.equal_closeness import EqualCloseness
 
 
-@dataclasses.dataclass(frozen=True)
 class VariationalCloseness(EqualCloseness):
     """t-closeness with the variational distance, half the sum of |p - q| over all values.
 

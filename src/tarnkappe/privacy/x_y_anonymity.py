@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -15,15 +15,13 @@ from tarnkappe.privacy.model import (
     Measure,
     Model,
     Monotonicity,
-    as_names,
     require,
-    require_whole,
 )
+from tarnkappe.schema import MOST_NAMES, Name, Problem, Rows, param, rule
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class XYAnonymity(GroupModel):
     """At least k different values of the columns `y` for every value of the columns `x` (Wang and Fung 2006).
 
@@ -37,15 +35,29 @@ class XYAnonymity(GroupModel):
     name = "x-y-anonymity"
     direction = Direction.AT_LEAST
 
-    y: tuple[str, ...]
-    k: int
-    x: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    y: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns of which a class must have several values",
+            kind="columns",
+            min_length=1,
+            max_length=MOST_NAMES,
+        ),
+    ]
+    k: Annotated[
+        Rows, param("different values of y that every group of x has at least", unit="values", start=5)
+    ]
+    x: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns that form the groups; all quasi-identifiers if none is named",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "x", as_names(self.x))
-        object.__setattr__(self, "y", as_names(self.y))
-        require_disjoint(self.name, self.x, self.y)
-        require_whole(self.name, "k", self.k)
+    def rules(self) -> Iterator[Problem]:
+        yield from rules_of_two_sides(self.x, self.y)
 
     @classmethod
     def examples(cls) -> tuple[XYAnonymity, ...]:
@@ -101,12 +113,10 @@ class XYAnonymity(GroupModel):
             SELECT class, count(*) AS value, count(*) >= {self.k} AS holds FROM counts GROUP BY class"""
 
 
-def require_disjoint(model: str, x: tuple[str, ...], y: tuple[str, ...]) -> None:
-    """Refuse empty Y, repeated columns, and columns in both X and Y."""
-    require(bool(y), f"{model} needs at least one column y whose values are protected")
-    require(
-        len({*x, *y}) == len(x) + len(y), f"{model} needs different columns in x and y, each of them once"
-    )
+def rules_of_two_sides(x: tuple[str, ...], y: tuple[str, ...]) -> Iterator[Problem]:
+    """No column is repeated, and none is in both X and Y."""
+    if len({*x, *y}) != len(x) + len(y):
+        yield rule("model.x-and-y", "different columns are needed in x and y, each of them once", "y")
 
 
 def quoted(names: tuple[str, ...]) -> str:

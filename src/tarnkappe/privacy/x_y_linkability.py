@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from tarnkappe.privacy.exact import Exact, decimal, sql_ratio
+from tarnkappe.privacy.exact import decimal, sql_ratio
 from tarnkappe.privacy.group_model import GroupModel
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, as_names
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
 from tarnkappe.privacy.shares import (
     SHARES_OF_MERGED_GROUPS,
     every_share_at_most,
     largest_share,
-    require_share,
 )
-from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, require_disjoint
+from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, rules_of_two_sides
+from tarnkappe.schema import MOST_NAMES, ExactPositiveShare, Name, Problem, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class XYLinkability(GroupModel):
     """The share of every value of `y` among the rows with the same `x` is at most p (Wang and Fung 2006).
 
@@ -35,15 +34,32 @@ class XYLinkability(GroupModel):
     name = "x-y-linkability"
     direction = Direction.AT_MOST
 
-    y: tuple[str, ...]
-    p: Exact
-    x: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    y: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns of which a class must have several values",
+            kind="columns",
+            min_length=1,
+            max_length=MOST_NAMES,
+        ),
+    ]
+    p: Annotated[
+        ExactPositiveShare,
+        param(
+            "the largest confidence with which values of y may be concluded from x", kind="share", start=0.5
+        ),
+    ]
+    x: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns that form the groups; all quasi-identifiers if none is named",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "x", as_names(self.x))
-        object.__setattr__(self, "y", as_names(self.y))
-        require_disjoint(self.name, self.x, self.y)
-        require_share(self.name, "p", self.p, above_zero=True)
+    def rules(self) -> Iterator[Problem]:
+        yield from rules_of_two_sides(self.x, self.y)
 
     @classmethod
     def examples(cls) -> tuple[XYLinkability, ...]:

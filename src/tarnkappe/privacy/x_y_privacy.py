@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
 
 from tarnkappe.privacy.composite import CompositeModel
-from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Model, as_names
-from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted
+from tarnkappe.privacy.exact import decimal
+from tarnkappe.privacy.model import Model
+from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, rules_of_two_sides
 from tarnkappe.privacy.x_y_linkability import XYLinkability
+from tarnkappe.schema import MOST_NAMES, ExactPositiveShare, Name, Problem, Rows, param
 
 
-@dataclasses.dataclass(frozen=True)
 class XYPrivacy(CompositeModel):
     """Every value of `x` has at least k values of `y`, none with a share above p (Wang and Fung 2006).
 
@@ -21,15 +22,35 @@ class XYPrivacy(CompositeModel):
 
     name = "x-y-privacy"
 
-    y: tuple[str, ...]
-    k: int
-    p: Exact
-    x: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    y: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns of which a class must have several values",
+            kind="columns",
+            min_length=1,
+            max_length=MOST_NAMES,
+        ),
+    ]
+    k: Annotated[
+        Rows, param("different values of y that every group of x has at least", unit="values", start=5)
+    ]
+    p: Annotated[
+        ExactPositiveShare,
+        param(
+            "the largest confidence with which values of y may be concluded from x", kind="share", start=0.5
+        ),
+    ]
+    x: Annotated[
+        tuple[Name, ...],
+        param(
+            "the columns that form the groups; all quasi-identifiers if none is named",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "x", as_names(self.x))
-        object.__setattr__(self, "y", as_names(self.y))
-        _ = self.parts  # the parts refuse what they cannot work with
+    def rules(self) -> Iterator[Problem]:
+        yield from rules_of_two_sides(self.x, self.y)
 
     @classmethod
     def examples(cls) -> tuple[XYPrivacy, ...]:

@@ -13,9 +13,9 @@ from tarnkappe.recoding.recode import Recoded, Suppression, Treatment, recode, r
 from tarnkappe.recoding.regions import Regions
 from tarnkappe.recoding.slicing import Slicing
 from tarnkappe.recoding.stochastic import Stochastic
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-METHODS: Registry[Method] = Registry(
+METHODS: Family[Method] = Family(
     "method",
     Regions,
     Mondrian,
@@ -26,7 +26,7 @@ METHODS: Registry[Method] = Registry(
     MinGen,
 )
 
-BUCKETIZATIONS: Registry[Bucketization] = Registry("bucketization", Anatomy, Slicing)
+BUCKETIZATIONS: Family[Bucketization] = Family("bucketization", Anatomy, Slicing)
 
 __all__ = [
     "BUCKETIZATIONS",

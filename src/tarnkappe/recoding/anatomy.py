@@ -7,8 +7,8 @@ has the exact quasi-identifiers of a person, though, sees that she is in the tab
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import duckdb
 import numpy as np
@@ -27,6 +27,7 @@ from tarnkappe.recoding.judging import (
     require_sensitive,
 )
 from tarnkappe.recoding.method import Bucketization, Buckets
+from tarnkappe.schema import Rows, param
 from tarnkappe.table import Role, Table, Tuples
 from tarnkappe.table.encoding import Codes, Progress
 
@@ -34,13 +35,8 @@ QUASI_IDENTIFIERS, SENSITIVE = "quasi-identifiers", "sensitive"
 """The names of the two tables."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Anatomy(Bucketization):
-    """Publish exact quasi-identifiers and, group by group, the sensitive values.
-
-    Attributes:
-        group_size: how many rows a group has at least; without it, what the models demand.
-    """
+class Anatomy(Bucketization, kw_only=True):
+    """Publish exact quasi-identifiers and, group by group, the sensitive values."""
 
     name = "anatomy"
     summary = (
@@ -51,7 +47,10 @@ class Anatomy(Bucketization):
 
     table_names = (QUASI_IDENTIFIERS, SENSITIVE)
 
-    group_size: int | None = None
+    group_size: Annotated[
+        Rows | None,
+        param("how many rows a group has at least; without it, what the models demand", unit="rows"),
+    ] = None
 
     def check(self, problem: Problem) -> None:
         """Refuse what two tables cannot promise."""

@@ -16,32 +16,23 @@ would suppress classes that are large enough.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from tarnkappe.errors import ColumnError, NoSolutionError
 from tarnkappe.lattice import Evaluation, Problem
-from tarnkappe.privacy.model import require_share, require_whole
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.recode import Treatment, recode
+from tarnkappe.schema import MANY_ROWS, MOST_NAMES, Name, Share, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Progress
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Datafly(Method):
-    """The greedy method of Sweeney (1997).
-
-    Attributes:
-        change_weights: how willingly a column is changed, from 0 (never) to 1; those not named have 1.
-        linking_weights: how likely a column helps to link rows to people, from 0 to 1; those not named have
-            1. Both weights are factors of the number of labels by which the next column is chosen. They
-            cannot break a promise: whatever is chosen, every class is checked.
-        outliers: how many rows may be suppressed within the suppression limit; without it, as many as the
-            smallest class must have.
-    """
+class Datafly(Method, kw_only=True):
+    """The greedy method of Sweeney (1997)."""
 
     name = "datafly"
     summary = (
@@ -51,16 +42,29 @@ class Datafly(Method):
     keeps_level_limits = True
     one_node = True
 
-    change_weights: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
-    linking_weights: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
-    outliers: int | None = None
-
-    def __post_init__(self) -> None:
-        for kind in ("change_weights", "linking_weights"):
-            for column, weight in getattr(self, kind).items():
-                require_share(self.name, f"{kind}.{column}", weight)
-        if self.outliers is not None:
-            require_whole(self.name, "outliers", self.outliers, 0)
+    change_weights: Annotated[
+        Mapping[Name, Share],
+        param(
+            "how willingly a column is changed, from 0 (never) to 1; those not named have 1",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = {}
+    linking_weights: Annotated[
+        Mapping[Name, Share],
+        param(
+            "how likely a column helps to link rows to people, from 0 to 1; those not named have 1",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = {}
+    outliers: Annotated[
+        Annotated[int, Meta(ge=0, le=MANY_ROWS)] | None,
+        param(
+            "how many rows may be suppressed within the limit; without it, as many as a class must have",
+            unit="rows",
+        ),
+    ] = None
 
     def check(self, problem: Problem) -> None:
         """Refuse also weights of columns that there are not."""

@@ -11,10 +11,10 @@ The search starts from good value sets (`climbing.py`): the better the best one 
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import os
 from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import Problem
 from tarnkappe.recoding.climbing import Standing
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.patience import Patience, patience, require_seconds
+from tarnkappe.recoding.patience import Patience, patience
 from tarnkappe.recoding.set_enumeration import Best, Masks, explore, new_stack
 from tarnkappe.recoding.value_sets import ValueSets, require_sizes_only, value_sets
+from tarnkappe.schema import Seconds, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts, Progress
@@ -37,13 +38,8 @@ MOST_CLIMBS, CLIMBED_CELLS, VALUES_A_CLIMB = 16, 400_000, 8
 """How often the search climbs before it starts: less often on large tables and where values are few."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class KOptimize(Method):
-    """Optimal single-dimension partitioning (Bayardo and Agrawal 2005).
-
-    Attributes:
-        seconds: when to stop with the best value set found so far; without it, when it is proven optimal.
-    """
+class KOptimize(Method, kw_only=True):
+    """Optimal single-dimension partitioning (Bayardo and Agrawal 2005)."""
 
     name = "k-optimize"
     summary = (
@@ -53,10 +49,10 @@ class KOptimize(Method):
     )
     keeps_level_limits = True
 
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        require_seconds(self.name, self.seconds)
+    seconds: Annotated[
+        Seconds | None,
+        param("when to stop with the best result so far; without it, never", kind="seconds", unit="seconds"),
+    ] = None
 
     def check(self, problem: Problem) -> None:
         """Refuse also models for which the bounds do not hold."""

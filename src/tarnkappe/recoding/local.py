@@ -26,6 +26,7 @@ from tarnkappe.privacy import DifferentialPrivacy, Model, protect, satisfied
 from tarnkappe.privacy.verify import Verification
 from tarnkappe.recoding.recode import Treatment, write
 from tarnkappe.recoding.written import Parts, split
+from tarnkappe.schema import replace
 from tarnkappe.table import State, Tuples
 from tarnkappe.table.classes import Mask, release_everything
 from tarnkappe.table.encoding import Progress
@@ -200,7 +201,7 @@ class _Run:
             raise _StoppedError
         if search.seconds is not None:
             remaining = search.seconds - (time.monotonic() - self._started)
-            search = dataclasses.replace(search, seconds=max(remaining, 1e-9))
+            search = replace(search, seconds=max(remaining, 1e-9))
         try:
             share = min(1.0, (limit + 0.5) / tuples.num_rows)  # of which the whole rows are the limit
             part = dataclasses.replace(problem, tuples=tuples, suppression_limit=share if limit else 0.0)

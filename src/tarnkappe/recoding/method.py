@@ -17,7 +17,7 @@ original value of its row. Give `Written` the `extents` that you know, or losses
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
@@ -30,6 +30,7 @@ from tarnkappe.lattice import Problem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import DifferentialPrivacy
 from tarnkappe.recoding.written import Written
+from tarnkappe.schema import Parameters
 from tarnkappe.table import Table, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Progress
@@ -59,8 +60,7 @@ class Recoding:
     levels: Mapping[str, int] | None = None
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Method(ABC):
+class Method(Parameters, tag_field="algorithm", kw_only=True):
     """A publishing method; its fields are the parameters of a job file."""
 
     name: ClassVar[str]
@@ -130,8 +130,7 @@ class Buckets:
     accepts: tuple[str, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Bucketization(ABC):
+class Bucketization(Parameters, tag_field="algorithm", kw_only=True):
     """A method whose release is tables of its own; its fields are the parameters of a job file."""
 
     name: ClassVar[str]

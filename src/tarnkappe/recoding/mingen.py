@@ -14,10 +14,10 @@ MinGen is about precision whatever the loss of a job, which only measures the re
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +25,10 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.lattice import Problem
 from tarnkappe.native import compiled
-from tarnkappe.privacy.model import as_names
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.value_sets import require_sizes_only
 from tarnkappe.recoding.written import Written
+from tarnkappe.schema import MOST_NAMES, Name, param
 from tarnkappe.table import MISSING, Column, Tuples
 from tarnkappe.table.encoding import Codes, Counts, Progress
 
@@ -38,13 +38,8 @@ MOST_EXACT = 10**15
 """Numbers of tables up to this are told exactly."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MinGen(Method):
-    """Minimal generalization at the level of cells (Sweeney 2002).
-
-    Attributes:
-        prefer: columns that are kept precise first where several tables are equally precise.
-    """
+class MinGen(Method, kw_only=True):
+    """Minimal generalization at the level of cells (Sweeney 2002)."""
 
     name = "mingen"
     summary = (
@@ -52,10 +47,14 @@ class MinGen(Method):
         f"handful of rows (at most {MOST_ROWS}) and to see how much other methods lose."
     )
 
-    prefer: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "prefer", as_names(self.prefer))
+    prefer: Annotated[
+        tuple[Name, ...],
+        param(
+            "columns that are kept precise first where several tables are equally precise",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
 
     def check(self, problem: Problem) -> None:
         """Refuse also other models, unknown columns, and tables that are too large."""

@@ -28,10 +28,9 @@ regions do not say where somebody belongs who is not in the table, so they are r
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -43,8 +42,9 @@ from tarnkappe.recoding.cuts import CANDIDATES, HALVES, MISSING_APART
 from tarnkappe.recoding.dimensions import dimension
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.mondrian_regions import Partition, Regions
-from tarnkappe.recoding.patience import Patience, patience, require_seconds
+from tarnkappe.recoding.patience import Patience, patience
 from tarnkappe.recoding.recode import recoded
+from tarnkappe.schema import MOST_NAMES, Name, Seconds, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Progress
 
@@ -60,16 +60,8 @@ class Overlap(StrEnum):
     FALLBACK = "fallback"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Mondrian(Method):
-    """Multidimensional recoding (LeFevre, DeWitt and Ramakrishnan 2006).
-
-    Attributes:
-        mode: strict, relaxed or fallback.
-        prefer: columns that come first among equally wide ones, in this order.
-        categorical: columns of numbers or dates that are cut along their hierarchy nevertheless.
-        seconds: when to stop with the regions made so far; without it, never.
-    """
+class Mondrian(Method, kw_only=True):
+    """Multidimensional recoding (LeFevre, DeWitt and Ramakrishnan 2006)."""
 
     name = "mondrian"
     summary = (
@@ -77,18 +69,27 @@ class Mondrian(Method):
         "large tables whose readers count and correlate; a column has many overlapping ranges."
     )
 
-    mode: str = "strict"
-    prefer: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.mode not in tuple(Overlap):
-            raise ParameterError(f"unknown mode '{self.mode}' of mondrian: use {', '.join(Overlap)}")
-        for name in ("prefer", "categorical"):
-            given = getattr(self, name)
-            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
-        require_seconds(self.name, self.seconds)
+    mode: Annotated[Overlap, param("whether regions may overlap")] = Overlap.STRICT
+    prefer: Annotated[
+        tuple[Name, ...],
+        param(
+            "columns that come first among equally wide ones, in this order",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
+    categorical: Annotated[
+        tuple[Name, ...],
+        param(
+            "columns of numbers or dates that are cut along their hierarchy nevertheless",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
+    seconds: Annotated[
+        Seconds | None,
+        param("when to stop with the best result so far; without it, never", kind="seconds", unit="seconds"),
+    ] = None
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

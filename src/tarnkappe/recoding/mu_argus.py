@@ -12,19 +12,18 @@ heuristic.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.lattice import Problem
-from tarnkappe.privacy.model import require_share
 from tarnkappe.recoding.argus import IDENTIFYING, MORE, MOST, Session, published_combinations
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.recode import Recoded, recoded
+from tarnkappe.schema import MOST_NAMES, Name, Share, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Progress
@@ -37,17 +36,8 @@ class Tested(StrEnum):
     PUBLISHED = "published"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MuArgus(Method):
-    """Global recoding and local suppression (Hundepool and Willenborg 1996).
-
-    Attributes:
-        combinations: all, or those of the published program, which do not make a table k-anonymous: then
-            what it calls safe is released only if the check of whole rows agrees.
-        most: the most identifying columns; they matter for the published combinations only.
-        more: more identifying columns than the others.
-        unsafe_share: the share of rows with unsafe combinations above which a column is recoded.
-    """
+class MuArgus(Method, kw_only=True):
+    """Global recoding and local suppression (Hundepool and Willenborg 1996)."""
 
     name = "mu-argus"
     summary = (
@@ -56,19 +46,25 @@ class MuArgus(Method):
     )
     keeps_level_limits = True
 
-    combinations: str = "all"
-    most: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    unsafe_share: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.combinations not in tuple(Tested):
-            known = ", ".join(Tested)
-            raise ParameterError(f"unknown combinations '{self.combinations}' of mu-argus: use {known}")
-        require_share(self.name, "unsafe_share", self.unsafe_share)
-        for name in ("most", "more"):
-            given = getattr(self, name)
-            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+    combinations: Annotated[
+        Tested, param("all, or those of the published program, which do not make a table k-anonymous")
+    ] = Tested.ALL
+    most: Annotated[
+        tuple[Name, ...],
+        param(
+            "the most identifying columns, for the published combinations only",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
+    more: Annotated[
+        tuple[Name, ...],
+        param("more identifying columns than the others", kind="columns", max_length=MOST_NAMES),
+    ] = ()
+    unsafe_share: Annotated[
+        Share,
+        param("the share of rows with unsafe combinations above which a column is recoded", kind="share"),
+    ] = 0.1
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.lattice.interruption import heard
 
 
@@ -35,9 +34,3 @@ def patience(seconds: float | None) -> Iterator[Patience]:
     own = Patience(seconds)
     with heard(own.interrupt):
         yield own
-
-
-def require_seconds(name: str, seconds: float | None) -> None:
-    """Refuse a time limit that leaves no time."""
-    if seconds is not None and not seconds > 0:
-        raise ParameterError(f"{name} needs more than 0 seconds, not {seconds}")

@@ -30,23 +30,22 @@ the loss that is minimized from Xu et al. 2006 (doi:10.1145/1150402.1150504), th
 
 from __future__ import annotations
 
-import dataclasses
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
+from msgspec import Meta
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.lattice import Problem
-from tarnkappe.parameters import shown
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.patience import patience, require_seconds
+from tarnkappe.recoding.patience import patience
 from tarnkappe.recoding.regions_run import Run
+from tarnkappe.schema import Seconds, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Progress
 
 
-class Intervals(StrEnum):
+class IntervalEnds(StrEnum):
     """How numbers and dates of a class are written that has several of them."""
 
     LABELS = "labels"
@@ -55,22 +54,8 @@ class Intervals(StrEnum):
     """From the least to the greatest value of the class: narrower, but the ends are values of rows."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Regions(Method):
-    """Best cuts and refinement.
-
-    Attributes:
-        refine: whether rows are exchanged between neighbouring classes after the cuts.
-        intervals: how numbers and dates are written: `labels` or `exact`.
-        block: how many rows the neighbouring classes have together between which rows are exchanged; at
-            least eight times the least class.
-        sweeps: how often all exchanges within a block are tried at most.
-        balance: how much cuts into large halves are preferred, from 0 to below 1.
-        blind: whether everything is decided without looking at sensitive values; if the outcome does not keep
-            the promises on them, the job is refused. So nothing can be concluded from how it was decided.
-        bound: whether the bound on the loss is computed for large tables too; up to 50,000 rows it always is.
-        seconds: when to stop with the classes made so far; without it, never.
-    """
+class Regions(Method, kw_only=True):
+    """Best cuts and refinement."""
 
     name = "regions"
     summary = (
@@ -78,33 +63,48 @@ class Regions(Method):
         "classes, and tells how far from the best it may be. Right for most tables; a column has many words."
     )
 
-    refine: bool = True
-    intervals: str = "labels"
-    block: int = 500
-    sweeps: int = 4
-    balance: float = 0.1
-    blind: bool = False
-    bound: bool = False
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.intervals not in tuple(Intervals):
-            known = " or ".join(Intervals)
-            raise ParameterError(f"unknown intervals {shown(self.intervals)} of regions: use {known}")
-        for name, least in (("block", 1), ("sweeps", 0)):
-            number = getattr(self, name)
-            if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise ParameterError(
-                    f"regions needs a whole number {name} of at least {least}, not {shown(number)}"
-                )
-        if not 0 <= self.balance < 1:
-            raise ParameterError(f"regions needs a balance from 0 to below 1, not {shown(self.balance)}")
-        require_seconds(self.name, self.seconds)
+    refine: Annotated[
+        bool, param("whether rows are exchanged between neighbouring classes after the cuts")
+    ] = True
+    intervals: Annotated[IntervalEnds, param("how numbers and dates of a class are written")] = (
+        IntervalEnds.LABELS
+    )
+    block: Annotated[
+        int,
+        param(
+            "rows of the neighbouring classes between which rows are exchanged; at least eight times the "
+            "least class",
+            ge=1,
+            le=1_000_000,
+            unit="rows",
+        ),
+    ] = 500
+    sweeps: Annotated[
+        int, param("how often all exchanges within a block are tried at most", ge=0, le=1_000)
+    ] = 4
+    balance: Annotated[
+        Annotated[int, Meta(ge=0, lt=1)] | Annotated[float, Meta(ge=0, lt=1)],
+        param("how much cuts into large halves are preferred, from 0 to below 1"),
+    ] = 0.1
+    blind: Annotated[
+        bool,
+        param(
+            "whether all is decided without looking at sensitive values, so that nothing can be concluded "
+            "from it; the job is refused if the outcome does not keep the promises on them"
+        ),
+    ] = False
+    bound: Annotated[
+        bool, param("whether the bound on the loss is computed for more than 50,000 rows, too")
+    ] = False
+    seconds: Annotated[
+        Seconds | None,
+        param("when to stop with the classes made so far; without it, never", kind="seconds", unit="seconds"),
+    ] = None
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """With and without refinement, with either kind of intervals, and blind."""
-        return (cls(), cls(refine=False), cls(intervals="exact", block=8), cls(blind=True))
+        return (cls(), cls(refine=False), cls(intervals=IntervalEnds.EXACT, block=8), cls(blind=True))
 
     def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
         """Cut, exchange rows, and write the boxes."""
@@ -115,7 +115,7 @@ class Regions(Method):
                 problem,
                 own,
                 progress,
-                labels=self.intervals == Intervals.LABELS,
+                labels=self.intervals is IntervalEnds.LABELS,
                 block=self.block,
                 balance=self.balance,
                 blind=self.blind,

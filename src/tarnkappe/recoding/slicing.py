@@ -15,14 +15,15 @@ is not true are named in the release.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+from msgspec import Meta
 
-from tarnkappe.errors import NoSolutionError, ParameterError
+from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import Problem
 from tarnkappe.privacy.verify import SHOWN, class_of, quote
 from tarnkappe.recoding.chance import Chance
@@ -46,6 +47,8 @@ from tarnkappe.recoding.judging import (
 from tarnkappe.recoding.matching import Matching, part_codes
 from tarnkappe.recoding.method import Bucketization, Buckets
 from tarnkappe.recoding.splitting import split_rows
+from tarnkappe.schema import MOST_NAMES, Name, param, rule
+from tarnkappe.schema import Problem as Refusal
 from tarnkappe.table import Column, Role, Table, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Progress, encode
@@ -55,14 +58,11 @@ SLICED, COLUMNS = "sliced", "columns"
 """The names of the two tables."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Slicing(Bucketization):
-    """Publish groups of columns, each shuffled within buckets of rows.
+Together = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MOST_NAMES)]
 
-    Attributes:
-        groups: the columns that stay together, group by group; without them, those that are correlated do.
-        number: how many groups of correlated columns to make; without it, one for three columns.
-    """
+
+class Slicing(Bucketization, kw_only=True):
+    """Publish groups of columns, each shuffled within buckets of rows."""
 
     name = "slicing"
     summary = (
@@ -73,15 +73,27 @@ class Slicing(Bucketization):
 
     table_names = (SLICED, COLUMNS)
 
-    groups: ColumnGroups = ()
-    number: int | None = None
+    groups: Annotated[
+        tuple[Together, ...],
+        param(
+            "the columns that stay together, group by group; without them, those that are correlated do",
+            kind="columns",
+            max_length=MOST_NAMES,
+        ),
+    ] = ()
+    number: Annotated[
+        Annotated[int, Meta(ge=2, le=MOST_NAMES)] | None,
+        param(
+            "how many groups of correlated columns to make; without it, one for three columns", unit="groups"
+        ),
+    ] = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", tuple(tuple(map(str, group)) for group in self.groups))
-        if self.number is not None and self.number < 2:
-            raise ParameterError(f"slicing needs at least 2 groups of columns, not {self.number}")
+    def rules(self) -> Iterator[Refusal]:
+        """Either the groups are given, or their number."""
         if self.groups and (self.number is not None or len(self.groups) < 2):
-            raise ParameterError("slicing: give at least 2 groups of columns, or their number, not both")
+            yield rule(
+                "slicing.groups", "slicing: give at least 2 groups of columns, or their number, not both"
+            )
 
     def check(self, problem: Problem) -> None:
         """Refuse what buckets cannot promise."""

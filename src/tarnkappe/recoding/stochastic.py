@@ -7,31 +7,24 @@ one stops after some tries in a row that found nothing better, or when its time 
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 import numpy as np
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import Problem
-from tarnkappe.privacy.model import require_whole
 from tarnkappe.recoding.climbing import Standing
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.patience import patience, require_seconds
+from tarnkappe.recoding.patience import patience
 from tarnkappe.recoding.value_sets import require_sizes_only, value_sets
+from tarnkappe.schema import Rows, Seconds, Whole, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Progress
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Stochastic(Method):
-    """Two-phase hill climbing over value sets.
-
-    Attributes:
-        tries: after how many tries in a row that found nothing better to stop.
-        seed: for the random starts; no promise rests on them.
-        seconds: when to stop in any case.
-    """
+class Stochastic(Method, kw_only=True):
+    """Two-phase hill climbing over value sets."""
 
     name = "stochastic"
     summary = (
@@ -40,14 +33,14 @@ class Stochastic(Method):
     )
     keeps_level_limits = True
 
-    tries: int = 10
-    seed: int = 0
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "tries", self.tries)
-        require_whole(self.name, "seed", self.seed, 0)
-        require_seconds(self.name, self.seconds)
+    tries: Annotated[
+        Rows, param("after how many tries in a row that found nothing better to stop", unit="tries")
+    ] = 10
+    seed: Annotated[Whole, param("for the random starts; no promise rests on them")] = 0
+    seconds: Annotated[
+        Seconds | None,
+        param("when to stop with the best result so far; without it, never", kind="seconds", unit="seconds"),
+    ] = None
 
     def check(self, problem: Problem) -> None:
         """Refuse also models that look at more than the size of a class."""

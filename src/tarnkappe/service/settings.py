@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import read_job_file
+from tarnkappe.schema import near
 from tarnkappe.table.formats.address import database_file, is_address
 
 GIGABYTE = 2**30
@@ -211,6 +211,6 @@ def _addresses(said: Mapping[str, Any], folder: Path) -> dict[str, str]:
 
 def _known(key: str, known: Any, what: str) -> None:
     if key not in known:
-        near = difflib.get_close_matches(key, list(known), n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+        meant = near(key, list(known))
+        hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(known)}"
         raise ParameterError(f"unknown {what} '{key}': {hint}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -12,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.parameters import shown
+from tarnkappe.schema import near, shown
 from tarnkappe.table.reading import Reading
 from tarnkappe.table.spelling.spelling import Spelling
 
@@ -122,8 +121,8 @@ class Table:
     def require(self, name: str) -> str:
         """Return the name if the table has such a column, else refuse it with the nearest one."""
         if name not in self.data.column_names:
-            near = difflib.get_close_matches(name, self.data.column_names, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(self.data.column_names)}"
+            meant = near(name, self.data.column_names)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"it has {', '.join(self.data.column_names)}"
             raise ColumnError(f"the table has no column '{name}': {hint}")
         return name
 

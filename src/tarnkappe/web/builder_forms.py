@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.hierarchy import BUILDERS
+from tarnkappe.schema import fields_of
 
 Plan = dict[str, Any]
 
@@ -108,19 +110,11 @@ FORMS: dict[str, tuple[Entry, ...]] = {
 }
 """What can be said about each builder."""
 
-STARTS: dict[str, Plan] = {
-    "intervals": {"width": [5, 10, 20]},
-    "dates": {"levels": ["month", "year", "decade"]},
-    "groups": {"groups": {}, "others": "keep"},
-    "ordered": {"size": [2, 4]},
-    "frequent": {"keep": [10, 5]},
-}
-"""With what a form begins."""
-
 
 def start(builder: str) -> Plan:
     """The plan with which the form of a builder begins."""
-    return {"builder": builder, **STARTS.get(builder, {})}
+    starts = {field.name: field.start for field in fields_of(BUILDERS[builder]) if field.start is not None}
+    return {"builder": builder} | {k: list(v) if isinstance(v, tuple) else v for k, v in starts.items()}
 
 
 def said(plan: Plan, entry: Entry, text: str) -> Plan:

@@ -7,9 +7,12 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import inspect
+
 from tarnkappe.errors import ParameterError
 from tarnkappe.privacy import MODELS
-from tarnkappe.privacy.population_estimators import Estimator
+from tarnkappe.schema import Field, fields_of
+from tarnkappe.schema.explain import alternatives
 from tarnkappe.web.builder_forms import names, number
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
@@ -57,47 +60,6 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 }
 """Every model of the registry under the question it answers; the first ones are what most people need."""
 
-STARTS: dict[str, Any] = {
-    "k": 5,
-    "l": 3,
-    "c": 3.0,
-    "c1": 3.0,
-    "c2": 3.0,
-    "t": 0.3,
-    "p": 0.5,
-    "m": 3.0,
-    "e": 10.0,
-    "error": 10.0,
-    "epsilon": 1.0,
-    "delta": 1.0,
-    "beta": 2.0,
-    "alpha": 0.5,
-    "minimum": 0.0,
-    "maximum": 0.5,
-    "threshold": 0.05,
-    "publisher_benefit": 1200.0,
-    "publisher_loss": 300.0,
-    "adversary_gain": 300.0,
-    "adversary_cost": 4.0,
-}
-OWN_STARTS: dict[tuple[str, str], Any] = {
-    ("p-sensitive-k-anonymity", "p"): 3,
-    ("recursive-diversity", "l"): 3,
-    ("subset-anonymity", "l"): 2,
-    ("subset-confidence", "l"): 2,
-    ("lkc-privacy", "l"): 2,
-    ("subset-confidence", "c"): 0.5,
-    ("lkc-privacy", "c"): 0.5,
-    ("differential-privacy", "delta"): 0.000001,
-    ("sample-uniqueness", "threshold"): 0.0,
-    ("population-uniqueness", "sampling_fraction"): 0.01,
-}
-COLUMN = ("column", "guard", "person")
-COLUMNS = ("given", "x", "y", "quasi_identifiers")
-TEXTS = ("harmless", "must_not_be_excluded", "values")
-ESTIMATORS = tuple(map(str, Estimator))
-TABLES = ("templates", "nodes", "bounds")
-
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
@@ -105,8 +67,8 @@ class Parameter:
 
     name: str
     kind: str
+    options: tuple[str, ...]
     optional: bool
-    options: tuple[str, ...] = ()
 
     def read(self, typed: str) -> Any:
         """What was typed, as a job file would say it; None leaves it out."""
@@ -138,27 +100,22 @@ def parameters_of(model: str) -> list[Parameter]:
     """The parameters of a model, in their order.
 
     >>> [(each.name, each.kind) for each in parameters_of("recursive-diversity")]
-    [('column', 'column'), ('given', 'names'), ('c', 'number'), ('l', 'number')]
+    [('column', 'column'), ('c', 'number'), ('l', 'number'), ('given', 'names')]
     """
-    found = []
-    for each in dataclasses.fields(MODELS[model]):
-        if not each.init:
-            continue
-        kind = "number"
-        if each.name in COLUMN:
-            kind = "column"
-        elif each.name in (*COLUMNS, *TEXTS):
-            kind = "names"
-        elif each.name in TABLES:
-            kind = "table"
-        elif each.name == "estimator":
-            found.append(Parameter(each.name, "choice", True, ESTIMATORS))
-            continue
-        elif each.type == "bool":
-            kind = "tick"
-        required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
-        found.append(Parameter(each.name, kind, not required))
-    return found
+    return [Parameter(each.name, *_kind(each), not each.required) for each in fields_of(MODELS[model])]
+
+
+def _kind(field: Field) -> tuple[str, tuple[str, ...]]:
+    """How a parameter is asked for, and what can be chosen, from its declaration."""
+    kinds = list(alternatives(field.info))
+    choices = next((tuple(map(str, each.cls)) for each in kinds if isinstance(each, inspect.EnumType)), ())
+    if choices:
+        return "choice", choices
+    if any(isinstance(each, inspect.DictType) for each in kinds):
+        return "table", ()
+    if any(isinstance(each, inspect.BoolType) for each in kinds):
+        return "tick", ()
+    return {"column": "column", "columns": "names", "values": "names"}.get(field.kind, "number"), ()
 
 
 def begin(model: str, sensitive: Sequence[str], known: Sequence[str]) -> dict[str, Any]:
@@ -168,8 +125,9 @@ def begin(model: str, sensitive: Sequence[str], known: Sequence[str]) -> dict[st
     {'model': 'distinct-diversity', 'column': 'illness', 'l': 3}
     """
     entry: dict[str, Any] = {"model": model}
+    starts = {field.name: field.start for field in fields_of(MODELS[model])}
     for each in parameters_of(model):
-        if each.optional and (model, each.name) not in OWN_STARTS:
+        if each.optional and starts[each.name] is None:
             continue
         if each.kind == "column":
             if not sensitive and not known:
@@ -180,7 +138,7 @@ def begin(model: str, sensitive: Sequence[str], known: Sequence[str]) -> dict[st
         elif each.kind == "table":
             entry[each.name] = {}
         else:
-            entry[each.name] = OWN_STARTS.get((model, each.name), STARTS.get(each.name))
+            entry[each.name] = starts[each.name]
     return entry
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Any
 
 from tarnkappe.algebra.rules.rule import Rule
 from tarnkappe.errors import ParameterError
+from tarnkappe.schema import near
 
 
 class Catalogue:
@@ -35,8 +35,8 @@ class Catalogue:
     def __getitem__(self, name: str) -> Rule:
         """The rule with this name; an unknown name is refused with the nearest known ones."""
         if name not in self._rules:
-            near = difflib.get_close_matches(name, self._rules, n=3, cutoff=0.4)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(self._rules)}"
+            meant = near(name, self._rules, 3)
+            hint = f"did you mean {' or '.join(meant)}?" if meant else f"known are {', '.join(self._rules)}"
             raise ParameterError(f"unknown rule '{name}': {hint}")
         return self._rules[name]
 

@@ -14,9 +14,9 @@ from tarnkappe.federation.ciphers.pohlig_hellman import (
     PohligHellman3072,
 )
 from tarnkappe.federation.ciphers.ristretto import Ristretto255
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 
-GROUPS: Registry[Group] = Registry(
+GROUPS: Family[Group] = Family(
     "group",
     Ristretto255,
     PohligHellman3072,

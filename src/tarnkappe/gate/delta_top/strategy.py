@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from tarnkappe.gate.delta_top.table import FULL, MatchingTable, undo
 from tarnkappe.gate.delta_top.update import enter, lowest
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.schema import param
 
 
 class TableStrategy(Strategy):
@@ -82,19 +82,22 @@ class TableStrategy(Strategy):
         return proven_degrees(self._table.arrays, self.knowledge.view)
 
 
-@dataclass
 class DeltaTop(TableStrategy):
     """Swaps that live on from answer to answer: a distribution is modelled as pairs of tuples that exchange
     their values, and a new answer extends it by new tuples, never by old ones.
-
-    Attributes:
-        alternatives: how many edges of one tuple and value are made, beyond those that are needed so that
-            nobody loses a partner.
     """
 
     extension: ClassVar[int]
 
-    alternatives: int = 8
+    alternatives: Annotated[
+        int,
+        param(
+            "how many edges of one tuple and value are made, beyond those that nobody can lose",
+            ge=0,
+            le=1_000_000,
+            unit="edges",
+        ),
+    ] = 8
 
     def _start(self) -> None:
         if self.alternatives < 1:
@@ -149,7 +152,6 @@ class DeltaTop(TableStrategy):
             self._table.grow()
 
 
-@dataclass
 class MaxEdges(DeltaTop):
     """As many edges as possible live on. The oldest of the four, and the worst: edges are no degrees."""
 
@@ -157,7 +159,6 @@ class MaxEdges(DeltaTop):
     extension: ClassVar[int] = MAX_EDGES
 
 
-@dataclass
 class MaxAnonymity(DeltaTop):
     """Greedily, whoever has the fewest values gets the next new tuple."""
 
@@ -165,7 +166,6 @@ class MaxAnonymity(DeltaTop):
     extension: ClassVar[int] = MAX_ANONYMITY
 
 
-@dataclass
 class SimpleMatching(DeltaTop):
     """In each round a largest matching serves all who have the fewest values."""
 
@@ -173,7 +173,6 @@ class SimpleMatching(DeltaTop):
     extension: ClassVar[int] = SIMPLE_MATCHING
 
 
-@dataclass
 class CloneMatching(DeltaTop):
     """The smallest degree becomes as large as it can within an answer: the best of the four."""
 

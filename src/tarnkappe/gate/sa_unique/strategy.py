@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -62,7 +61,6 @@ class InParts(TableStrategy):
             self._table.grow()
 
 
-@dataclass
 class SaUnique(InParts):
     """Split every answer into parts without equal values, such that old tuples keep their values alive.
 
@@ -83,7 +81,6 @@ class SaUnique(InParts):
         return self._follow_part(members, known, added)
 
 
-@dataclass
 class SaUniqueA(SaUnique):
     """Variant a: an old tuple that fits nowhere in particular opens a part at once."""
 
@@ -91,7 +88,6 @@ class SaUniqueA(SaUnique):
     variant: ClassVar[int] = AT_ONCE
 
 
-@dataclass
 class SaUniqueB(SaUnique):
     """Variant b: new tuples join old ones only where somebody would lose k values."""
 
@@ -99,7 +95,6 @@ class SaUniqueB(SaUnique):
     variant: ClassVar[int] = WHERE_NEEDED
 
 
-@dataclass
 class SaUniqueC(SaUnique):
     """Variant c: new tuples join old ones only where an old one has a use for them."""
 
@@ -107,7 +102,6 @@ class SaUniqueC(SaUnique):
     variant: ClassVar[int] = ONE_PHASE
 
 
-@dataclass
 class UniqueThenClone(CloneMatching, InParts):
     """`sa-unique` without splitting, as long as answers have no equal values; from the first other answer
     on `clone-matching` for ever.

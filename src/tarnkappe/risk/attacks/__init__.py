@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from tarnkappe.registry import Registry
 from tarnkappe.risk.attacks.anatomy_membership import AnatomyMembership
 from tarnkappe.risk.attacks.anatomy_order import AnatomyOrder
 from tarnkappe.risk.attacks.attack import Attack, AttackResult, VictimClass
@@ -34,9 +33,10 @@ from tarnkappe.risk.attacks.similarity import Similarity
 from tarnkappe.risk.attacks.skewness import Skewness
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.attacks.temporal import Temporal
+from tarnkappe.schema import Family
 from tarnkappe.table import State
 
-ATTACKS: Registry[Attack] = Registry(
+ATTACKS: Family[Attack] = Family(
     "attack",
     Linking,
     Homogeneity,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from tarnkappe.risk.attacks.anatomy_tables import AnatomyTables
@@ -12,7 +10,6 @@ from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
 
 
-@dataclasses.dataclass(frozen=True)
 class AnatomyMembership(Attack):
     """Learn that a person is in an Anatomy release, and which values her group has.
 

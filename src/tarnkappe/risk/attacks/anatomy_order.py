@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -13,7 +12,6 @@ from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
 
 
-@dataclasses.dataclass(frozen=True)
 class AnatomyOrder(Attack):
     """Link the two tables of an Anatomy release row by row, if they are in the same order.
 

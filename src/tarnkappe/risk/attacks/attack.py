@@ -13,9 +13,9 @@ in plain Python.
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from tarnkappe.privacy.model import Measure
 from tarnkappe.risk.attacks.background import Need, missing
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import Key, first_classes
+from tarnkappe.schema import Name, Parameters, fields_of, param
 from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts
@@ -123,8 +124,7 @@ class Found:
     certain: bool | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Attack(ABC):
+class Attack(Parameters, tag_field="attack"):
     """An attack with its parameters."""
 
     name: ClassVar[str]
@@ -184,10 +184,9 @@ class Attack(ABC):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters, as a user would give them."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields_of(type(self))}
 
 
-@dataclasses.dataclass(frozen=True)
 class ClassAttack(Attack):
     """An attack that succeeds on whole classes, each judged by itself."""
 
@@ -258,11 +257,10 @@ class ClassAttack(Attack):
         )
 
 
-@dataclasses.dataclass(frozen=True)
 class SensitiveAttack(ClassAttack):
     """An attack that learns the value of one sensitive column."""
 
-    column: str
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

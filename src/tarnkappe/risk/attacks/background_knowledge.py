@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby, permutations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.privacy.distinct_diversity import distinct_values
-from tarnkappe.privacy.model import entries_of, require, require_whole
+from tarnkappe.privacy.model import entries_of
 from tarnkappe.risk.attacks.attack import Attack, SensitiveAttack
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import Problem, Text, param, rule
 from tarnkappe.table import SUPPRESSED, Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts
@@ -75,7 +75,6 @@ def _exclusions_needed_through(target: Target, column: str, through: str) -> tup
     return needed, learned
 
 
-@dataclasses.dataclass(frozen=True)
 class BackgroundKnowledge(SensitiveAttack):
     """Learn the sensitive value of a person by excluding a number of other values.
 
@@ -91,12 +90,17 @@ class BackgroundKnowledge(SensitiveAttack):
     title = "Background knowledge"
     knowledge = "What linking needs, and some values that the person does not have."
 
-    exclusions: int = 1
-    through: str = ""
+    exclusions: Annotated[
+        int, param("values that the attacker can exclude for everybody", ge=0, le=1_000, unit="values")
+    ] = 1
+    through: Annotated[
+        Text, param("another sensitive column through which he excludes them; none if empty", kind="column")
+    ] = ""
 
-    def __post_init__(self) -> None:
-        require_whole(self.name, "exclusions", self.exclusions, 0)
-        require(self.through != self.column, f"{self.name} through '{self.column}' is the attack without it")
+    def rules(self) -> Iterator[Problem]:
+        if self.through == self.column:
+            template = "through '{column}' is the attack without it"
+            yield rule("background-knowledge.through-itself", template, "through", column=self.column)
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from tarnkappe.risk.attacks.people import People
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.attacks.views import release_view, shared_values
 from tarnkappe.risk.candidates import View, remaining_values
+from tarnkappe.schema import Name, param
 
 
-@dataclasses.dataclass(frozen=True)
 class ComplementaryRelease(Attack):
     """Learn the sensitive value of a person who is in several releases.
 
@@ -30,7 +30,7 @@ class ComplementaryRelease(Attack):
     repaired_by = ("generalize", "suppress", "base-on-earlier")
     knowledge = "The quasi-identifiers of a person, and that the person is in all of the releases."
 
-    column: str
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -24,7 +23,6 @@ class Difference(NamedTuple):
     who: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True)
 class Differencing(Attack):
     """Subtract two answers, one of which is about all people of the other and some more.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from tarnkappe.risk.attacks.attack import SensitiveAttack
@@ -11,7 +9,6 @@ from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class Homogeneity(SensitiveAttack):
     """Learn the sensitive value of a person from a class that shows only one value.
 

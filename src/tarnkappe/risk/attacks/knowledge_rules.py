@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.privacy.exact import decimal
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.people import matching
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import ExactShare, Name, param
 from tarnkappe.table.grouping import group_codes
 
 
-@dataclasses.dataclass(frozen=True)
 class KnowledgeRules(Attack):
     """Learn the sensitive value of a person after excluding what rules exclude.
 
@@ -34,11 +33,10 @@ class KnowledgeRules(Attack):
     needs = (Need.RELEASE, Need.PEOPLE, Need.RULES)
     knowledge = "What linking needs, and rules that say who does not have which value."
 
-    column: str
-    confidence: Exact = 1.0
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "confidence", self.confidence)
+    column: Annotated[Name, param("the sensitive column", kind="column")]
+    confidence: Annotated[
+        ExactShare, param("the confidence from which on somebody is a victim", kind="share")
+    ] = 1.0
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.privacy.model import Measure, require_whole
+from tarnkappe.privacy.model import Measure
 from tarnkappe.risk.attacks.attack import ClassAttack
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import Key
+from tarnkappe.schema import MANY_ROWS, param
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class Linking(ClassAttack):
     """Find the row of a person who is known to be in the table (the prosecutor).
 
@@ -26,10 +26,10 @@ class Linking(ClassAttack):
     name = "linking"
     title = "Linking with a register"
 
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k, 2)
+    k: Annotated[
+        int,
+        param("people among whom somebody is no victim any more", ge=2, le=MANY_ROWS, unit="people"),
+    ] = 2
 
     @property
     def certain(self) -> bool:

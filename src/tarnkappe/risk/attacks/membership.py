@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.privacy.exact import Exact, decimal, percents
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.privacy.exact import decimal, percents
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import ExactShare, param
 
 
-@dataclasses.dataclass(frozen=True)
 class Membership(Attack):
     """Learn that a person of a known population is in the table.
 
@@ -27,10 +26,9 @@ class Membership(Attack):
     needs = (Need.RELEASE, Need.PEOPLE)
     knowledge = "The quasi-identifiers of everybody who could be in the table."
 
-    confidence: Exact = 1.0
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "confidence", self.confidence)
+    confidence: Annotated[
+        ExactShare, param("the confidence from which on somebody is a victim", kind="share")
+    ] = 1.0
 
     @property
     def certain(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -28,7 +27,6 @@ class Violator(NamedTuple):
     values: tuple[str, ...]
 
 
-@dataclasses.dataclass(frozen=True)
 class Minimality(Attack):
     """Learn values from knowing that the release was made with the fewest generalization steps.
 

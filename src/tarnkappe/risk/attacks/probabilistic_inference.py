@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
-from tarnkappe.privacy.exact import Exact, percents
+from tarnkappe.privacy.exact import percents
 from tarnkappe.privacy.model import Measure
-from tarnkappe.privacy.shares import every_share_at_most, largest_share, require_share
+from tarnkappe.privacy.shares import every_share_at_most, largest_share
 from tarnkappe.risk.attacks.attack import SensitiveAttack
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import most_frequent
+from tarnkappe.schema import ExactShare, param
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class ProbabilisticInference(SensitiveAttack):
     """Guess the most frequent value of the class and be right with more than the stated confidence.
 
@@ -24,10 +23,9 @@ class ProbabilisticInference(SensitiveAttack):
     name = "probabilistic-inference"
     title = "Probabilistic inference"
 
-    confidence: Exact = 0.8
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "confidence", self.confidence)
+    confidence: Annotated[
+        ExactShare, param("the confidence from which on somebody is a victim", kind="share")
+    ] = 0.8
 
     @property
     def certain(self) -> bool:

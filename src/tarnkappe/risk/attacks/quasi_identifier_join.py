@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +13,6 @@ from tarnkappe.risk.certain_shares import certain_shares
 from tarnkappe.risk.pairs import Pairs
 
 
-@dataclasses.dataclass(frozen=True)
 class QuasiIdentifierJoin(ReleaseJoin):
     """Tell people apart by joining releases on their quasi-identifiers alone.
 
@@ -25,8 +23,6 @@ class QuasiIdentifierJoin(ReleaseJoin):
 
     name = "quasi-identifier-join"
     title = "Joined on quasi-identifiers"
-
-    k: int = 2
 
     def joins(self, target: Target, name: str, pairs: Pairs) -> Sequence[Joined] | None:
         sizes = np.where(target.kept, target.classes.sizes, 0)

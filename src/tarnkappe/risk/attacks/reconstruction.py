@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.model import require
 from tarnkappe.risk.attacks.attack import Attack, Found, Indices, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.people import all_names, matching
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import MANY_ROWS, param
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import as_text
 
@@ -25,7 +24,6 @@ class Cornered(NamedTuple):
     learned: str
 
 
-@dataclasses.dataclass(frozen=True)
 class Reconstruction(Attack):
     """Find out who can have which value, given every list of values that was ever answered.
 
@@ -33,9 +31,6 @@ class Reconstruction(Attack):
     him could have given all the answers; this is decided exactly. Who has fewer than k possible values is a
     victim. An answer that lists fewer values than the attacker knows people for is left out: some of them are
     not in the table, and he cannot know who. Checking every answer together with all earlier ones stops it.
-
-    Attributes:
-        k: a person with so many possible values is no victim.
     """
 
     name = "reconstruction"
@@ -44,10 +39,9 @@ class Reconstruction(Attack):
     repaired_by = ()
     knowledge = "Who is in each of several answers that list sensitive values without saying whose they are."
 
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        require(self.k >= 2, f"{self.name}: k is a whole number from 2, not {self.k}")
+    k: Annotated[
+        int, param("a person with so many possible values is no victim", ge=2, le=MANY_ROWS, unit="values")
+    ] = 2
 
     def find(self, target: Target, shown: int | None) -> Found:
         people = target.background.people

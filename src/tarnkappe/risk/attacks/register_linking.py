@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.privacy.model import Measure, entries_of, require_whole
+from tarnkappe.privacy.model import Measure, entries_of
 from tarnkappe.risk.attacks.attack import ClassAttack
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import MANY_ROWS, param
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class RegisterLinking(ClassAttack):
     """Find out whose row it is, with a register that everybody in the table is in (the journalist).
 
@@ -26,10 +26,10 @@ class RegisterLinking(ClassAttack):
     needs = (Need.RELEASE, Need.PEOPLE)
     knowledge = "A register with the quasi-identifiers of everybody in the table, and of others."
 
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k, 2)
+    k: Annotated[
+        int,
+        param("people among whom somebody is no victim any more", ge=2, le=MANY_ROWS, unit="people"),
+    ] = 2
 
     @property
     def certain(self) -> bool:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.privacy.model import require_whole
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.cells import meet
 from tarnkappe.risk.pairs import Pairs
+from tarnkappe.schema import MANY_ROWS, param
 
 Counts = npt.NDArray[np.int64]
 
@@ -30,7 +29,6 @@ class Joined(NamedTuple):
     learned: str
 
 
-@dataclasses.dataclass(frozen=True)
 class ReleaseJoin(Attack):
     """An attack that joins this release with earlier ones of the same people.
 
@@ -42,10 +40,10 @@ class ReleaseJoin(Attack):
     repaired_by = ("generalize", "base-on-earlier")
     knowledge = "Earlier releases of exactly the same people; nothing about any of them."
 
-    k: int
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k, 2)
+    k: Annotated[
+        int,
+        param("people among whom somebody is no victim any more", ge=2, le=MANY_ROWS, unit="people"),
+    ] = 2
 
     @abstractmethod
     def joins(self, target: Target, name: str, pairs: Pairs) -> Sequence[Joined] | None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.privacy.model import require_whole
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.cells import agreeing, meet, read_cell
+from tarnkappe.schema import MANY_ROWS, param
 from tarnkappe.table import Column, Table, encode
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import encode_column
 from tarnkappe.table.grouping import Grouping, group_codes
 
 
-@dataclasses.dataclass(frozen=True)
 class RowOrder(Attack):
     """Join releases row by row, so that each tells what the others hide (unsorted matching).
 
@@ -33,10 +32,10 @@ class RowOrder(Attack):
     repaired_by = ("shuffle",)
     knowledge = "An earlier release of the same people in the same order."
 
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "k", self.k, 2)
+    k: Annotated[
+        int,
+        param("people among whom somebody is no victim any more", ge=2, le=MANY_ROWS, unit="people"),
+    ] = 2
 
     @property
     def certain(self) -> bool:

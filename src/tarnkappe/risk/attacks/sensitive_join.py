@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.candidates import ranges
 from tarnkappe.risk.certain_shares import certain_shares
 from tarnkappe.risk.pairs import Pairs
+from tarnkappe.schema import Name, param
 from tarnkappe.table import Classes, Distribution
 
 
-@dataclasses.dataclass(frozen=True)
-class SensitiveJoin(ReleaseJoin):
+class SensitiveJoin(ReleaseJoin, kw_only=True):
     """Join the rows of releases that have the same sensitive value and do not contradict each other.
 
     Random order of the rows does not stop it. A release whose every class is a union of classes of the
@@ -27,8 +27,7 @@ class SensitiveJoin(ReleaseJoin):
     name = "sensitive-join"
     title = "Joined on a sensitive column"
 
-    k: int = 2
-    column: str = dataclasses.field(kw_only=True)
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

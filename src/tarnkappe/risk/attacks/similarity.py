@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +14,6 @@ from tarnkappe.table import Distribution, Levels
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class Similarity(SensitiveAttack):
     """Learn the category of a person's value: all values of the class fall into one.
 

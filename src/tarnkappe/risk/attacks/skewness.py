@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Measure, entries_of, require_number
-from tarnkappe.privacy.shares import require_share
+from tarnkappe.privacy.exact import decimal
+from tarnkappe.privacy.model import Measure, entries_of
 from tarnkappe.risk.attacks.attack import SensitiveAttack
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import ExactShare, FromOne, param
 from tarnkappe.table.classes import Mask
 
 
-@dataclasses.dataclass(frozen=True)
 class Skewness(SensitiveAttack):
     """Learn that a person probably has a value that hardly anybody has.
 
@@ -30,12 +28,10 @@ class Skewness(SensitiveAttack):
     judges_classes_alone = False  # what is frequent overall depends on all of them
     knowledge = "What linking needs, and how frequent the values are overall."
 
-    ratio: float = 10.0
-    likely: Exact = 0.5
-
-    def __post_init__(self) -> None:
-        require_number(self.name, "ratio", self.ratio, 1)
-        require_share(self.name, "likely", self.likely)
+    ratio: Annotated[FromOne, param("times as frequent as in the table that a value must be")] = 10.0
+    likely: Annotated[
+        ExactShare, param("the share of a class from which on a value is likely", kind="share")
+    ] = 0.5
 
     @property
     def certain(self) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from tarnkappe.privacy.model import entries_of
 from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
 from tarnkappe.risk.attacks.background import Need
 from tarnkappe.risk.attacks.target import Target
+from tarnkappe.schema import Name, param
 from tarnkappe.table import Classes
 from tarnkappe.table.classes import Mask
 
@@ -29,7 +29,6 @@ class Change(NamedTuple):
     values: dict[str, int]
 
 
-@dataclasses.dataclass(frozen=True)
 class Temporal(Attack):
     """Learn the value of whoever joined or left between two releases.
 
@@ -45,7 +44,7 @@ class Temporal(Attack):
     repaired_by = ("generalize",)
     knowledge = "An earlier release, who joined or left since, and that nothing else has changed."
 
-    column: str
+    column: Annotated[Name, param("the sensitive column", kind="column")]
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

@@ -1,18 +1,17 @@
 """Risk measures: one file each; `MEASURES` lists them all."""
 
-import dataclasses
 from collections.abc import Sequence
 
 from tarnkappe.privacy.exact import Exact
-from tarnkappe.registry import Registry
 from tarnkappe.risk.measures.attribute_disclosure import AttributeDisclosure
 from tarnkappe.risk.measures.contributions import Contributions
 from tarnkappe.risk.measures.measure import Chart, Figure, Found, RiskMeasure
 from tarnkappe.risk.measures.reidentification import ReidentificationRisk
 from tarnkappe.risk.measures.special_uniques import SpecialUniques
 from tarnkappe.risk.measures.uniqueness import Uniqueness
+from tarnkappe.schema import Family, fields_of
 
-MEASURES: Registry[RiskMeasure] = Registry(
+MEASURES: Family[RiskMeasure] = Family(
     "risk measure",
     ReidentificationRisk,
     Uniqueness,
@@ -40,7 +39,7 @@ def with_usual(
 
 
 def _sampled(kind: type[RiskMeasure], sampling_fraction: Exact | None) -> dict[str, Exact | None]:
-    takes_fraction = any(field.name == "sampling_fraction" for field in dataclasses.fields(kind))
+    takes_fraction = any(field.name == "sampling_fraction" for field in fields_of(kind))
     return {"sampling_fraction": sampling_fraction} if takes_fraction else {}
 
 

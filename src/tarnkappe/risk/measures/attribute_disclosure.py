@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.shares import largest_share, ratios_at_most, require_share, size_of_entry
+from tarnkappe.privacy.shares import largest_share, ratios_at_most, size_of_entry
 from tarnkappe.risk.measures.measure import Chart, Figure, Found, RiskMeasure
+from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Classes, Distribution
 from tarnkappe.table.encoding import Progress
 
@@ -84,7 +85,6 @@ class Disclosure(Found):
             )
 
 
-@dataclasses.dataclass(frozen=True)
 class AttributeDisclosure(RiskMeasure):
     """The chance to know a person's sensitive value from the class alone, and what the class adds to it.
 
@@ -96,10 +96,10 @@ class AttributeDisclosure(RiskMeasure):
     name = "attribute-disclosure"
     title = "Attribute disclosure"
 
-    threshold: Exact = 0.8
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "threshold", self.threshold, above_zero=True)
+    threshold: Annotated[
+        ExactPositiveShare,
+        param("the share of a class above which a value counts as disclosed", kind="share"),
+    ] = 0.8
 
     def measure(self, classes: Classes, progress: Progress | None = None) -> Disclosure:
         single = {n[0]: d for n, d in classes.distributions.items() if len(n) == 1 and d.totals.any()}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are used
 
-from tarnkappe.privacy.model import require_whole
 from tarnkappe.risk.measures.measure import Chart, Figure, Found, Numbers, RiskMeasure
 from tarnkappe.risk.measures.subsets import Apartness, SubsetTable
+from tarnkappe.schema import param
 from tarnkappe.table import Classes
 from tarnkappe.table.encoding import Progress
 
@@ -92,7 +92,6 @@ class ContributionsFound(Found):
         )
 
 
-@dataclasses.dataclass(frozen=True)
 class Contributions(RiskMeasure):
     """What each quasi-identifier contributes to the average prosecutor's risk and to the unique rows.
 
@@ -107,10 +106,9 @@ class Contributions(RiskMeasure):
     title = "Contribution of each column"
     usual = False
 
-    most_exact: int = MOST_EXACT
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "most_exact", self.most_exact, 0)
+    most_exact: Annotated[
+        int, param("columns up to which contributions are computed exactly", ge=0, le=20, unit="columns")
+    ] = MOST_EXACT
 
     def measure(self, classes: Classes, progress: Progress | None = None) -> ContributionsFound:
         table, rows = SubsetTable(classes), int(classes.sizes.sum())

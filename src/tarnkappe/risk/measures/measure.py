@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tarnkappe.schema import Parameters, fields_of
 from tarnkappe.table import Classes
 from tarnkappe.table.encoding import Progress
 
@@ -79,8 +80,7 @@ class Found(ABC):
         return iter(())
 
 
-@dataclasses.dataclass(frozen=True)
-class RiskMeasure(ABC):
+class RiskMeasure(Parameters, tag_field="measure"):
     """A risk measure with its parameters.
 
     Attributes:
@@ -99,4 +99,4 @@ class RiskMeasure(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters, for JSON."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields_of(type(self))}

@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from tarnkappe.errors import ParameterError
 from tarnkappe.privacy.exact import Exact, decimal
 from tarnkappe.privacy.population_estimators import Frequencies
-from tarnkappe.privacy.shares import require_share
 from tarnkappe.risk.measures.measure import Chart, Figure, Found, Numbers, RiskMeasure
 from tarnkappe.risk.measures.population_sizes import expected_inverses
+from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Classes
 from tarnkappe.table.encoding import Counts, Progress
 
@@ -110,7 +109,6 @@ class Reidentification(Found):
         )
 
 
-@dataclasses.dataclass(frozen=True)
 class ReidentificationRisk(RiskMeasure):
     """The chance to find the row of a person: highest, average, and how many are above a threshold.
 
@@ -126,12 +124,13 @@ class ReidentificationRisk(RiskMeasure):
     name = "reidentification"
     title = "Re-identification"
 
-    threshold: Exact = THRESHOLD
-    sampling_fraction: Exact | None = None
-
-    def __post_init__(self) -> None:
-        require_share(self.name, "threshold", self.threshold, above_zero=True)
-        require_fraction(self.name, self.sampling_fraction)
+    threshold: Annotated[
+        ExactPositiveShare, param("the risk from which on somebody counts as highly at risk", kind="share")
+    ] = THRESHOLD
+    sampling_fraction: Annotated[
+        ExactPositiveShare | None,
+        param("the share of the population that is in the table", kind="share"),
+    ] = None
 
     def measure(self, classes: Classes, progress: Progress | None = None) -> Reidentification:
         sizes = classes.sizes[classes.released]
@@ -186,12 +185,3 @@ def frequencies(sizes: Counts, population: int) -> Frequencies:
 def population_size(rows: int, sampling_fraction: Exact) -> int:
     """How many people a population has of which so many rows are a fraction."""
     return round(rows / decimal(sampling_fraction))
-
-
-def require_fraction(name: str, sampling_fraction: Exact | None) -> None:
-    """Refuse a sampling fraction that is not a share of the population."""
-    if sampling_fraction is not None:
-        try:
-            require_share(name, "sampling_fraction", sampling_fraction, above_zero=True)
-        except ParameterError as error:
-            raise ParameterError(f"{error}: it is the share of the population that is in the table") from None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.model import require_whole
 from tarnkappe.risk.measures.measure import Chart, Figure, Found, Numbers, RiskMeasure
 from tarnkappe.risk.measures.minimal_uniques import UniqueRows
+from tarnkappe.schema import param
 from tarnkappe.table import Classes
 from tarnkappe.table.classes import num_labels
 from tarnkappe.table.encoding import Progress
@@ -84,7 +84,6 @@ class SpecialUniquesFound(Found):
         )
 
 
-@dataclasses.dataclass(frozen=True)
 class SpecialUniques(RiskMeasure):
     """Rows that are unique by a few columns: minimal sample uniques up to a size (SUDA2).
 
@@ -98,10 +97,7 @@ class SpecialUniques(RiskMeasure):
     title = "Special uniques"
     usual = False
 
-    size: int = 3
-
-    def __post_init__(self) -> None:
-        require_whole(self.name, "size", self.size)
+    size: Annotated[int, param("columns that are combined at most", ge=1, le=1_000, unit="columns")] = 3
 
     def measure(self, classes: Classes, progress: Progress | None = None) -> SpecialUniquesFound:
         names = [column.name for column in classes.quasi_identifiers]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from tarnkappe.privacy.exact import Exact
 from tarnkappe.privacy.population_estimators import Estimate, Estimator, population_uniques
 from tarnkappe.risk.measures.measure import Figure, Found, RiskMeasure
-from tarnkappe.risk.measures.reidentification import population_size, require_fraction
+from tarnkappe.risk.measures.reidentification import population_size
+from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Classes
 from tarnkappe.table.encoding import Progress
 
@@ -74,7 +74,6 @@ class UniquePeople(Found):
             )
 
 
-@dataclasses.dataclass(frozen=True)
 class Uniqueness(RiskMeasure):
     """Unique rows, and how many of them are unique people.
 
@@ -87,10 +86,10 @@ class Uniqueness(RiskMeasure):
     name = "uniqueness"
     title = "Uniqueness"
 
-    sampling_fraction: Exact | None = None
-
-    def __post_init__(self) -> None:
-        require_fraction(self.name, self.sampling_fraction)
+    sampling_fraction: Annotated[
+        ExactPositiveShare | None,
+        param("the share of the population that is in the table", kind="share"),
+    ] = None
 
     def measure(self, classes: Classes, progress: Progress | None = None) -> UniquePeople:
         sizes = classes.sizes[classes.released]

@@ -1,14 +1,14 @@
 """Repairs: for each finding the smallest change that removes it, one file each; `REPAIRS` lists them all."""
 
-from tarnkappe.registry import Registry
 from tarnkappe.risk.attacks import Attack, Target
 from tarnkappe.risk.repairs.base_on_earlier import BaseOnEarlier
 from tarnkappe.risk.repairs.generalize import Generalize
 from tarnkappe.risk.repairs.repair import Proposal, Repair, stopped
 from tarnkappe.risk.repairs.shuffle import Shuffle
 from tarnkappe.risk.repairs.suppress import Suppress
+from tarnkappe.schema import Family
 
-REPAIRS: Registry[Repair] = Registry("repair", Shuffle, Suppress, Generalize, BaseOnEarlier)
+REPAIRS: Family[Repair] = Family("repair", Shuffle, Suppress, Generalize, BaseOnEarlier)
 
 
 def propose(attack: Attack, target: Target) -> list[Proposal]:

@@ -4,7 +4,7 @@ A document has the shape of a job file, in which tables and hierarchies are name
 `{"file": ID}`, `{"job": ID}` (its release) or `{"database": NAME, "table": NAME}`, never by a path.
 """
 
-from tarnkappe.registry import Registry
+from tarnkappe.schema import Family
 from tarnkappe.service.work.anonymize import Anonymize
 from tarnkappe.service.work.attack import AttackRelease
 from tarnkappe.service.work.check import Check
@@ -18,7 +18,7 @@ from tarnkappe.service.work.profile import Profile
 from tarnkappe.service.work.request_check import RequestCheck
 from tarnkappe.service.work.sql import Sql
 
-KINDS: Registry[Kind] = Registry(
+KINDS: Family[Kind] = Family(
     "kind of job",
     Anonymize,
     Check,

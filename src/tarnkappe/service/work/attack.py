@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from tarnkappe.report.attack_text import render_attack
 from tarnkappe.risk import ATTACKS, Attack, Target
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.risk.repairs import propose
+from tarnkappe.schema import fields_of
 from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
 from tarnkappe.service.work.knowledge import (
     KNOWLEDGE,
@@ -37,7 +37,7 @@ class AttackRelease(Kind):
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
         name, parameters, _, _ = _asked(document)
-        unknown = set(parameters) - {field.name for field in dataclasses.fields(ATTACKS[name])}
+        unknown = set(parameters) - {field.name for field in fields_of(ATTACKS[name])}
         if unknown:
             raise ParameterError(f"the attack '{name}' has no parameter '{min(unknown)}'")
         if "input" in document:
@@ -100,7 +100,7 @@ def _target(document: Mapping[str, Any], work: Work) -> Target:
 
 def _attacks(name: str, parameters: dict[str, Any], target: Target) -> list[Attack]:
     """The attack with its parameters, on each sensitive column if it is on one and none is named."""
-    on_column = any(field.name == "column" for field in dataclasses.fields(ATTACKS[name]))
+    on_column = any(field.name == "column" for field in fields_of(ATTACKS[name]))
     if not on_column or "column" in parameters:
         return [ATTACKS.create(name, parameters)]
     if not target.sensitive:

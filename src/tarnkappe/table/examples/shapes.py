@@ -7,7 +7,6 @@ is skewed and correlated as data of people are, so that a search meets a realist
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator
 
@@ -15,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.schema import near
 from tarnkappe.table.examples.draw import Choice, Codes, Streams
 from tarnkappe.table.examples.evaluation import SHAPE_NAMES
 from tarnkappe.table.examples.evaluation import shape as shape_of
@@ -74,8 +74,8 @@ def shaped_batches(
 
 def _shape(name: str) -> Shape:
     if name not in SHAPE_NAMES:
-        near = difflib.get_close_matches(name.upper(), SHAPE_NAMES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(SHAPE_NAMES)}"
+        meant = near(name.upper(), SHAPE_NAMES)
+        hint = f"did you mean {meant[0]}?" if meant else f"known are {', '.join(SHAPE_NAMES)}"
         raise ParameterError(f"unknown example shape '{name}': {hint}")
     return shape_of(name)
 

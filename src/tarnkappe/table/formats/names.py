@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from tarnkappe.errors import ColumnError, InputError
+from tarnkappe.schema import near
 
 
 def check_names(names: Sequence[str], source: str) -> list[str]:
@@ -36,8 +36,8 @@ def chosen_names(names: Sequence[str], columns: Sequence[str] | None, source: st
         raise ColumnError("`columns` must be a list of column names, with at least one")
     for place, name in enumerate(columns):
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(names)}"
+            meant = near(name, names)
+            hint = f"did you mean '{meant[0]}'?" if meant else f"it has {', '.join(names)}"
             raise ColumnError(f"{source}: there is no column '{name}': {hint}")
         if name in columns[:place]:
             raise ColumnError(f"{source}: the column '{name}' is chosen twice")

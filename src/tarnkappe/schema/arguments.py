@@ -1,8 +1,8 @@
-"""Parameters of the wrong type are refused in one place, with a sentence, from their annotations.
+"""Arguments of functions and settings that hold objects of Python: tables, hierarchies, models.
 
-Whatever is made by name (models, losses, searches, builders, methods, attacks, measures) and the settings of
-a job are dataclasses. Their annotations say what a parameter may be, so nothing else needs to: nan, infinity,
-a truth value in place of a number and a missing value never get as far as a computation.
+What people write is declared (`Parameters`). A function such as `anonymize` also takes objects that no
+document can hold; its annotations say what an argument may be, and anything else is refused with a sentence
+before anything is computed: nan, infinity, a truth value in place of a number, a missing value.
 """
 
 from __future__ import annotations
@@ -16,23 +16,14 @@ import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from pathlib import PurePath
 from typing import Any, TypeVar, cast
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.schema.problem import shown
+from tarnkappe.schema.types import GREATEST, MOST
 
 Kind = TypeVar("Kind", bound=type)
 Work = TypeVar("Work", bound=Callable[..., Any])
-
-ACCEPTS = "accepts"
-"""The metadata of a field that takes more types than it holds afterwards."""
-
-LONGEST_SHOWN = 60
-MOST = 10**18
-"""Whole numbers beyond it count nothing."""
-
-GREATEST = 1e300
-"""Numbers beyond it measure nothing, and some cannot even be written."""
 
 
 def checked(kind: Kind) -> Kind:
@@ -42,9 +33,6 @@ def checked(kind: Kind) -> Kind:
         return kind
     original = made.__init__
     order = [field.name for field in dataclasses.fields(kind) if field.init and not field.kw_only]
-    wider = {
-        field.name: field.metadata[ACCEPTS] for field in dataclasses.fields(kind) if ACCEPTS in field.metadata
-    }
 
     @functools.wraps(original)
     def init(self: Any, *given: Any, **named: Any) -> None:
@@ -52,17 +40,17 @@ def checked(kind: Kind) -> Kind:
         try:  # what a member says of its own parameters says more
             original(self, *given, **named)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
-            _refuse_all(kind, values, wider)
+            _refuse_all(kind, values)
             raise
-        _refuse_all(kind, values, wider)
+        _refuse_all(kind, values)
 
     made.__init__ = init
     made._parameters_checked = True
     return kind
 
 
-def _refuse_all(kind: type, values: Mapping[str, object], wider: Mapping[str, Any]) -> None:
-    hints = {**_hints(kind), **wider}
+def _refuse_all(kind: type, values: Mapping[str, object]) -> None:
+    hints = _hints(kind)
     label = getattr(kind, "name", None)
     for name, value in values.items():
         if name in hints:
@@ -200,20 +188,3 @@ def described(hint: Any) -> str:
 def _several(hint: Any) -> str:
     several = {int: "whole numbers", float: "finite numbers", str: "texts"}
     return several.get(hint, "values") if isinstance(hint, type) else "values"
-
-
-def shown(value: object) -> str:
-    """A value as an error may show it: short, and of lists and tables only that they are such.
-
-    >>> shown(None), shown([1, 2]), shown(float("nan"))
-    ('None', 'a list', 'nan')
-    """
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, str | bytes | numbers.Number | PurePath | None):
-        try:
-            text = repr(value)
-        except ValueError:  # a whole number too long to be written
-            return "a huge number"
-        return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-    return "a list" if isinstance(value, Collection) else f"a {type(value).__name__}"
