@@ -50,7 +50,7 @@ class Dates(Builder):
     levels: Annotated[
         Listed[Period],
         param(
-            "the periods, from short to long", min_length=1, max_length=8, start=("month", "year", "decade")
+            "the periods, from short to long", min_length=1, max_length=10, start=("month", "year", "decade")
         ),
     ] = ("month", "year", "decade")
     format: Annotated[
