@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "src" / "tarnkappe"
 FOUNDATIONS = ("errors", "native", "parameters", "registry", "drawing")
 ORDER = (
+    "verifier",
     *FOUNDATIONS,
     "table",
     "engines",

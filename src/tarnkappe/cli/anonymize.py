@@ -54,6 +54,9 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option(help="Where to write the HTML report.", writable=True)
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="For the house and its auditors, see `tarn verify`.", writable=True)
+    ] = None,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse what would only be warned of.")] = False,
     remote: RemoteOption = None,
@@ -94,7 +97,7 @@ def anonymize(
         content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
     )
     _put(content, "output", path=_absolute(out), table=out_table)
-    _put(content, "output", report=_absolute(report), shuffle=shuffle)
+    _put(content, "output", report=_absolute(report), certificate=_absolute(certificate), shuffle=shuffle)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
     if remote is not None:

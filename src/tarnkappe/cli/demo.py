@@ -18,7 +18,15 @@ from tarnkappe.table.examples import hospital
 
 ROWS = 10_000
 MARK = "# The job of tarn demo."
-FILES = ("hospital.csv", "hierarchies", "job.toml", "release.csv", "report.html", "release.csv.manifest.json")
+FILES = (
+    "hospital.csv",
+    "hierarchies",
+    "job.toml",
+    "release.csv",
+    "report.html",
+    "release.csv.certificate.json",
+    "release.csv.manifest.json",
+)
 
 
 def demo(

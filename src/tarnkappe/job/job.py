@@ -82,7 +82,8 @@ class Source:
 class Output:
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
-    Rows are shuffled unless told otherwise: their order links releases.
+    Rows are shuffled unless told otherwise: their order links releases. The certificate
+    for everybody lies beside a CSV file; `certificate` is the one for auditors, which must not be delivered.
     """
 
     path: str | None = None
@@ -91,6 +92,7 @@ class Output:
     shuffle: bool = True
     report: str | None = None
     manifest: str | None = None
+    certificate: str | None = None
 
 
 @checked
@@ -252,7 +254,7 @@ def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:
 def _output(content: Mapping[str, Any], folder: Path) -> Output:
     section = dict(_section(content, "output"))
     refuse_unknown(section, _fields(Output), "key of [output]")
-    return Output(**_resolved(section, folder, "path", "report", "manifest"))
+    return Output(**_resolved(section, folder, "path", "report", "manifest", "certificate"))
 
 
 def _memory(content: Mapping[str, Any], folder: Path) -> Memory:

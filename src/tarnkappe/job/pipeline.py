@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
+from tarnkappe.job.certificate import require_certifiable, write_certificates
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.continuing import Remembering
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
@@ -34,13 +35,14 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
     Release, report and manifest appear under their names after the release has passed verification, never
     before, never in part and all together. A seed makes the order of the rows reproducible in tests.
     """
+    require_certifiable(job)
     if job.input.engine != "memory" or job.output.table is not None:
         from tarnkappe.job.engine_run import run_in_engine  # loads what only engines need
 
         return run_in_engine(job, seed=seed, progress=progress)
     watch = Stopwatch()
     several = job.search.table_names if isinstance(job.search, Bucketization) else ()
-    with publication(job.output, several, job.inputs) as made:
+    with publication(job.output, several, job.inputs, certified=not several) as made:
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None
@@ -75,6 +77,9 @@ def run(job: Job, *, seed: int | None = None, progress: Progress | None = None) 
                 else:
                     result = write_verified(result, made.release, job.output.delimiter)
                 result = dataclasses.replace(result, output=job.output.path)
+            if made.certificate is not None:
+                with watch.stage("certify"):
+                    write_certificates(result, job, made.release, made.certificate, made.full_certificate)
         if made.report is not None:
             with watch.stage("report"):
                 write_report(result, made.report)
