@@ -7,9 +7,8 @@ It shares no code with the program that made the release, and believes nothing t
 2. Truth: every released row says what is true of an input row of its own (needs the input).
 3. Optimality: no other levels lose less (needs the input). The certificate names nodes (a level for each
    column); each is measured again. A node excludes what is below it if more rows than may be suppressed are
-   in classes no part of which can be good, or if none may be and a class is bad: going down only divides
-   classes. It excludes itself if it breaks a promise or loses no less. Others are excluded by what their
-   levels alone lose (`Loss.by_level`). In the end every node must be excluded.
+   in classes no part of which can be good, or if none may be and a class is bad: going down only divides.
+   It excludes itself if it breaks a promise or loses no less; others by what levels lose (`Loss.by_level`).
 Exit codes: 0 proven; 1 a claim is false; 2 a file cannot be used; 3 not false, but not proven either.
 """
 
@@ -275,8 +274,9 @@ def check_optimality(rows: Counts, models: Any, loss: Loss, private: Any, limit:
         need(node not in below or fails, f"{node} does not fail with all that is below it", FALSE)
         worse = suppressed > limit or value >= floor
         need(node not in alone or worse, f"{node} may be released and loses {value:.12g}", FALSE)
-        right = abs(value - said) <= TIE * max(1.0, abs(said)) and suppressed <= limit and said >= floor
-        need(node != best or right, f"{node} loses {value:.12g}, not {said:.12g}, or too many rows", FALSE)
+        right = abs(value - said) <= TIE * max(1.0, abs(said)) and value >= floor
+        right &= suppressed == private["suppressed"]
+        need(node != best or right, f"{node} loses {value:.12g} and {suppressed:,} rows, not as said", FALSE)
     bounds, left = [0.0], 0
     for numbers, weight, levels in zip(loss.by_level, loss.weights, ranges, strict=True):
         bounds = [bound + weight * numbers[level] for bound in bounds for level in levels]
