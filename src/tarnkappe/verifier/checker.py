@@ -28,11 +28,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from operator import le
+from operator import itemgetter, le
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-Row, Node, Counts = tuple[str, ...], tuple[int, ...], Mapping[Any, int]
+Counts = Mapping[Any, int]
 MISSING, STAR, TIE, MOST_NODES = "", "*", 1e-9, 3_000_000
 WORDS = ("proven", "FALSE", "cannot be used", "not proven", "not asked")
 PROVEN, FALSE, UNUSABLE, NOT_PROVEN, NOT_ASKED = range(5)
@@ -72,9 +72,9 @@ def read_certificate(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return head, private
 
 
-def read_rows(path: Path, said: Any, columns: list[str], encoding: str, *, alone: bool) -> Counter[Row]:
+def read_rows(path: Path, said: Any, columns: list[str], encoding: str, *, alone: bool) -> Counter[Any]:
     """The distinct rows of the CSV file that is meant, with numbers; `alone`: it has no other columns."""
-    data, rows = path.read_bytes(), Counter[Row]()
+    data, rows = path.read_bytes(), Counter[Any]()
     need(hashlib.sha256(data).hexdigest() == said["sha256"], f"{path} is not the file that is meant", FALSE)
     text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     for mark in ";,\t|":
@@ -141,7 +141,7 @@ def as_even(counts: Sequence[int], least: Fraction) -> bool:
     gap = m * math.log(m / least) - math.fsum(n * math.log(n) for n in counts)
     if abs(gap) > 1e-9 * m * math.log(m + 1):
         return gap > 0
-    return (m * least.denominator) ** m >= least.numerator**m * math.prod(n**n for n in counts)
+    return bool((m * least.denominator) ** m >= least.numerator**m * math.prod(n**n for n in counts))
 
 
 def classify(rows: Iterable[Any], models: Sequence[Model]) -> tuple[int, dict[Any, Any], int]:
@@ -166,7 +166,7 @@ def within(label: str, value: str) -> bool | None:
     dates = all(re.match(r"\d{4}-\d\d-\d\d", text) for text in texts)
     if not dates and not all(map(NUMBER.fullmatch, texts)):
         return None
-    at, low, high = texts if dates else map(Fraction, texts)  # type: ignore[assignment]
+    at, low, high = cast(Any, texts if dates else map(Fraction, texts))
     if half:
         return bool((at < low) == (half[1] == "<"))
     return bool(low <= at < high or (low <= at == high and label[-1] != ")"))
@@ -185,7 +185,8 @@ class Column:
         self.rows = [sum_by(counts, labels.__getitem__) for labels in self.at]
         for level in range(1, self.height + 1):
             pairs = {path[level : level + 2] for path in paths}
-            need(len(pairs) == len(dict(pairs)), f"level {level} of {name} parts what is one below it", FALSE)
+            nested = len(pairs) == len({low for low, _ in pairs})
+            need(nested, f"level {level} of {name} parts what is one below it", FALSE)
 
     def stands_for(self, word: str, value: str) -> bool:
         """Whether what is written (a label, an interval, a set {a, b}) is true of a value."""
@@ -223,7 +224,7 @@ class Loss:
             return (column.leaves[level][label] - 1) / (len(column.at[0]) - 1 or 1)
         return level / (1 if self.name == "height" else column.height or 1)
 
-    def value(self, node: Node, bad: Iterable[tuple[Row, int]]) -> float:
+    def value(self, node: Any, bad: Iterable[tuple[Any, int]]) -> float:
         """The loss of a node, with a tuple and the rows of each suppressed class; these never lower it."""
         total, rows = 0.0, sum(n for _, n in bad)
         for place, (column, level) in enumerate(zip(self.columns, node, strict=True)):
@@ -239,7 +240,7 @@ class Loss:
         return total
 
 
-def visit(nodes: Sequence[Node], rows: Sequence[Any], at: Node, columns: Sequence[Column]) -> Iterator[Any]:
+def visit(nodes: Sequence[Any], rows: Sequence[Any], at: Any, columns: Sequence[Column]) -> Iterator[Any]:
     """Some nodes with their classes: rows are counted where all nodes meet, from there where halves meet."""
     meet = tuple(map(min, zip(*nodes, strict=True)))
     if meet != at or len(nodes) == 1:
@@ -258,7 +259,7 @@ def visit(nodes: Sequence[Node], rows: Sequence[Any], at: Node, columns: Sequenc
             yield from visit(part, rows, meet, columns)
 
 
-def check_optimality(rows: Counts, models: Any, loss: Loss, private: Any, limit: int, best: Node) -> str:
+def check_optimality(rows: Counts, models: Any, loss: Loss, private: Any, limit: int, best: Any) -> str:
     """Whether all nodes but the best are excluded; `rows` end with the tuple of their sensitive values."""
     ranges = [range(low, high + 1) for low, high in zip(private["low"], private["high"], strict=True)]
     need(math.prod(map(len, ranges)) <= MOST_NODES, "optimality: there are too many levels", NOT_PROVEN)
@@ -294,7 +295,7 @@ def check_optimality(rows: Counts, models: Any, loss: Loss, private: Any, limit:
 
 def check_cells(released: Counts, originals: Counts, columns: Mapping[int, Column]) -> None:
     """Whether each released row has an input row of its own that its cells are true of, narrow ones first."""
-    having, meaning, fits = defaultdict[Any, set[Row]](set), dict[Any, set[Row]](), dict[Row, set[Row]]()
+    having, meaning, fits = defaultdict[Any, set[Any]](set), dict[Any, set[Any]](), dict[Any, set[Any]]()
     for row in originals:
         for key in enumerate(row):
             having[key].add(row)
@@ -303,7 +304,7 @@ def check_cells(released: Counts, originals: Counts, columns: Mapping[int, Colum
             if (at, word) not in meaning:
                 values = [value for place, value in having if place == at]
                 true = [v for v in values if v == word or (at in columns and columns[at].stands_for(word, v))]
-                meaning[at, word] = set[Row]().union(*(having[at, value] for value in true))
+                meaning[at, word] = set[Any]().union(*(having[at, value] for value in true))
         fits[row] = set.intersection(*sorted((meaning[key] for key in enumerate(row)), key=len))
         need(fits[row], "a released row is true of no input row", FALSE)
     free = dict(originals)
@@ -315,16 +316,14 @@ def check_cells(released: Counts, originals: Counts, columns: Mapping[int, Colum
         need(not wanted, "truth: some released rows have no input row of their own in this order", NOT_PROVEN)
 
 
-def check(
-    path: Path, release: Path, source: Path | None, folder: Path | None, encoding: str
-) -> Iterator[Any]:
+def check(path: Path, release: Path, source: Path | None, folder: Path | None, code: str) -> Iterator[Any]:
     """What is proven, and what is not: a code and a sentence each."""
     head, private = read_certificate(path)
     names, known, models = head["release"]["columns"], head["quasi_identifiers"], []
-    released, rows = read_rows(release, head["release"], names, "utf-8", alone=True), Counter[Row]()
+    released, rows = read_rows(release, head["release"], names, "utf-8", alone=True), Counter[Any]()
     need(private or not source, "this certificate is for outsiders: the house has another for its auditors")
     if source:
-        rows = read_rows(source, private["input"], names, encoding, alone=False)
+        rows = read_rows(source, private["input"], names, code, alone=False)
     at, others = [names.index(name) for name in known], [name for name in names if name not in known]
     watched = [name for name in others if name in [model.get("column") for model in head["models"]]]
     sensitive = [names.index(name) for name in watched]
@@ -350,10 +349,10 @@ def check(
         return
     trees, lost = dict(private["hierarchies"]), rows.total() - released.total()
     for name, tree in trees.items() if folder else ():
-        lines = csv.reader((folder / f"{name}.csv").read_text("utf-8").splitlines(), delimiter=";")
-        same = sorted(lines) == sorted([row[0] or MISSING, *row[1:]] for row in tree)
+        lines = (cast(Path, folder) / f"{name}.csv").read_text("utf-8").splitlines()
+        same = sorted(csv.reader(lines, delimiter=";")) == sorted([r[0] or MISSING, *r[1:]] for r in tree)
         need(same, f"the hierarchy of {name} is not the one in the folder", FALSE)
-    by_place = {i: Column(names[i], trees[names[i]], sum_by(rows, lambda row, i=i: row[i])) for i in at}
+    by_place = {i: Column(names[i], trees[names[i]], sum_by(rows, itemgetter(i))) for i in at}
     limit = math.floor(exact(head["suppression_limit"]) * rows.total())
     need(lost == private["suppressed"] <= limit, f"{lost:,} rows are left out, and {limit:,} may be", FALSE)
     if head["levels"] is None:
@@ -392,7 +391,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found.append((UNUSABLE, f"a file is not what it should be ({type(error).__name__})"))
     findings = [(WORDS[code], sentence) for code, sentence in found]
     print(json.dumps({"findings": findings}) if as_json else "\n".join(map(": ".join, findings)))
-    return max(code % NOT_ASKED for code, _ in found)
+    return int(max(code % NOT_ASKED for code, _ in found))
 
 
 if __name__ == "__main__":
