@@ -24,6 +24,10 @@ def anonymize_remotely(url: str, content: Mapping[str, Any], folder: Path, as_js
         raise ParameterError(
             "a release from a service is written to a file: name 'path' in [output], no 'table'"
         )
+    if made.certificate is not None:
+        raise ParameterError(
+            "a certificate is made where the input is: leave 'certificate' out with --remote"
+        )
     written = []
     with Remote(url) as there, progress_bar() as progress:
         document = {**there.job(content, folder), "output": {"shuffle": made.shuffle}}
