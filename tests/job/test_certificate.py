@@ -11,6 +11,7 @@ import pytest
 
 from tarnkappe.errors import JobError
 from tarnkappe.job import Job, run
+from tarnkappe.state import Statement
 
 PEOPLE = [("31", "Ulm", "flu"), ("32", "Ulm", "cold"), ("33", "Ulm", "flu"), ("95", "Oslo", "HIV")]
 
@@ -40,6 +41,10 @@ def test_the_certificate_beside_a_release_holds_nothing_of_the_others(tmp_path: 
     first, second = (tmp_path / "house.json").read_bytes().splitlines(keepends=True)
     assert first == public
     head, private = json.loads(first), json.loads(second)
+    for line, document in ((first, head), (second, private)):
+        assert Statement("release certificate", document).bytes.endswith(b"\n" + line[:-1]), (
+            "it can be signed"
+        )
     assert head["private"] == hashlib.sha256(second).hexdigest()
     assert head["release"]["sha256"] == hashlib.sha256((tmp_path / "release.csv").read_bytes()).hexdigest()
     text = public.decode()
