@@ -6,7 +6,18 @@ import importlib
 
 from tests.attackers.attacker import Promise, Trial, promises_of
 
-PARTS = ("publish", "newcomer", "service", "sql", "gate", "federation", "exchange", "pseudonym", "log")
+PARTS = (
+    "publish",
+    "proof",
+    "newcomer",
+    "service",
+    "sql",
+    "gate",
+    "federation",
+    "exchange",
+    "pseudonym",
+    "log",
+)
 """Each is a folder here with its `promises.toml`, its attackers, and `TRIALS` in its `__init__.py`."""
 
 PROMISES: list[Promise] = [promise for part in PARTS for promise in promises_of(part)]

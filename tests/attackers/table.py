@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 PAGE = ROOT / "docs" / "explanation" / "promises.md"
 TITLES = {
     "publish": "Published tables",
+    "proof": "Certificates",
     "newcomer": "The first hour",
     "service": "Service and web application",
     "sql": "SQL",

@@ -20,7 +20,7 @@ import tarnkappe
 from tarnkappe.table.examples import shaped
 
 TARN = Path(sys.executable).with_name("tarn")
-NAMES = ("release.csv", "release.csv.manifest.json", "report.html")
+NAMES = ("release.csv", "release.csv.certificate.json", "release.csv.manifest.json", "report.html")
 
 
 class Run:

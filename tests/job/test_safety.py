@@ -31,7 +31,7 @@ from tarnkappe.table.staging import PREFIX
 from tests.cli.spoken import lines_of
 
 TARN = Path(sys.executable).with_name("tarn")
-NAMES = ("release.csv", "release.csv.manifest.json", "report.html")
+NAMES = ("release.csv", "release.csv.certificate.json", "release.csv.manifest.json", "report.html")
 ROWS = 400
 
 

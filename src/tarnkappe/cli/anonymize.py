@@ -64,6 +64,9 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option(help="Where to write the HTML report.", writable=True)
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="For the house and its auditors, see `tarn verify`.", writable=True)
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing, only tell.")] = False,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     excel: Annotated[bool, typer.Option("--excel", help="Write CSV so that Excel opens it.")] = False,
@@ -113,7 +116,8 @@ def anonymize(
         content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
     )
     _put(content, "output", path=_absolute(out), table=out_table)
-    _put(content, "output", report=_absolute(report), shuffle=shuffle, excel=excel or None)
+    _put(content, "output", report=_absolute(report), certificate=_absolute(certificate), shuffle=shuffle)
+    _put(content, "output", excel=excel or None)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
     _place_outputs(content, job, dry_run)

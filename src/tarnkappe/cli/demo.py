@@ -19,7 +19,15 @@ from tarnkappe.table.overwriting import one_run
 
 ROWS = 10_000
 MARK = "# The job of tarn demo."
-FILES = ("hospital.csv", "hierarchies", "job.toml", "release.csv", "report.html", "release.csv.manifest.json")
+FILES = (
+    "hospital.csv",
+    "hierarchies",
+    "job.toml",
+    "release.csv",
+    "report.html",
+    "release.csv.certificate.json",
+    "release.csv.manifest.json",
+)
 
 
 def demo(

@@ -27,6 +27,7 @@ UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 COMMANDS = (
     "demo",
     "anonymize",
+    "verify",
     "check",
     "compare",
     "attack",

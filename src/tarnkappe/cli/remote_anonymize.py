@@ -28,6 +28,10 @@ def anonymize_remotely(url: str, content: Mapping[str, Any], folder: Path, as_js
         raise ParameterError(
             "a release from a service is written to a file: name 'path' in [output], no 'table'"
         )
+    if made.certificate is not None:
+        raise ParameterError(
+            "a certificate is made where the input is: leave 'certificate' out with --remote"
+        )
     manifest = manifest_path(made)
     outputs = {"the release": made.path, "the manifest": manifest, "the report": made.report}
     refuse_overwriting(outputs, (), [Path(manifest)] if manifest else ())

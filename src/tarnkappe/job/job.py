@@ -125,7 +125,8 @@ class Output(Parameters):
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
     Rows are shuffled unless told otherwise: their order links releases. A CSV file is written as the input
-    is, unless a delimiter is given or it is for Excel.
+    is, unless a delimiter is given or it is for Excel. The certificate for everybody lies beside it; `certificate`
+    is the one for auditors, which must not be delivered.
     """
 
     path: Annotated[Name | None, param("the file that gets the release", kind="file")] = None
@@ -136,6 +137,9 @@ class Output(Parameters):
     shuffle: Annotated[bool, param("whether the rows get a random order, which links no releases")] = True
     report: Annotated[Name | None, param("the file that gets the report for people", kind="file")] = None
     manifest: Annotated[Name | None, param("the file that gets the record of the run", kind="file")] = None
+    certificate: Annotated[Name | None, param("the file that gets the proof for auditors", kind="file")] = (
+        None
+    )
     excel: Annotated[bool, param("whether a CSV file is written so that Excel opens it")] = False
 
 
@@ -292,7 +296,7 @@ def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:
 def _output(content: Mapping[str, Any], folder: Path) -> Output:
     section = dict(_section(content, "output"))
     refuse_unknown(section, _fields(Output), "key of [output]")
-    return Output(**_resolved(section, folder, "path", "report", "manifest"))
+    return Output(**_resolved(section, folder, "path", "report", "manifest", "certificate"))
 
 
 def _memory(content: Mapping[str, Any], folder: Path) -> Memory:

@@ -1,4 +1,4 @@
-"""Where a release goes that nobody named, and the tables of one that has several."""
+"""Where the files of a release go."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.files import is_compressed, suffix_of, written_format
+from tarnkappe.table.formats.address import local_file
 
 
 def default_outputs(source: str | Path) -> tuple[Path, Path]:
@@ -39,3 +40,9 @@ def table_paths(path: str | Path, names: tuple[str, ...]) -> dict[str, Path]:
     path = Path(path)
     beside = {name: path.with_name(f"{path.stem}-{name}{path.suffix}") for name in names[1:]}
     return {names[0]: path, **beside}
+
+
+def is_plain_csv(name: str | None) -> bool:
+    """Whether a name is that of a CSV file, not compressed: these the checker of certificates can read."""
+    path = local_file(name) if name else None
+    return path is not None and suffix_of(Path(path)) == ".csv" and not is_compressed(Path(path))

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
+from tarnkappe.job.certificate import require_certifiable, write_certificates
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.continuing import Remembering
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
@@ -38,13 +39,17 @@ def run(
     before, never in part and all together. Files that show that they were written here are replaced; others
     only with `replace`. A seed makes the order of the rows reproducible in tests.
     """
+    require_certifiable(job)
     if job.input.engine != "memory" or job.output.table is not None:
         from tarnkappe.job.engine_run import run_in_engine  # loads what only engines need
 
         return run_in_engine(job, replace=replace, seed=seed, progress=progress)
     watch = Stopwatch()
     several = job.search.table_names if isinstance(job.search, Bucketization) else ()
-    with ExitStack() as opened, publication(job.output, several, job.inputs, replace=replace) as made:
+    with (
+        ExitStack() as opened,
+        publication(job.output, several, job.inputs, replace=replace, certified=not several) as made,
+    ):
         with watch.stage("read"):
             table = job.read_input(progress)
             population = job.population.read(progress) if job.population else None
@@ -82,6 +87,9 @@ def run(
                 else:
                     result = write_verified(result, made.release, job.output.delimiter, job.output.excel)
                 result = dataclasses.replace(result, output=job.output.path)
+            if made.certificate is not None:
+                with watch.stage("certify"):
+                    write_certificates(result, job, made.release, made.certificate, made.full_certificate)
         if made.report is not None:
             with watch.stage("report"):
                 write_report(result, made.report)

@@ -1,8 +1,9 @@
-"""The files of one run: release, report and manifest. They appear together, or none of them does.
+"""The files of one run: release, report, certificates, manifest. They appear together, or none of them does.
 
-Everything is made in hidden folders first. At the end the report and the manifest that an earlier run left
-under these names go, and the new files take their places, the manifest last. So whatever stands there at any
-moment belongs together, even if the machine stops in between; a release without its manifest is not finished.
+Everything is made in hidden folders first. At the end the report, certificates and manifest that an earlier
+run left under these names go, and the new files take their places, the manifest last. So whatever stands
+there at any moment belongs together, even if the machine stops in between; a release without its manifest is
+not finished.
 """
 
 from __future__ import annotations
@@ -14,11 +15,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tarnkappe.job.job import Output
-from tarnkappe.job.paths import table_paths
+from tarnkappe.job.paths import is_plain_csv, table_paths
 from tarnkappe.table.files import naming_output, take_place, writable
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_place
 from tarnkappe.table.ownership import manifest_beside
 from tarnkappe.table.staging import claimed_folder
+
+LAST = ("report", "certificate", "full certificate", "manifest")
+"""What is about a release, in the order in which it follows the release."""
+
+
+CERTIFICATE = ".certificate.json"
+"""How the names of certificates end, which lie beside releases."""
 
 
 class Publication:
@@ -29,14 +37,16 @@ class Publication:
         tables: where to make the tables of a release that has several, by name; the first is the release.
         manifest: where to make its manifest.
         report: where to make the report, if there is to be one.
+        certificate: where to make the certificate for everybody.
+        full_certificate: where to make the one for the house and its auditors, if there is to be one.
     """
 
     def __init__(self, places: dict[str, tuple[Path, Path]], tables: tuple[str, ...] = ()) -> None:
         self._places = places
         own = {name: "release" if number == 0 else name for number, name in enumerate(tables)}
         self.tables = {name: places[place][0] for name, place in own.items() if place in places}
-        self.release, self.manifest, self.report = (
-            places[name][0] if name in places else None for name in ("release", "manifest", "report")
+        self.release, self.report, self.certificate, self.full_certificate, self.manifest = (
+            places[name][0] if name in places else None for name in ("release", *LAST)
         )
 
     def publish(self) -> None:
@@ -44,13 +54,12 @@ class Publication:
         with _uninterrupted():
             for _, target in self._places.values():
                 refuse_place(target)  # before the first of them goes
-            for name in ("manifest", "report"):
+            for name in reversed(LAST):
                 if name in self._places:
                     made, target = self._places[name]
                     with naming_output(target):
                         target.unlink(missing_ok=True)
-            last = ("report", "manifest")
-            for name in (*(name for name in self._places if name not in last), *last):
+            for name in (*(name for name in self._places if name not in LAST), *LAST):
                 if name in self._places:
                     made, target = self._places[name]
                     with naming_output(target):
@@ -59,7 +68,12 @@ class Publication:
 
 @contextmanager
 def publication(
-    output: Output, tables: tuple[str, ...] = (), inputs: Sequence[str] = (), *, replace: bool = False
+    output: Output,
+    tables: tuple[str, ...] = (),
+    inputs: Sequence[str] = (),
+    *,
+    replace: bool = False,
+    certified: bool = False,
 ) -> Iterator[Publication]:
     """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
 
@@ -68,12 +82,15 @@ def publication(
         tables: the names of the tables of a release that has several.
         inputs: the files that the run reads: none of them may be an output, now or at the end.
         replace: whether files that are not ours may be replaced.
+        certified: whether the run writes certificates, if the release is a file that can have one.
 
     Raises:
         OutputError: if another run is writing one of them.
         ParameterError: if one of them cannot be a file, is an input, another output or somebody else's file.
     """
     named = {"release": output.path, "manifest": manifest_path(output), "report": output.report}
+    if certified and (beside := certificate_path(output)) is not None:
+        named |= {"certificate": beside, "full certificate": output.certificate}
     if tables and output.path:
         named |= {name: str(path) for name, path in table_paths(output.path, tables).items()}
         del named[tables[0]]
@@ -94,6 +111,11 @@ def manifest_path(output: Output) -> str | None:
     if output.path is None:
         return output.manifest if output.table is not None else None
     return output.manifest or str(manifest_beside(output.path))
+
+
+def certificate_path(output: Output) -> str | None:
+    """Where the certificate for everybody goes: beside a released CSV file."""
+    return f"{output.path}{CERTIFICATE}" if is_plain_csv(output.path) else None
 
 
 @contextmanager

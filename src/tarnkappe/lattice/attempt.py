@@ -188,6 +188,7 @@ class Attempt:
             stopped=stopped,
             assumed=self.assumed,
             optimal_given=rule if proven else "",
+            tests=tuple(self.tests),
         )
 
 

@@ -43,6 +43,7 @@ class Solution:
         assumed: what the search took to be monotone without proof, because it was told to.
         optimal_given: how classes are suppressed, where no other levels lose less as long as they are so
             suppressed, proven by the search, but another choice of classes may; else empty.
+        tests: the nodes that were tested, in this order.
     """
 
     best: Evaluation | None
@@ -55,6 +56,7 @@ class Solution:
     passes: tuple[Node, ...] = ()
     assumed: tuple[str, ...] = ()
     optimal_given: str = ""
+    tests: tuple[Node, ...] = dataclasses.field(default=(), compare=False, repr=False)
 
     @property
     def optimal_levels(self) -> bool:

@@ -13,8 +13,8 @@ from tarnkappe.table import Table
 from tarnkappe.table.files import SUFFIXES, suffix_of
 
 LIST = "list"
-MANIFEST = ".manifest.json"
-"""How the names of manifests end, which lie beside releases."""
+BESIDE = (".manifest.json", ".certificate.json")
+"""How the names of manifests and certificates end, which lie beside releases."""
 
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
@@ -103,7 +103,7 @@ def read_earlier(
 
 
 def _is_table(path: Path) -> bool:
-    hidden = path.name.startswith(".") or path.name.endswith(MANIFEST)
+    hidden = path.name.startswith(".") or path.name.endswith(BESIDE)
     return path.is_file() and not hidden and suffix_of(path) in SUFFIXES
 
 
