@@ -223,7 +223,6 @@ def test_every_mistake_is_one_clear_line(
 ) -> None:
     (folder / "empty.csv").touch()
     (folder / "header.csv").write_text("age;illness\n")
-    (folder / "twice.csv").write_text("age;age\n30;31\n")
     (folder / "latin.csv").write_bytes("age;illness\n30;Sterilität\n".encode("latin-1"))
     (folder / "ragged.csv").write_text("age;illness\n30;flu\n30;flu;A\n")
     (folder / "gap.csv").write_text(ILLNESSES.replace("gastritis;stomach;*\n", ""))
