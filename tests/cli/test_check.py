@@ -176,8 +176,12 @@ MISTAKES = {
     "an empty file": (("empty.csv", "--qi", "age"), "empty.csv", "empty"),
     "a file without rows": (("header.csv", "--qi", "age"), "header.csv", "no rows"),
     "a missing file": (("none.csv", "--qi", "age"), "none.csv"),
-    "duplicate names": (("twice.csv", "--qi", "age"), "twice.csv", "'age'", "rename"),
-    "wrong characters": (("latin.csv", "--qi", "age", "illness"), "latin.csv", "line 2", "UTF-8"),
+    "wrong characters": (
+        ("latin.csv", "--qi", "age", "illness", "--encoding", "utf-8"),
+        "latin.csv",
+        "line 2",
+        "UTF-8",
+    ),
     "a ragged row": (("ragged.csv", "--qi", "age"), "ragged.csv", "line 3"),
     "a missing column": (("people.csv", "--qi", "agee"), "people.csv", "'agee'", "'age'"),
     "no column": (("people.csv",), "people.csv", "--qi"),
@@ -223,7 +227,6 @@ def test_every_mistake_is_one_clear_line(
 ) -> None:
     (folder / "empty.csv").touch()
     (folder / "header.csv").write_text("age;illness\n")
-    (folder / "twice.csv").write_text("age;age\n30;31\n")
     (folder / "latin.csv").write_bytes("age;illness\n30;Sterilität\n".encode("latin-1"))
     (folder / "ragged.csv").write_text("age;illness\n30;flu\n30;flu;A\n")
     (folder / "gap.csv").write_text(ILLNESSES.replace("gastritis;stomach;*\n", ""))
