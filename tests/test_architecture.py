@@ -21,6 +21,7 @@ SLACK = 1_000
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 FOUNDATIONS = ("errors", "process", "native", "schema", "drawing")
 ORDER = (
+    "verifier",
     *FOUNDATIONS,
     "table",
     "engines",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.job import Job, run
 from tarnkappe.state import Statement
 
@@ -82,3 +82,36 @@ def test_a_certificate_takes_the_place_of_no_input(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"people\.csv"):
         run(before)
     assert (tmp_path / "people.csv").read_text(encoding="utf-8").startswith("age;town")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (
+            "age;town;illness\n31;Köln;flu\n32;Köln;cold\n33;Köln;flu\n".encode("cp1252"),
+            "its encoding is cp1252",
+        ),
+        (b"age;town;illness\n31;Ulm;flu\n32;NA;cold\n33;Ulm;flu\n", "missing as NA"),
+        (b"age;town;illness\n31,5;Ulm;flu\n32,25;Ulm;cold\n33,5;Ulm;flu\n", "numbers with a decimal comma"),
+    ],
+    ids=["encoding", "missing", "decimals"],
+)
+def test_an_auditor_never_sees_other_values_than_the_job_did(
+    tmp_path: Path, content: bytes, why: str
+) -> None:
+    asked = job(tmp_path, path="release.csv", certificate="house.json")
+    (tmp_path / "people.csv").write_bytes(content)
+    with pytest.raises(JobError, match=f"taken as they stand, but .*{why}"):
+        run(asked)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"]
+    run(job(tmp_path, path="release.csv"))
+
+
+def test_certificates_of_an_earlier_run_are_replaced_and_those_of_others_are_not(tmp_path: Path) -> None:
+    asked = job(tmp_path, path="release.csv", certificate="house.json")
+    run(asked)
+    run(asked)
+    (tmp_path / "house.json").write_text("notes", encoding="utf-8")
+    with pytest.raises(ParameterError, match="replace"):
+        run(asked)
+    assert (tmp_path / "house.json").read_text(encoding="utf-8") == "notes"

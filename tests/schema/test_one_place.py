@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_house import MODULES, PACKAGE
+from tests.test_architecture import MODULES, PACKAGE
 
 
 @pytest.mark.parametrize("word", ["get_close_matches", "force_setattr(made", "msgspec.convert("])

@@ -21,7 +21,9 @@ from tarnkappe.table.spelling import Moment, Precision
 if TYPE_CHECKING:
     Period = str
 else:
-    Period = Literal["day", "week", "month", "quarter", "year", "five-years", "decade", "century"]
+    Period = Literal[
+        "minute", "hour", "day", "week", "month", "quarter", "year", "five-years", "decade", "century"
+    ]
 Days = npt.NDArray[np.int64]
 """Days since 1970-01-01."""
 

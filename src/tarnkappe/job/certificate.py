@@ -24,10 +24,10 @@ from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.privacy.exact import decimal
 from tarnkappe.recoding import Bucketization
+from tarnkappe.table import Table
 from tarnkappe.table.files import replace_atomically
+from tarnkappe.table.ownership import CERTIFICATE_FORMAT
 from tarnkappe.verifier import checker
-
-FORMAT = "tarnkappe certificate 1"
 
 
 def require_certifiable(job: Job) -> None:
@@ -46,6 +46,38 @@ def require_certifiable(job: Job) -> None:
         )
 
 
+def require_read_alike(job: Job, table: Table) -> None:
+    """Refuse a certificate of an input whose cells mean something else than they say, before any search.
+
+    The checker takes every cell as it stands in the file. Where the reader found words for missing values,
+    numbers or dates in a spelling of their own, or another encoding, an auditor would see other values.
+
+    Raises:
+        JobError: if the file was not read as it stands.
+    """
+    if job.output.certificate is None or table.reading is None:
+        return
+    reading = table.reading
+    spelled = [
+        name
+        for name, each in reading.columns.items()
+        if each.missing or each.mark or each.number is not None or each.date is not None
+    ]
+    why = ""
+    if reading.encoding not in (None, "utf-8", "utf-8-sig", "ascii"):
+        why = f"its encoding is {reading.encoding}"
+    elif reading.header != 1 or reading.skipped_lines:
+        why = "it has lines that are neither its header nor rows"
+    elif spelled:
+        why = f"'{spelled[0]}' is spelled its own way ({reading.columns[spelled[0]].description})"
+    if why:
+        raise JobError(
+            "a certificate for auditors needs an input whose cells are taken as they stand, but "
+            f"{why}: leave 'certificate' out, or write the input anew as UTF-8 with one line of names, empty "
+            "cells for missing values, decimal points and dates like 1980-12-31"
+        )
+
+
 def certificate(result: Result, job: Job, release: Path, *, whole: bool) -> tuple[bytes, bytes]:
     """The two lines of the certificate of a release; without the second, only the promise is claimed.
 
@@ -57,7 +89,7 @@ def certificate(result: Result, job: Job, release: Path, *, whole: bool) -> tupl
     """
     parts = [part for model in result.problem.models for part in model.parts]
     head: dict[str, Any] = {
-        "format": FORMAT,
+        "format": CERTIFICATE_FORMAT,
         "release": {
             "sha256": _sha256(release),
             "rows": result.release.num_rows,

@@ -125,8 +125,8 @@ class Output(Parameters):
     """Where the release goes: to a file, or with the engine `postgresql` to a new table of the same database.
 
     Rows are shuffled unless told otherwise: their order links releases. A CSV file is written as the input
-    is, unless a delimiter is given or it is for Excel. The certificate for everybody lies beside it; `certificate`
-    is the one for auditors, which must not be delivered.
+    is, unless a delimiter is given or it is for Excel. The certificate for everybody lies beside it;
+    `certificate` is the one for auditors, which must not be delivered.
     """
 
     path: Annotated[Name | None, param("the file that gets the release", kind="file")] = None

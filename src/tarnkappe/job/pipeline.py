@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
-from tarnkappe.job.certificate import require_certifiable, write_certificates
+from tarnkappe.job.certificate import require_certifiable, require_read_alike, write_certificates
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.continuing import Remembering
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
@@ -52,6 +52,7 @@ def run(
     ):
         with watch.stage("read"):
             table = job.read_input(progress)
+            require_read_alike(job, table)
             population = job.population.read(progress) if job.population else None
         with watch.stage("look for identifiers"):
             refuse_identifiers(table, untouched(table, job.columns), job.accepted, progress)
