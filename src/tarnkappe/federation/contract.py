@@ -20,7 +20,7 @@ from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
 from tarnkappe.federation.field_types import require_types
 from tarnkappe.federation.printable import printable
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
-from tarnkappe.lattice import SEARCHES, Auto, Effort, Search
+from tarnkappe.lattice import SEARCHES, Auto, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.schema import values_of
@@ -383,7 +383,6 @@ class Contract:
             plain["models"] = tuple(MODELS.create(model.pop("model"), model) for model in models)
             plain["loss"] = LOSSES.create(loss.pop("loss"), loss)
             search = dict(plain["search"])
-            search["effort"] = Effort(**search["effort"])
             plain["search"] = SEARCHES.create(search.pop("search"), search)
             if not all(isinstance(plain[name], list) for name in LISTS):
                 raise ParameterError("the contract cannot be understood: names come in lists")

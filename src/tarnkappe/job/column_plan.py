@@ -36,7 +36,7 @@ class Unnamed(StrEnum):
         """The choice with this name."""
         try:
             return cls(text)  # type: ignore[arg-type]
-        except ValueError:
+        except (ValueError, RecursionError):  # what is nested deeply cannot even be told
             raise JobError(
                 f"[columns]: unnamed is one of {', '.join(cls)}; a column of that name is written "
                 '[columns."unnamed"] with a role'

@@ -38,7 +38,7 @@ class Aggregation(StrEnum):
         """The aggregation with this name."""
         try:
             return cls(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # what is nested deeply cannot even be told
             raise ParameterError(f"unknown aggregation '{text}': use {', '.join(cls)}") from None
 
     @property

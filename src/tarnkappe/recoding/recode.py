@@ -42,7 +42,7 @@ class Suppression(StrEnum):
         """The kind with this name."""
         try:
             return cls(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # what is nested deeply cannot even be told
             raise ParameterError(
                 f"unknown suppression '{text}': use record or cell (a whole column: suppressed = true)"
             ) from None

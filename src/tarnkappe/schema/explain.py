@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-import msgspec
 from msgspec import inspect
 
 from tarnkappe.schema.problem import Path, Problem, hint_of, listed, near, shown
@@ -390,13 +389,3 @@ def holds_fractions(info: inspect.Type) -> bool:
     if isinstance(info, inspect.DictType):
         return holds_fractions(info.value_type)
     return isinstance(info, LISTED) and holds_fractions(info.item_type)
-
-
-def convert(value: object, kind: Any) -> Any:
-    """A value of a type; what cannot be one is refused by msgspec's error, however deep or odd it is."""
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        raise
-    except Exception as error:
-        raise msgspec.ValidationError(type(error).__name__) from None

@@ -85,7 +85,8 @@ def problems_of(member: type, parameters: Mapping[Any, Any]) -> Iterator[Problem
         return  # the member looks at each value itself
     from tarnkappe.schema.explain import MOST_PROBLEMS, of_fields, plain
 
-    given = {name: plain(v, known[name].info) if name in known else v for name, v in parameters.items()}
+    given = dict(parameters)
+    given |= {name: plain(given[name], field.info) for name, field in known.items() if name in given}
     expected = {name: (field.info, field.required) for name, field in known.items()}
     yield from itertools.islice(of_fields(given, expected, ()), MOST_PROBLEMS)
 

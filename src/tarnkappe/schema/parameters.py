@@ -78,7 +78,7 @@ class Field:
                 return taken
         except Exception:  # whatever an odd object does to the converter, it is not taken
             taken = NODEFAULT
-        from tarnkappe.schema.explain import MOST_PROBLEMS, convert, explain, holds_fractions, plain
+        from tarnkappe.schema.explain import MOST_PROBLEMS, explain, holds_fractions, plain
 
         given = plain(value, self.info) if taken is NODEFAULT else taken
         problems: list[Problem] = []
@@ -86,8 +86,8 @@ class Field:
             problems = list(itertools.islice(explain(given, self.info, (self.name,)), MOST_PROBLEMS))
         if not problems:
             try:
-                return convert(given, self.type) if taken is NODEFAULT else taken
-            except msgspec.ValidationError:
+                return msgspec.convert(given, self.type) if taken is NODEFAULT else taken
+            except Exception:
                 problems = [Problem("schema.invalid", (self.name,))]
         raise InvalidError.of("", problems)
 

@@ -41,7 +41,7 @@ class Role(StrEnum):
         """The role with this name."""
         try:
             return cls(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # what is nested deeply cannot even be told
             raise ParameterError(f"unknown role {shown(text)}: use one of {', '.join(STATED)}") from None
 
 
