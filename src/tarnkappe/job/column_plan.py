@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -14,7 +13,7 @@ from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
 from tarnkappe.recoding import Aggregation
 from tarnkappe.risk.identifiers import DETECTOR_NAMES
-from tarnkappe.schema import replace, shown
+from tarnkappe.schema import hint_of, replace, shown
 from tarnkappe.schema.arguments import checked, fits
 from tarnkappe.table import Column, Role, Table
 
@@ -131,8 +130,7 @@ class ColumnPlan:
     def _check_accepted(self, name: str) -> None:
         for kind, why in (self.accept or {}).items():
             if kind not in DETECTOR_NAMES:
-                near = difflib.get_close_matches(kind, DETECTOR_NAMES, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(DETECTOR_NAMES)}"
+                hint = hint_of(kind, DETECTOR_NAMES, "there are")
                 raise ParameterError(f"'{name}': no detector of identifiers is called '{kind}': {hint}")
             if not why.strip():
                 raise ParameterError(f"'{name}': accept says why the column names nobody, in words")
