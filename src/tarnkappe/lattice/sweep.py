@@ -19,6 +19,7 @@ from tarnkappe.native import compiled
 
 if TYPE_CHECKING:
     from tarnkappe.lattice.auto import Hunt
+    from tarnkappe.lattice.checker import Check
 
 Amounts = npt.NDArray[np.int32]
 
@@ -61,8 +62,12 @@ class Sweep:
     def __init__(self, hunt: Hunt) -> None:
         self._hunt = hunt
         self._forecast = Forecast(hunt.problem)
-        self._border = math.log(hunt.problem.limit + 0.75)
         self._axes = Axes.of(hunt.space)
+        self._charges = hunt.lower_bounds and hunt.problem.loss.charge_grows_downward
+        self._settled = CHECKED | FAILED | (0 if self._charges else FOUND)
+        self._by_levels = hunt.space.bounds.copy()
+        self._position = 0
+        self._charged, self._suppressed = 0.0, 0
 
     def search(self) -> None:
         """Test what is foretold to satisfy, and what lies above it, or else what excludes most by failing."""
@@ -70,18 +75,42 @@ class Sweep:
         while True:
             index = choose(
                 space.known,
-                space.bounds,
+                space.least,
                 hunt.best.ceiling,
                 *self._forecast.by_level(),
-                self._border,
+                math.log(self._effective_limit() + 0.75),
+                self._settled,
                 *self._axes,
             )
             if index < 0:
                 return
             found = hunt.test(index)
-            self._forecast.learn(found.evaluation.node, found.suppressed_about)
-            if space.known[index] & FOUND:
+            self._learn(index, found)
+            # Where rows are charged for, what lies above is rather excluded than tested one by one.
+            if space.known[index] & FOUND and not self._charges:
                 hunt.visit_above(index)
+
+    def _learn(self, index: int, found: Check) -> None:
+        self._forecast.learn(found.evaluation.node, found.suppressed_about)
+        if found.evaluation.satisfied:
+            self._charged += found.evaluation.loss - self._by_levels[index]
+            self._suppressed += found.evaluation.suppressed
+
+    def _effective_limit(self) -> float:
+        """With more suppressed rows than this no node is likely to be the best: it would be charged too much.
+
+        What a row is charged beyond what the levels cost is known from the tests so far. Nothing is concluded
+        from it: such a node is tested like one that is foretold to fail, and its test says what all nodes
+        below it are charged at least.
+        """
+        hunt, space, limit = self._hunt, self._hunt.space, self._hunt.problem.limit
+        if not self._charges or self._charged <= 0 or self._suppressed == 0:
+            return limit
+        self._position = space.next_open(space.by_bound, self._position, CLOSED, hunt.best.ceiling)
+        if self._position == len(space.by_bound):
+            return limit
+        room = hunt.best.ceiling - self._by_levels[space.by_bound[self._position]]
+        return min(limit, max(room, 0.0) * self._suppressed / self._charged)
 
 
 @compiled
@@ -92,6 +121,7 @@ def choose(
     constant: float,
     terms: Grid,
     border: float,
+    settled: int,
     low: Indices,
     high: Indices,
     starts: Indices,
@@ -100,7 +130,8 @@ def choose(
     """The node to be tested next, or -1 if none is open.
 
     Of the open nodes that are foretold to satisfy, it is the one with the least bound. If there are none, it
-    is a node, hopeful or not, that is foretold to fail and has many open nodes below it.
+    is a node, hopeful or not, that is foretold to fail and has many open nodes below it, unless it is settled
+    what its test would tell.
 
     All open nodes are between `low` and `high`, which are drawn together here. Nothing beyond needs to be
     looked at: of a node that reaches out of there, the part within has the same open nodes below it, and
@@ -127,7 +158,7 @@ def choose(
     add_below(below, lengths)
     score = 0.0
     for place in range(len(places)):
-        if below[place] == 0 or known[places[place]] & (CHECKED | FOUND | FAILED):
+        if below[place] == 0 or known[places[place]] & settled:
             continue
         above_border = foretold[place] - border
         if above_border > MARGIN and below[place] * min(1.0, 0.5 + above_border) > score:
