@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
 from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.exhaustive import check_everything
 from tarnkappe.lattice.lattice import Node
@@ -30,6 +31,10 @@ LOOKS = 40
 
 MUCH = 0.3
 """If such a part of the lattice is open, all of it is tested in a row: no test is then as cheap."""
+
+
+WORTH_COMPILING = 500
+"""On fewer nodes a search is over before its compiled form is loaded, or compiled for the first time."""
 
 
 class ManyOpenError(Exception):
@@ -175,7 +180,9 @@ class Auto(Search):
         hunt.begin()
         try:
             if hunt.monotone:
-                Sweep(hunt).search()
+                worth_it = hunt.problem.num_nodes >= WORTH_COMPILING
+                sweep = CompiledSweep.of(hunt) if worth_it else None
+                (sweep or Sweep(hunt)).search()
             elif hunt.implied:
                 _Paths(hunt).search()
             hunt.test_open()

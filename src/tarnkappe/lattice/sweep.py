@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.lattice.forecast import Forecast
-from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, Facts, Indices, Space
+from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, Facts, Indices, Space, next_open
 from tarnkappe.loss.grid import Grid
 from tarnkappe.native import compiled
 
@@ -66,22 +66,15 @@ class Sweep:
         self._charges = hunt.lower_bounds and hunt.problem.loss.charge_grows_downward
         self._settled = CHECKED | FAILED | (0 if self._charges else FOUND)
         self._by_levels = hunt.space.bounds.copy()
-        self._position = 0
+        self._position, self._reached = 0, -1
+        self._climbs = climbs(hunt)
         self._charged, self._suppressed = 0.0, 0
 
     def search(self) -> None:
         """Test what is foretold to satisfy, and what lies above it, or else what excludes most by failing."""
         hunt, space = self._hunt, self._hunt.space
         while True:
-            index = choose(
-                space.known,
-                space.least,
-                hunt.best.ceiling,
-                *self._forecast.by_level(),
-                math.log(self._effective_limit() + 0.75),
-                self._settled,
-                *self._axes,
-            )
+            index = self._choose()
             if index < 0:
                 return
             found = hunt.test(index)
@@ -90,10 +83,32 @@ class Sweep:
             if space.known[index] & FOUND and not self._charges:
                 hunt.visit_above(index)
 
+    def _choose(self) -> int:
+        space, ceiling = self._hunt.space, self._hunt.best.ceiling
+        border = math.log(self._effective_limit() + 0.75)
+        foretold = self._forecast.by_level()
+        if not self._climbs:
+            return choose(space.known, space.least, ceiling, *foretold, border, self._settled, *self._axes)
+        index, self._position, self._reached = climb(
+            space.known,
+            space.least,
+            ceiling,
+            space.by_bound,
+            self._position,
+            self._reached,
+            *foretold,
+            border,
+            self._settled,
+            self._forecast.starts,
+            space.shape,
+            space.strides,
+        )
+        return index
+
     def _learn(self, index: int, found: Check) -> None:
         self._forecast.learn(found.evaluation.node, found.suppressed_about)
         if found.evaluation.satisfied:
-            self._charged += found.evaluation.loss - self._by_levels[index]
+            self._charged += found.evaluation.loss - float(self._by_levels[index])
             self._suppressed += found.evaluation.suppressed
 
     def _effective_limit(self) -> float:
@@ -109,8 +124,81 @@ class Sweep:
         self._position = space.next_open(space.by_bound, self._position, CLOSED, hunt.best.ceiling)
         if self._position == len(space.by_bound):
             return limit
-        room = hunt.best.ceiling - self._by_levels[space.by_bound[self._position]]
+        room = hunt.best.ceiling - float(self._by_levels[space.by_bound[self._position]])
         return min(limit, max(room, 0.0) * self._suppressed / self._charged)
+
+
+def climbs(hunt: Hunt) -> bool:
+    """Whether tests are so cheap that looking at all nodes before each of them takes longer."""
+    return len(hunt.space.known) > hunt.checker.bottom.num_classes
+
+
+@compiled
+def climb(
+    known: Facts,
+    least: Grid,
+    ceiling: float,
+    by_bound: Indices,
+    position: int,
+    reached: int,
+    constant: float,
+    terms: Grid,
+    border: float,
+    settled: int,
+    starts: Indices,
+    shape: Indices,
+    strides: Indices,
+) -> tuple[int, int, int]:
+    """The node to be tested next, or -1 if none is open, found by looking at few nodes.
+
+    The open node whose levels cost least is tested if it is foretold to satisfy. Else a way leads up from it
+    as long as nodes are foretold to fail, each time by the level that takes in most nodes below for what the
+    forecast falls, and its end is tested. After that, a node just above the end that is foretold to satisfy.
+
+    Returns the node, the place in the order from which on nodes are open, and the end of a way or -1.
+    """
+    best = -1
+    for axis in range(len(shape) if reached >= 0 else 0):
+        above = reached + strides[axis]
+        if reached // strides[axis] % shape[axis] + 1 == shape[axis] or known[above] & (CLOSED | FOUND):
+            continue
+        is_better = least[above] <= ceiling and (best < 0 or least[above] < least[best])
+        if is_better and foretold_at(above, constant, terms, starts, shape, strides) <= border:
+            best = above
+    if best >= 0:
+        return best, position, -1
+    position = next_open(by_bound, position, known, CLOSED, least, ceiling)
+    if position == len(by_bound):
+        return -1, position, -1
+    index = by_bound[position]
+    height = foretold_at(index, constant, terms, starts, shape, strides) - border
+    if height <= MARGIN:
+        return index, position, -1
+    while True:
+        best, most, fall_of_best = -1, 0.0, 0.0
+        for axis in range(len(shape)):
+            level = index // strides[axis] % shape[axis]
+            if level + 1 == shape[axis] or known[index + strides[axis]] & settled:
+                continue
+            fall = terms[starts[axis] + level] - terms[starts[axis] + level + 1]
+            gain = np.log((level + 2) / (level + 1)) / max(fall, 1e-3)
+            if height - fall > MARGIN and gain > most:
+                best, most, fall_of_best = axis, gain, fall
+        if best < 0:
+            return index, position, index
+        index += strides[best]
+        height -= fall_of_best
+
+
+@compiled
+def foretold_at(
+    index: int, constant: float, terms: Grid, starts: Indices, shape: Indices, strides: Indices
+) -> float:
+    """What is foretold of a node."""
+    total = constant
+    for axis in range(len(shape)):
+        total += terms[starts[axis] + index // strides[axis] % shape[axis]]
+    return total
 
 
 @compiled

@@ -9,6 +9,8 @@ than kappa(E); ties are decided in favour of keeping.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -60,7 +62,7 @@ def capped_entropy(counts: Counts, cap: int) -> float:
         left = float(min(count, cap))
         size += left
         terms += left * np.log(left)
-    return np.log(size) - terms / size
+    return math.log(size) - terms / size
 
 
 @compiled
@@ -96,7 +98,7 @@ def odds_hold(descending: Counts, cap: int, c: int, l: int) -> bool:
     tail = 0
     for place in range(l - 1, len(descending)):
         tail += min(descending[place], cap)
-    return min(descending[0], cap) * MILLION < c * tail
+    return int(min(descending[0], cap)) * MILLION < c * tail
 
 
 @compiled
