@@ -1,7 +1,7 @@
 """Setting up a compiled search, running it in turns, and telling what it found.
 
-A turn is some tests. Between turns the attempt keeps time, hears Ctrl-C, tells about progress, and looks
-whether the bounds exclude enough.
+A turn is some tests. Between turns the attempt keeps time, hears Ctrl-C and tells about progress. It goes on
+where bounds exclude little: a compiled test costs no more than one of those that are made in a row.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CompiledSweep:
         self._hunt = hunt
         self.plan = plan
         self.kernel = kernel
-        self.core = _lay_out(hunt)
+        self.core = _lay_out(hunt, plan)
 
     @classmethod
     def of(cls, hunt: Hunt) -> CompiledSweep | None:
@@ -91,9 +91,8 @@ class CompiledSweep:
         turn = max(1, min(TURN, VISITS_A_TURN // max(int(whole[ROWS]), 1)))
         while not done:
             hunt.keep_time()
-            hunt.look()
             before = int(whole[TESTS])
-            done = run(self.core, self.plan, self.kernel, min(before + turn, hunt.next_look))
+            done = run(self.core, self.plan, self.kernel, before + turn)
             self._tell(self.core.tested[before : int(whole[TESTS])].tolist())
 
     def _tell(self, tested: list[int]) -> None:
@@ -107,7 +106,7 @@ class CompiledSweep:
         hunt.checker.counters = Counters(*(int(core.whole[place]) for place in (TESTS, ROLLED, HITS, VISITS)))
 
 
-def _lay_out(hunt: Hunt) -> Core:
+def _lay_out(hunt: Hunt, plan: Plan) -> Core:
     space, bottom, problem = hunt.space, hunt.checker.bottom, hunt.problem
     forecast, axes, fields = Forecast(problem), Axes.of(space), bottom.frame.packing.arrays()
     nodes, columns, room = len(space.known), len(space.shape), bottom.num_classes
@@ -131,7 +130,7 @@ def _lay_out(hunt: Hunt) -> Core:
         least=space.least,
         by_bound=space.by_bound,
         by_levels=space.bounds.copy(),
-        rank=space.rank,
+        rank=space.rank if plan.visits_above and not plan.charges else space.by_bound,  # costly, and not used
         shape=space.shape,
         strides=space.strides,
         low=np.array(space.low, np.int64),

@@ -204,15 +204,15 @@ def keep(core: Core, levels: Numbers, start: int, number: int) -> int:
         begin, size = core.snap_starts[place], core.snap_sizes[place]
         if size > 0 and begin < ring + number and ring < begin + size:
             core.snap_sizes[place] = 0
-    place: int = core.whole[NEXT]
-    core.whole[NEXT] = place + 1 if place + 1 < len(core.snap_sizes) else 3
+    oldest: int = core.whole[NEXT]
+    core.whole[NEXT] = oldest + 1 if oldest + 1 < len(core.snap_sizes) else 3
     core.words[ring : ring + number] = core.words[start : start + number]
     core.sizes[ring : ring + number] = core.sizes[start : start + number]
-    core.snap_levels[place, :] = levels
-    core.snap_starts[place] = ring
-    core.snap_sizes[place] = number
+    core.snap_levels[oldest, :] = levels
+    core.snap_starts[oldest] = ring
+    core.snap_sizes[oldest] = number
     core.whole[RING] = ring + number
-    return place
+    return oldest
 
 
 @compiled

@@ -109,7 +109,7 @@ def kernel_of(problem: Problem, fields: Fields) -> Kernel | None:
                 starts[place, level] = filled
                 shares.append(_shares(loss, problem, place, level, int(fields.counts[place, level])))
                 filled += len(shares[-1])
-            for low in range(level):
+            for low in range(level) if kind in (GROUPS, CHARGED, SQUARES) else ():
                 parts[place, low, level] = most_parts(tuples, column.name, low, level)
     if isinstance(loss, ColumnLoss):
         aggregate = Aggregate(loss.aggregate or loss.default_aggregate)

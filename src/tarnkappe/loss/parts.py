@@ -35,8 +35,9 @@ def most_parts(tuples: Tuples, name: str, low: int, high: int) -> int:
     if column.levels is None or low == high or len(occurring) == 0:
         return 1
     below, above = (column.levels.maps[level][occurring] for level in (low, high))
-    pairs = np.unique(np.stack([above, below]), axis=1)
-    return int(np.bincount(pairs[0]).max())
+    labels = np.int64(column.levels.distinct(low))
+    pairs = np.unique(above * labels + below)
+    return int(np.bincount(pairs // labels).max())
 
 
 def parts_below(state: State, levels: Sequence[range]) -> Grid:
