@@ -46,6 +46,7 @@ class Hunt(Attempt):
 
     def begin(self) -> None:
         """Lay out the nodes."""
+        self.checker.counts_keepable = True
         self.space = Space(self.problem, lower_bounds=self.lower_bounds)
         self.next_look = self._distance = max(self.problem.num_nodes // LOOKS, 50)
 

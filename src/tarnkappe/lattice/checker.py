@@ -71,6 +71,8 @@ class Checker:
         self.implied = implied
         self.keeps_satisfying = True
         """Whether a snapshot of a satisfying node can be of use: not where nothing above it is tested."""
+        self.counts_keepable = False
+        """Whether rows that no lower node can keep are counted; the searches of the literature do not."""
         self.counters = Counters()
         parts = [part for model in (implied or problem.models) for part in model.parts]
         self._rejects_early = all(part.scope is Scope.CLASS for part in parts)
@@ -143,7 +145,7 @@ class Checker:
         state = protect(groups.classes(), self.implied)
         suppressed = state.suppressed_rows
         if satisfied(state, self.implied, self.problem.limit):
-            suppressed = self._surely_suppressed(state)
+            suppressed = self._surely_suppressed(state) if self.counts_keepable else 0
             if suppressed <= self.problem.limit:
                 return None
         return Check(
