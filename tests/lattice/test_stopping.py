@@ -10,8 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from tarnkappe.lattice import SEARCHES, FlashParallel, Problem, Samarati, Search, Solution
+from tarnkappe.lattice import SEARCHES, FlashParallel, Problem, Samarati, Search, Solution, compiled_sweep
 from tarnkappe.lattice.checker import Check, Checker
+from tarnkappe.lattice.core import TESTS, Core
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tests.random_tables import build_tuples
@@ -41,7 +42,16 @@ def slow_tests(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.002)
         return judge(checker, *arguments, **options)
 
+    turn = compiled_sweep.run
+
+    def slow_turn(core: Core, *arguments: object) -> bool:
+        before = core.whole[TESTS]
+        done: bool = turn(core, *arguments)  # type: ignore[arg-type]
+        time.sleep(0.002 * float(core.whole[TESTS] - before))
+        return done
+
     monkeypatch.setattr(Checker, "judge", slow)
+    monkeypatch.setattr(compiled_sweep, "run", slow_turn)
 
 
 def expect_unproven(solution: Solution, problem: Problem, why: str) -> None:

@@ -8,7 +8,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, NO_BETTER, mark_between
+from tarnkappe.lattice.space import (
+    CHECKED,
+    CLOSED,
+    FAILED,
+    FOUND,
+    NO_BETTER,
+    is_open_between,
+    mark_between,
+    raise_between,
+)
 from tarnkappe.lattice.sweep import MARGIN, choose
 
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -27,6 +36,7 @@ def test_the_chosen_node_is_the_best_by_the_plain_definition(shape: list[int], d
     terms = np.array([data.draw(st.integers(-4, 4)) / 4 for _ in range(sum(shape))])
     starts = np.cumsum(shape) - shape
     ceiling, border = 2.0, 0.1
+    settled = data.draw(st.sampled_from([CHECKED | FOUND | FAILED, CHECKED | FAILED]))
     low, high = np.zeros(len(shape), np.int64), np.array(shape) - 1
     sizes = np.array(shape)
     order = np.argsort(-sizes, kind="stable")
@@ -34,7 +44,7 @@ def test_the_chosen_node_is_the_best_by_the_plain_definition(shape: list[int], d
     foretold = [float(sum(terms[s + level] for s, level in zip(starts, node, strict=True))) for node in nodes]
     is_open = [not known[i] & CLOSED and bounds[i] <= ceiling for i in range(len(nodes))]
 
-    index = choose(known, bounds, ceiling, 0.0, terms, border, low, high, starts_there, strides)
+    index = choose(known, bounds, ceiling, 0.0, terms, border, settled, low, high, starts_there, strides)
 
     if not any(is_open):
         assert index == -1
@@ -46,7 +56,7 @@ def test_the_chosen_node_is_the_best_by_the_plain_definition(shape: list[int], d
         return
 
     def score(i: int) -> float:
-        if known[i] & (CHECKED | FOUND | FAILED) or foretold[i] - border <= MARGIN:
+        if known[i] & settled or foretold[i] - border <= MARGIN:
             return 0.0
         below = sum(
             is_open[j] and all(a <= b for a, b in zip(nodes[j], nodes[i], strict=True))
@@ -78,3 +88,25 @@ def test_a_fact_is_noted_between_two_nodes_and_nowhere_else(shape: list[int], da
     for node, fact in zip(nodes, known.tolist(), strict=True):
         between = all(a <= b <= c for a, b, c in zip(low, node, high, strict=True))
         assert (fact == FAILED) == (between and (with_low or node != low))
+
+
+@given(shape=SHAPES, data=st.data())
+def test_bounds_are_raised_between_two_nodes_and_nowhere_else(shape: list[int], data: st.DataObject) -> None:
+    nodes = list(itertools.product(*map(range, shape)))
+    low = data.draw(st.sampled_from(nodes))
+    high = tuple(data.draw(st.integers(level, length - 1)) for level, length in zip(low, shape, strict=True))
+    between = [node for node in nodes if all(a <= b <= c for a, b, c in zip(low, node, high, strict=True))]
+    before = [float(data.draw(st.integers(0, 3))) for _ in nodes]
+    raised = {node: float(data.draw(st.integers(0, 3))) for node in between}
+    box = (nodes.index(low), nodes.index(high), np.array(shape), strides_of(shape))
+
+    one_by_one, all_alike = np.array(before), np.array(before)
+    raise_between(one_by_one, np.array(list(raised.values())), *box)
+    raise_between(all_alike, np.array([2.0]), *box)
+
+    for index, node in enumerate(nodes):
+        assert one_by_one[index] == max(before[index], raised.get(node, 0.0))
+        assert all_alike[index] == max(before[index], 2.0 if node in raised else 0.0)
+    known = np.array([data.draw(FACTS) for _ in nodes], np.uint8)
+    is_open = [node in raised and not known[i] & CLOSED and before[i] <= 2 for i, node in enumerate(nodes)]
+    assert is_open_between(known, CLOSED, np.array(before), 2.0, *box) == any(is_open)

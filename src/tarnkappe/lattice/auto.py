@@ -10,6 +10,7 @@ import numpy as np
 from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
 from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.exhaustive import check_everything
 from tarnkappe.lattice.lattice import Node
@@ -32,6 +33,10 @@ MUCH = 0.3
 """If such a part of the lattice is open, all of it is tested in a row: no test is then as cheap."""
 
 
+WORTH_COMPILING = 500
+"""On fewer nodes a search is over before its compiled form is loaded, or compiled for the first time."""
+
+
 class ManyOpenError(Exception):
     """So much of the lattice is open that choosing what to test does not pay."""
 
@@ -41,8 +46,9 @@ class Hunt(Attempt):
 
     def begin(self) -> None:
         """Lay out the nodes."""
+        self.checker.counts_keepable = True
         self.space = Space(self.problem, lower_bounds=self.lower_bounds)
-        self._next_look = self._distance = max(self.problem.num_nodes // LOOKS, 50)
+        self.next_look = self._distance = max(self.problem.num_nodes // LOOKS, 50)
 
     def learn(self, found: Check) -> None:
         """Note what follows from a test for other nodes."""
@@ -56,26 +62,47 @@ class Hunt(Attempt):
                 space.mark_above(index, FOUND)
             else:
                 space.mark_below(index, FAILED)
-        is_bounded = self.lower_bounds and found.bound is not None and found.bound > self.best.ceiling
-        if is_bounded or (self.loss_monotone and evaluation.satisfied):
+        if self.loss_monotone and evaluation.satisfied:
             space.mark_above(index, NO_BETTER, itself=False)
+        if self.lower_bounds:
+            # A bound that is too low today may exclude nodes tomorrow, when something better is found.
+            if found.bound is not None:
+                space.raise_above(index, found.bound)
+            self._bound_below(index, found)
+
+    def _bound_below(self, index: int, found: Check) -> None:
+        """Note what nodes below a node lose at least, if one of them is open."""
+        state = found.keepable
+        if state is None or not self.space.is_open_below(index, CLOSED, self.best.ceiling):
+            return
+        levels = [
+            range(low, level + 1) for low, level in zip(self.space.low, found.evaluation.node, strict=True)
+        ]
+        bounds = self.problem.loss.lower_bounds_below(state, levels, least_size=self.checker.least_size)
+        if bounds is not None:
+            self.space.raise_below(index, bounds)
 
     def test(self, index: int) -> Check:
         """Test a node, unless so many are open that all should be tested."""
-        if len(self.tests) >= self._next_look:
-            self._next_look += self._distance
+        self.look()
+        return self.examine(self.space.node(index))
+
+    def look(self) -> None:
+        """After some tests, end the search if so many nodes are open that all should be tested."""
+        if len(self.tests) >= self.next_look:
+            self.next_look += self._distance
             # What is not known to meet the criterion may soon be excluded by the dozen.
             surely = FOUND if self.monotone or self.implied else 0
             is_open = (self.space.known & (CLOSED | surely) == surely) & (
-                self.space.bounds <= self.best.ceiling
+                self.space.least <= self.best.ceiling
             )
             if np.count_nonzero(is_open) > MUCH * len(is_open):
                 raise ManyOpenError
-        return self.examine(self.space.node(index))
 
     def is_open(self, node: Node) -> bool:
         """Whether nothing is known of a node that makes testing it useless."""
-        return not self.is_closed(self.space.index(node), CLOSED)
+        index = self.space.index(node)
+        return not self.is_closed(index, CLOSED) and bool(self.space.least[index] <= self.best.ceiling)
 
     def visit_above(self, head: int) -> None:
         """Test what lies above a node that meets the criterion and may be better than the best found."""
@@ -87,13 +114,13 @@ class Hunt(Attempt):
             if index != head and self.is_closed(index, done):
                 continue
             space.mark(index, VISITED)
-            if not space.known[index] & CHECKED:
+            if not self.is_closed(index, CHECKED) and space.least[index] <= self.best.ceiling:
                 self.test(index)
             above = reversed(space.successors(index).tolist())
             waiting.extend(each for each in above if not self.is_closed(each, done))
 
     def is_closed(self, index: int, facts: int) -> bool:
-        """Whether one of some facts is known of a node, or its bound is too high."""
+        """Whether one of some facts is known of a node, or nothing above it can be better."""
         space = self.space
         return bool(space.known[index] & facts) or space.bounds[index] > self.best.ceiling
 
@@ -157,7 +184,9 @@ class Auto(Search, kw_only=True):
         hunt.begin()
         try:
             if hunt.monotone:
-                Sweep(hunt).search()
+                worth_it = hunt.problem.num_nodes >= WORTH_COMPILING
+                sweep = CompiledSweep.of(hunt) if worth_it else None
+                (sweep or Sweep(hunt)).search()
             elif hunt.implied:
                 _Paths(hunt).search()
             hunt.test_open()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
+
+import numpy as np
 
 from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.groups import Groups, join_pieces
@@ -15,6 +17,7 @@ from tarnkappe.lattice.merging import HANDS
 from tarnkappe.lattice.problem import Evaluation, Problem
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.privacy import Model, Scope, protect, satisfied
+from tarnkappe.privacy.keepable import keepable
 from tarnkappe.table import State
 
 
@@ -27,12 +30,15 @@ class Check:
         sub_good: whether the implied criteria are met.
         bound: a loss that neither this node nor anything above it goes below, if one is known.
         estimate: about how many rows would be suppressed, where only some classes were looked at.
+        keepable: the classes, and those that may hold rows that are kept at this node or below it; where the
+            node does not rule out all nodes below it.
     """
 
     evaluation: Evaluation
     sub_good: bool
     bound: float | None
     estimate: float | None = None
+    keepable: State | None = None
 
     @property
     def suppressed_about(self) -> float:
@@ -65,10 +71,19 @@ class Checker:
         self.implied = implied
         self.keeps_satisfying = True
         """Whether a snapshot of a satisfying node can be of use: not where nothing above it is tested."""
+        self.counts_keepable = False
+        """Whether rows that no lower node can keep are counted; the searches of the literature do not."""
         self.counters = Counters()
         parts = [part for model in (implied or problem.models) for part in model.parts]
         self._rejects_early = all(part.scope is Scope.CLASS for part in parts)
-        self._least_size = max(model.least_size(problem.tuples) for model in problem.models)
+        self.least_size = max(model.least_size(problem.tuples) for model in problem.models)
+        self._nested = _nested(problem.models, implied)
+        self._merging = [
+            part
+            for model in problem.models
+            for part in model.parts
+            if part.scope is Scope.CLASS and part.monotonicity.without_suppression
+        ]
         counted = (*problem.distributions, *(d for model in implied for d in model.distributions))
         effort = effort or Effort()
         self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)), effort)
@@ -128,13 +143,25 @@ class Checker:
         if not self.implied:
             return None
         state = protect(groups.classes(), self.implied)
+        suppressed = state.suppressed_rows
         if satisfied(state, self.implied, self.problem.limit):
-            return None
+            suppressed = self._surely_suppressed(state) if self.counts_keepable else 0
+            if suppressed <= self.problem.limit:
+                return None
         return Check(
-            Evaluation(groups.node, False, float("inf"), state.suppressed_rows, state.num_kept),
+            Evaluation(groups.node, False, float("inf"), suppressed, state.num_kept),
             False,
-            self.problem.loss.lower_bound(state, least_size=self._least_size),
+            self.problem.loss.lower_bound(state, least_size=self.least_size),
         )
+
+    def _surely_suppressed(self, state: State) -> int:
+        """How many rows are suppressed, here and at every node below, as far as models on classes tell."""
+        most = state.classes.sizes * state.kept
+        for part in self._merging:
+            keepable_rows = keepable(part, state.classes)
+            if keepable_rows is not None:
+                most = np.minimum(most, keepable_rows)
+        return state.classes.num_rows - int(most.sum())
 
     def judge(self, groups: Groups, *, with_bound: bool = True) -> Check:
         """What classes are worth; a bound is of no use where all that lies above is tested, or none of it."""
@@ -142,12 +169,19 @@ class Checker:
         state = protect(groups.classes(), problem.models)
         good = satisfied(state, problem.models, problem.limit)
         loss = problem.loss(state) if good else float("inf")
-        with_bound = with_bound and (self.keeps_satisfying or not good)
+        sub_good = good or self._implied_hold(state)
+        has_bound = with_bound and (self.keeps_satisfying or not good)
         return Check(
             Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
-            good or self._implied_hold(state),
-            problem.loss.lower_bound(state, least_size=self._least_size) if with_bound else None,
+            sub_good,
+            problem.loss.lower_bound(state, least_size=self.least_size) if has_bound else None,
+            keepable=self._keepable(state) if with_bound and sub_good else None,
         )
+
+    def _keepable(self, state: State) -> State:
+        if len(self._nested) == sum(len(model.parts) for model in self.problem.models):
+            return state
+        return protect(state.classes, self._nested)
 
     def _implied_hold(self, state: State) -> bool:
         if not self.implied:
@@ -165,3 +199,15 @@ class Checker:
                 self._history.hits,
                 old.groups + base.num_classes,
             )
+
+
+def _nested(models: Sequence[Model], implied: Sequence[Model]) -> tuple[Model, ...]:
+    """Criteria that all models imply and under which a row that is kept stays so on every way upward.
+
+    So it is with criteria on classes and groups that are monotone with suppression: classes that hold rows
+    that were kept meet them, and more rows do not hurt. One on the table as a whole may have a choice.
+    """
+    parts = [part for model in models for part in model.parts]
+    own = [part for part in parts if part.monotonicity.with_suppression and part.scope is not Scope.TABLE]
+    classwise = [part for each in implied for part in each.parts if part.scope is Scope.CLASS]
+    return tuple(dict.fromkeys([*own, *classwise]))

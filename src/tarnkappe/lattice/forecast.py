@@ -28,41 +28,47 @@ class Forecast:
 
     Without any test it says that everything is suppressed where nothing is generalized, and nothing where
     everything is; in between the number of labels decides.
+
+    Attributes:
+        terms: a constant, the weight of the number of labels, and a term for each level of each column.
+        spread: how uncertain these are together, as a matrix of covariances.
+        labels: the logarithm of the number of labels at each level of each column.
+        starts: where the levels of each column begin.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._low: Node = tuple(levels[0] for levels in problem.level_ranges)
         self._lengths = np.array([len(levels) for levels in problem.level_ranges])
-        self._starts = np.concatenate([[0], np.cumsum(self._lengths)])
+        self.starts = np.concatenate([[0], np.cumsum(self._lengths)])
         labels = [
             math.log(column.levels.distinct(level))
             for column, levels in zip(problem.columns, problem.level_ranges, strict=True)
             if column.levels is not None
             for level in levels
         ]
-        self._labels = np.array(labels)
-        most = sum(self._labels[start] for start in self._starts[:-1].tolist())
+        self.labels = np.array(labels)
+        most = sum(self.labels[start] for start in self.starts[:-1].tolist())
         size = 2 + len(labels)
-        self._spread = np.diag(np.concatenate([[1e3, 1e3], np.full(len(labels), DOUBT)]))
-        self._terms = np.zeros(size)
+        self.spread = np.diag(np.concatenate([[1e3, 1e3], np.full(len(labels), DOUBT)]))
+        self.terms = np.zeros(size)
         for share, rows in ((1.0, problem.tuples.num_rows), (0.0, NO_ROW)):
             features = np.zeros(size)
             features[0], features[1] = 1.0, share * most
-            take(self._terms, self._spread, features, math.log(rows))
+            take(self.terms, self.spread, features, math.log(rows))
 
     def learn(self, node: Node, suppressed: float) -> None:
         """Take note of a test."""
-        features = np.zeros(len(self._terms))
+        features = np.zeros(len(self.terms))
         features[0] = 1.0
-        for start, level, low in zip(self._starts.tolist(), node, self._low, strict=False):
+        for start, level, low in zip(self.starts.tolist(), node, self._low, strict=False):
             place = start + level - low
-            features[1] += self._labels[place]
+            features[1] += self.labels[place]
             features[2 + place] = 1.0
-        take(self._terms, self._spread, features, math.log(max(suppressed, NO_ROW)))
+        take(self.terms, self.spread, features, math.log(max(suppressed, NO_ROW)))
 
     def by_level(self) -> tuple[float, Grid]:
         """What is foretold, the logarithm of the suppressed rows: a constant and a term for each level."""
-        return self._terms[0], self._terms[2:] + self._terms[1] * self._labels
+        return self.terms[0], self.terms[2:] + self.terms[1] * self.labels
 
 
 @compiled

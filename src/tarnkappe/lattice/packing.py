@@ -40,6 +40,24 @@ class Lift(NamedTuple):
     tables: Words
 
 
+class Fields(NamedTuple):
+    """Labels in one word as arrays, by column.
+
+    Attributes:
+        shifts: where the bits of a column begin.
+        masks: its bits, not yet shifted.
+        counts: how many labels it has at each level.
+        lifts: where the table from one level to a higher one begins.
+        tables: the tables of all columns and levels.
+    """
+
+    shifts: Words
+    masks: Words
+    counts: Counts
+    lifts: Counts
+    tables: Words
+
+
 class Packing:
     """Where each column has its bits, and the tables from each level to each higher one."""
 
@@ -108,6 +126,19 @@ class Packing:
             Lift(np.uint64(kept), np.array(lifted, np.int64).reshape(-1, 3), self._tables)
             for kept, lifted in zip(same, fields, strict=True)
         ]
+
+    def arrays(self) -> Fields:
+        """Where labels have their bits and how they are lifted, for compiled code."""
+        highest = max(map(len, self._labels))
+        counts = np.ones((len(self._labels), highest), np.int64)
+        lifts = np.zeros((len(self._labels), highest, highest), np.int64)
+        for column, (labels, starts) in enumerate(zip(self._labels, self._starts, strict=True)):
+            counts[column, : len(labels)] = labels
+            for (low, high), start in starts.items():
+                lifts[column, low, high] = start
+        shifts = np.array([shift for _, shift, _ in self._places], np.uint64)
+        masks = np.array([mask for _, _, mask in self._places], np.uint64)
+        return Fields(shifts, masks, counts, lifts, self._tables)
 
     def used(self, node: Node) -> list[int]:
         """The bits of each word that may be set at a node."""

@@ -34,8 +34,9 @@ class Space:
     """The nodes of a problem, numbered, and what is known of each.
 
     Attributes:
-        bounds: a loss that neither a node nor anything above it goes below; 0 where none is known.
-        by_bound: the nodes in the order of their bounds.
+        bounds: a loss that neither a node nor anything above it goes below.
+        least: a loss that a node itself does not go below; never less than its bound.
+        by_bound: the nodes in the order of the bounds that follow from their levels.
         known: facts about each node, one bit each.
         shape: how many levels each column has.
         strides: by how much the number of a node grows with a level of each column.
@@ -50,6 +51,7 @@ class Space:
         self._problem = problem
         grid = problem.loss.lower_bounds(problem.tuples, problem.columns, ranges) if lower_bounds else None
         self.bounds = np.full(len(self.known), -np.inf) if grid is None else grid.ravel()
+        self.least = self.bounds.copy()
         self.by_bound: Indices = np.argsort(self.bounds, kind="stable")
 
     @cached_property
@@ -91,9 +93,24 @@ class Space:
         """Note a fact about a node and everything below it."""
         mark_between(self.known, 0, index, what, True, self.shape, self.strides)
 
+    def raise_above(self, index: int, bound: float) -> None:
+        """Note that a node and everything above it loses at least so much, if that is news."""
+        if bound > self.bounds[index]:
+            box = (index, len(self.known) - 1, self.shape, self.strides)
+            raise_between(self.bounds, np.full(1, bound), *box)
+            raise_between(self.least, np.full(1, bound), *box)
+
+    def raise_below(self, index: int, bounds: Grid) -> None:
+        """Note what each node up to a node loses at least by itself; nothing follows for what is above it."""
+        raise_between(self.least, bounds.ravel(), 0, index, self.shape, self.strides)
+
+    def is_open_below(self, index: int, closed: int, ceiling: float) -> bool:
+        """Whether a node below this one is open."""
+        return is_open_between(self.known, closed, self.least, ceiling, 0, index, self.shape, self.strides)
+
     def next_open(self, order: Indices, position: int, closed: int, ceiling: float) -> int:
         """The first place in an order, from a place on, of a node that no fact closes and no bound."""
-        return next_open(order, position, self.known, closed, self.bounds, ceiling)
+        return next_open(order, position, self.known, closed, self.least, ceiling)
 
     def successors(self, index: int) -> Indices:
         """The direct generalizations in the total order."""
@@ -147,11 +164,11 @@ def _order_keys(problem: Problem) -> list[Grid]:
 
 
 @compiled
-def next_open(order: Indices, position: int, known: Facts, closed: int, bounds: Grid, ceiling: float) -> int:
+def next_open(order: Indices, position: int, known: Facts, closed: int, least: Grid, ceiling: float) -> int:
     """The first place in an order, from a place on, of a node that is open."""
     while position < len(order):
         index = order[position]
-        if known[index] & closed == 0 and bounds[index] <= ceiling:
+        if known[index] & closed == 0 and least[index] <= ceiling:
             break
         position += 1
     return position
@@ -162,23 +179,61 @@ def mark_between(
     known: Facts, low: int, high: int, what: int, with_low: bool, shape: Indices, strides: Indices
 ) -> None:
     """Note a fact about all nodes from one up to another."""
-    fact, before, last = np.uint8(what), known[low], len(shape) - 1
-    least, most = low // strides % shape, high // strides % shape
-    levels, index, row = least.copy(), low, most[last] - least[last] + 1
-    axis = 0
-    while axis >= 0:
-        for place in range(index, index + row):
+    fact, before = np.uint8(what), known[low]
+    starts, length = rows_between(low, high, shape, strides)
+    for start in starts:
+        for place in range(start, start + length):
             known[place] |= fact
-        axis = last - 1
-        while axis >= 0 and levels[axis] == most[axis]:
-            index -= (levels[axis] - least[axis]) * strides[axis]
-            levels[axis] = least[axis]
-            axis -= 1
-        if axis >= 0:
-            index += strides[axis]
-            levels[axis] += 1
     if not with_low:
         known[low] = before
+
+
+@compiled
+def raise_between(numbers: Grid, bounds: Grid, low: int, high: int, shape: Indices, strides: Indices) -> None:
+    """Raise numbers to bounds, one for each node from one up to another, or one for all of them."""
+    starts, length = rows_between(low, high, shape, strides)
+    step, position = int(len(bounds) > 1), 0
+    for start in starts:
+        for place in range(start, start + length):
+            numbers[place] = max(numbers[place], bounds[position])
+            position += step
+
+
+@compiled
+def is_open_between(
+    known: Facts,
+    closed: int,
+    least: Grid,
+    ceiling: float,
+    low: int,
+    high: int,
+    shape: Indices,
+    strides: Indices,
+) -> bool:
+    """Whether a node from one up to another is open."""
+    starts, length = rows_between(low, high, shape, strides)
+    for start in starts:
+        for place in range(start, start + length):
+            if known[place] & closed == 0 and least[place] <= ceiling:
+                return True
+    return False
+
+
+@compiled
+def rows_between(low: int, high: int, shape: Indices, strides: Indices) -> tuple[Indices, int]:
+    """All nodes from one up to another, in order: where each row of neighbours begins, and its length."""
+    last = len(shape) - 1
+    least, most = low // strides % shape, high // strides % shape
+    starts = np.empty(np.prod((most - least + 1)[:last]), np.int64)
+    starts[0] = low
+    filled = 1
+    for axis in range(last - 1, -1, -1):  # the last columns change fastest
+        own = filled
+        for level in range(1, most[axis] - least[axis] + 1):
+            for place in range(own):
+                starts[filled] = starts[place] + level * strides[axis]
+                filled += 1
+    return starts, most[last] - least[last] + 1
 
 
 @compiled

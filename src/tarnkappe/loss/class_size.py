@@ -9,6 +9,7 @@ import numpy as np
 
 from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.loss.measure import Loss
+from tarnkappe.loss.parts import Divisible, parts_below
 from tarnkappe.native import compiled
 from tarnkappe.table import Classes, Column, State, Tuples
 from tarnkappe.table.classes import num_labels
@@ -38,7 +39,8 @@ def most_classes_at(tuples: Tuples, columns: Sequence[Column], levels: Sequence[
 
 
 @compiled
-def _most_groups(sizes: Counts, least_size: int) -> int:
+def most_groups(sizes: Counts, least_size: int) -> int:
+    """How many groups a generalization has at most, where no class of fewer rows is kept."""
     large, rows, classes = 0, 0, 0
     for size in sizes:
         classes += size > 0
@@ -58,6 +60,10 @@ class ClassSizeLoss(Loss):
     a generalization contains a class of at least k rows or is made of smaller ones only, which with r
     rows in all yield r / k such classes at most; the suppressed rows may be one group more. From the levels
     alone there are no more classes than combinations of labels.
+
+    Below a state: a class of which rows are kept falls into at most R parts (`parts_below`), and at most
+    |E| / k of them have k rows. The sum of the lesser of both over these classes, and one for the suppressed
+    rows, is the most groups that there can be.
     """
 
     considers_suppression = True
@@ -82,13 +88,18 @@ class ClassSizeLoss(Loss):
         return not suppression
 
     def lower_bound(self, state: State, *, least_size: int = 1) -> float:
-        return self._average(state.classes.num_rows, _most_groups(state.classes.sizes, least_size))
+        return self._average(state.classes.num_rows, most_groups(state.classes.sizes, least_size))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
         return self._average(tuples.num_rows, most_classes(tuples, columns, levels))
 
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
         return tuples.num_rows / (most_classes_at(tuples, columns, levels) * self.needed_size)
+
+    def lower_bounds_below(self, state: State, levels: Sequence[range], *, least_size: int = 1) -> Grid:
+        divisible = Divisible.of(state.classes.sizes, state.kept, least_size)
+        groups = divisible.most_classes(parts_below(state, levels)) + 1
+        return state.classes.num_rows / (groups * self.needed_size)
 
     def _average(self, rows: int, groups: int) -> float:
         return rows / (groups * self.needed_size) if groups else float("inf")

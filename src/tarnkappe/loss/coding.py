@@ -23,6 +23,10 @@ class CodedLoss(ColumnLoss, kw_only=True):
 
     Lower bound: the mean over all cells of min(g x share, s). A cell is charged one of the two, and a
     generalization has no smaller share of any cell.
+
+    Below a state: where suppression is not the cheaper one, a suppressed cell adds s - g x share >= 0 to what
+    the column loses with all rows kept. At lower levels the share is no greater and no fewer rows are
+    suppressed, so no less is added.
     """
 
     considers_suppression = True
@@ -38,6 +42,10 @@ class CodedLoss(ColumnLoss, kw_only=True):
     @property
     def may_prefer_suppression(self) -> bool:
         return self.price_of_suppression < self.price_of_generalization
+
+    @property
+    def charge_grows_downward(self) -> bool:
+        return not self.may_prefer_suppression
 
     @property
     def price_of_generalization(self) -> float:

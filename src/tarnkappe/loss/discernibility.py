@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tarnkappe.loss.class_size import most_classes_at
-from tarnkappe.loss.discernibility_star import least_sum_of_squares
+from tarnkappe.loss.discernibility_star import least_sum_of_squares, least_sums_of_squares
 from tarnkappe.loss.discernibility_star_released import sum_of_kept_squares
 from tarnkappe.loss.grid import Grid
 from tarnkappe.loss.measure import Loss
+from tarnkappe.loss.parts import Divisible, parts_below
 from tarnkappe.native import compiled
 from tarnkappe.table import Column, State, Tuples
 from tarnkappe.table.grouping import Counts
@@ -25,7 +25,12 @@ class Discernibility(Loss):
 
     Lower bound: what the rows are charged while every class is kept, but never less than the size k below
     which no class is kept, that is the sum over all classes of |E| max(|E|, k). A generalization keeps a row
-    in a class that is no smaller, and has at least k rows, or it suppresses the row and charges m.
+    in a class that is no smaller, and has at least k rows, or it suppresses the row and charges m. From the
+    levels alone see `least_sum_of_squares`: a row is charged m or the size of its class, and m is no less.
+
+    Below a state: a row that is suppressed in the state is suppressed there and charged m. Any other is
+    charged the size of its part of its class, or m, which is no less, and never less than k
+    (`Divisible.least_charge`).
     """
 
     name = "discernibility"
@@ -33,6 +38,10 @@ class Discernibility(Loss):
 
     @property
     def measures_cells(self) -> bool:
+        return True
+
+    @property
+    def charge_grows_downward(self) -> bool:
         return True
 
     def __call__(self, state: State) -> float:
@@ -43,17 +52,24 @@ class Discernibility(Loss):
         return not suppression
 
     def lower_bound(self, state: State, *, least_size: int = 1) -> float:
-        return float(_least_charged(state.classes.sizes, min(least_size, state.classes.num_rows)))
+        return float(least_charged(state.classes.sizes, min(least_size, state.classes.num_rows)))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
         return least_sum_of_squares(tuples, columns, levels)
 
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
-        return tuples.num_rows**2 / most_classes_at(tuples, columns, levels)
+        return least_sums_of_squares(tuples, columns, levels)
+
+    def lower_bounds_below(self, state: State, levels: Sequence[range], *, least_size: int = 1) -> Grid:
+        rows = state.classes.num_rows
+        k = min(least_size, rows)
+        charge = Divisible.of(state.classes.sizes, state.kept, k).least_charge(parts_below(state, levels), k)
+        return charge + float(rows * state.suppressed_rows)
 
 
 @compiled
-def _least_charged(sizes: Counts, least_size: int) -> int:
+def least_charged(sizes: Counts, least_size: int) -> int:
+    """The sum over all classes of |E| max(|E|, k)."""
     total = 0
     for size in sizes:
         total += size * max(size, least_size)

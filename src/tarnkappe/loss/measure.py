@@ -146,6 +146,24 @@ class Loss(Parameters, tag_field="name"):
         bounds = np.array([self.lower_bound_at(tuples, columns, node) for node in every], np.float64)
         return bounds.reshape([len(chosen) for chosen in levels])
 
+    def lower_bounds_below(
+        self, state: State, levels: Sequence[range], *, least_size: int = 1
+    ) -> Grid | None:
+        """What is lost at least at each combination of some levels, none above those of a state; if known.
+
+        It must hold whatever is kept at those levels, as long as it is no row of a class that is not kept
+        in the state, and no class of fewer rows than `least_size`. A criterion on classes or groups that is
+        monotone with suppression keeps no such row: a class kept at lower levels lies in a class of the state
+        that is good, else generalization would have spoiled it. So one test says something of all nodes
+        below it; other than with `lower_bound`, nothing follows for what lies above these.
+
+        Args:
+            state: classes, and which of them may still hold rows that are kept.
+            levels: for each quasi-identifier, levels up to that of the state.
+            least_size: a number of rows below which no class is kept at these levels.
+        """
+        return None
+
     @property
     def measures_cells(self) -> bool:
         """Whether the loss is defined cell by cell or class by class.
@@ -158,6 +176,15 @@ class Loss(Parameters, tag_field="name"):
     @property
     def may_prefer_suppression(self) -> bool:
         """Whether a row may cost less suppressed than kept."""
+        return False
+
+    @property
+    def charge_grows_downward(self) -> bool:
+        """Whether what suppressed rows add to the loss (of a column) with all rows kept grows downward.
+
+        That is, wherever no label is more general than in some state and all its suppressed rows are
+        suppressed, maybe more, suppression adds at least as much as there.
+        """
         return False
 
     @property
@@ -247,6 +274,29 @@ class ColumnLoss(Loss, kw_only=True):
         and never less by suppression.
         """
         return self.of_column(tuples, column, level)
+
+    def lower_bounds_below(
+        self, state: State, levels: Sequence[range], *, least_size: int = 1
+    ) -> Grid | None:
+        """The loss of each column with all rows kept, and what suppression adds to it in the state.
+
+        Every aggregate grows with the loss of every column.
+        """
+        del least_size
+        if not self.charge_grows_downward or state.suppressed_rows == 0:
+            return None
+        charges = self._added_by_suppression(state)
+        tuples, columns = state.classes.tuples, state.classes.quasi_identifiers
+        bounds = [
+            [self.of_column(tuples, column, level) + max(charge, 0.0) for level in chosen]
+            for column, chosen, charge in zip(columns, levels, charges, strict=True)
+        ]
+        return self._aggregate.over_levels(bounds, self._weights(columns))
+
+    def _added_by_suppression(self, state: State) -> list[float]:
+        classes = state.classes
+        kept = self._all_kept(classes.tuples, classes.quasi_identifiers, classes.levels)
+        return [loss - level for loss, level in zip(self.by_column(state), kept, strict=True)]
 
     def combine(self, values: Sequence[float], columns: Sequence[Column]) -> float:
         """One number for the losses of the columns."""

@@ -6,9 +6,10 @@ from abc import abstractmethod
 from functools import cache
 from typing import Annotated
 
-from tarnkappe.privacy.earth_mover import Tree
+from tarnkappe.privacy.earth_mover import EvenTree, Tree
 from tarnkappe.privacy.exact import at_most, decimal, shown
 from tarnkappe.privacy.k_anonymity import KAnonymity
+from tarnkappe.privacy.keepable import NEAR, most_of_distance
 from tarnkappe.privacy.model import (
     Direction,
     Measure,
@@ -20,6 +21,10 @@ from tarnkappe.privacy.model import (
 from tarnkappe.schema import ExactShare, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
+from tarnkappe.table.grouping import Counts
+
+MANY_NODES = 256
+"""A larger tree is not walked node by node for every class."""
 
 
 class Closeness(SensitiveModel):
@@ -72,6 +77,21 @@ class Closeness(SensitiveModel):
 
     def measure_values(self, distribution: Distribution) -> Measure:
         return self.tree(distribution).distances(distribution)
+
+    def values_keepable(self, distribution: Distribution) -> Counts | None:
+        tree = self.tree(distribution)
+        if len(tree.parents) > MANY_NODES:
+            return None
+        return most_of_distance(
+            distribution.offsets,
+            distribution.codes,
+            distribution.counts,
+            tree.nodes,
+            tree.parents,
+            tree.shares[:-1],
+            float(decimal(self.t) / tree.edge) + NEAR,
+            isinstance(tree, EvenTree),
+        )
 
     def values_hold(self, distribution: Distribution) -> Mask:
         tree, t = self.tree(distribution), decimal(self.t)

@@ -12,10 +12,12 @@ import numpy as np
 
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.exact import TOLERANCE, at_least, decimal, sign_of_logarithms
+from tarnkappe.privacy.keepable import most_of_entropy
 from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, SensitiveModel
 from tarnkappe.schema import FromOne, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
+from tarnkappe.table.grouping import Counts
 
 
 def effective_values(distribution: Distribution) -> Measure:
@@ -99,6 +101,9 @@ class EntropyDiversity(SensitiveModel):
             return entropy_reaches(tuple(sorted(present.tolist())), l)
 
         return at_least(effective_values(distribution), self.l, exactly)
+
+    def values_keepable(self, distribution: Distribution) -> Counts:
+        return most_of_entropy(distribution.offsets, distribution.counts, math.log(self.l))
 
     def sql(self, quasi_identifiers: Sequence[str]) -> str:
         return f"""

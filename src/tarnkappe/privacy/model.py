@@ -25,7 +25,7 @@ from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.schema import MOST_NAMES, Name, Parameters, Problem, fields_of, near, param, rule, shown
 from tarnkappe.table import Classes, Distribution, Tuples
 from tarnkappe.table.classes import Mask
-from tarnkappe.table.grouping import group_codes, sort_pairs_by_group
+from tarnkappe.table.grouping import Counts, group_codes, sort_pairs_by_group
 
 Measure = npt.NDArray[np.float64]
 
@@ -287,6 +287,10 @@ class SensitiveModel(GivenColumns):
     @abstractmethod
     def values_hold(self, distribution: Distribution) -> Mask:
         """Which classes meet the model, from the counts of their sensitive values."""
+
+    def values_keepable(self, distribution: Distribution) -> Counts | None:
+        """How many rows of each class can be kept at most, if that is known (see `keepable.py`)."""
+        return None
 
     def measure(self, classes: Classes) -> Measure:
         """The measured value of every class; of a divided class, the worst of its divisions."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tarnkappe.native import compiled
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.exact import decimal, less_than, sql_ratio
+from tarnkappe.privacy.keepable import MILLION, most_of_odds
 from tarnkappe.privacy.model import (
     Direction,
     Measure,
@@ -24,6 +25,9 @@ from tarnkappe.schema import Positive, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Codes, Counts
+
+LARGEST_C = 1000
+"""Up to here, millionths of c times the rows of a class fit into a word."""
 
 
 @compiled
@@ -165,6 +169,12 @@ class RecursiveDiversity(SensitiveModel):
             return int(frequency[index]) < c * int(tail[index])
 
         return less_than(odds(frequency, tail), self.c, exactly)
+
+    def values_keepable(self, distribution: Distribution) -> Counts | None:
+        if self.c > LARGEST_C or self.harmless_codes(distribution).any():
+            return None
+        c = math.ceil(decimal(self.c) * MILLION)  # a greater c never keeps less
+        return most_of_odds(distribution.offsets, distribution.counts, c, self.l)
 
     def _frequency_and_tail(self, distribution: Distribution) -> tuple[Counts, Counts]:
         return frequency_and_tail(
