@@ -15,6 +15,7 @@ from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tarnkappe.lattice.sweep import Sweep
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import DistinctDiversity, KAnonymity
+from tarnkappe.schema import replace
 from tarnkappe.table import State
 from tests.lattice.random_problems import random_problem
 
@@ -91,7 +92,7 @@ def test_it_makes_the_same_tests_and_finds_the_same(
 @settings(max_examples=30)
 def test_a_small_arena_changes_what_tests_cost_and_nothing_else(seed: int, loss: Loss) -> None:
     problem = small(seed, loss, 0.2, 3, limited=False)
-    wide, narrow = hunt(problem), hunt(problem, dataclasses.replace(Auto().effort, megabytes=0.0005))
+    wide, narrow = hunt(problem), hunt(problem, replace(Auto().effort, megabytes=0.0005))
     for each in (wide, narrow):
         compiled = CompiledSweep.of(each)
         assert compiled is not None
@@ -120,5 +121,5 @@ def test_what_has_no_kernel_is_left_to_the_search_in_python() -> None:
         dataclasses.replace(problem, models=(KAnonymity(2), DistinctDiversity("disease", 2))),
     ):
         assert CompiledSweep.of(hunt(other)) is None
-    without_roll_up = dataclasses.replace(Auto().effort, roll_up=False)
+    without_roll_up = replace(Auto().effort, roll_up=False)
     assert CompiledSweep.of(hunt(problem, without_roll_up)) is None

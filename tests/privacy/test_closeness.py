@@ -334,7 +334,7 @@ def test_hierarchical_distances_need_a_hierarchy_with_one_root(hierarchies: Any,
 @pytest.mark.parametrize("t", [-0.1, 1.1, "1.2", "x", True, math.nan])
 def test_impossible_distances_are_refused(t: Any) -> None:
     for model in MODELS.values():
-        with pytest.raises(ParameterError, match=r"^equal-closeness: t: .* (needed|allowed), not "):
+        with pytest.raises(ParameterError, match=rf"^{model.name}: t: .* (needed|allowed), not "):
             model("disease", t)
 
 

@@ -27,7 +27,7 @@ from tarnkappe.recoding.judging import SPOILED_BY_MIXING, Judge, group_models, m
 from tarnkappe.recoding.matching import Matching
 from tarnkappe.recoding.slicing import Slicing, slice_table
 from tarnkappe.recoding.splitting import split_rows
-from tarnkappe.table import Table
+from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import encode, encode_column
 from tarnkappe.table.row_tuples import row_tuples
 from tests.random_tables import Example, examples
@@ -313,3 +313,25 @@ def test_groups_of_a_user_must_be_complete_and_disjoint() -> None:
     found = tarnkappe.anonymize(table, privacy=[models.KAnonymity(3)], algorithm=given, seed=1)
     assert isinstance(found, Bucketized)
     assert found.state.num_kept == 2
+
+
+def test_what_shuffling_decides_by_chance_is_never_promised() -> None:
+    """Whether rows that are paired at random keep a promise about another column says nothing of the people."""
+    rows = [(n % 3, "AB"[n % 2], ("flu", "cold", "ulcer")[n % 3]) for n in range(12)]
+    table = tarnkappe.Table(
+        pa.table(dict(zip(("age", "treatment", "disease"), map(list, zip(*rows, strict=True)), strict=True))),
+        {"age": Role.QUASI_IDENTIFIER, "treatment": Role.SENSITIVE, "disease": Role.SENSITIVE},
+    )
+    promise = models.DistinctDiversity("disease", l=2, given=("treatment",))
+    with pytest.raises(ParameterError, match="shuffle 'treatment' apart from 'disease'"):
+        tarnkappe.anonymize(
+            table, privacy=[promise], algorithm=Slicing(groups=(("age", "treatment"), ("disease",)))
+        )
+    for seed in range(5):
+        found = tarnkappe.anonymize(
+            table,
+            privacy=[promise],
+            algorithm=Slicing(groups=(("age",), ("treatment", "disease"))),
+            seed=seed,
+        )
+        assert all(each.holds for each in found.verified)

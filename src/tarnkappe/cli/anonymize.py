@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +25,7 @@ from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.job.paths import default_outputs
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
+from tarnkappe.schema import values_of
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import Progress
 
@@ -130,7 +130,7 @@ def anonymize(
         return
     plan_of_work = Job.from_dict(content, job.parent if job else Path(), name=str(job) if job else None)
     if not dry_run:
-        _refuse_nowhere(dataclasses.asdict(plan_of_work.output), job)
+        _refuse_nowhere(values_of(plan_of_work.output), job)
     if strict:
         _refuse_unprotected(plan_of_work)
     with progress_bar() as progress:

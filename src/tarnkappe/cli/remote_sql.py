@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.cli.arguments import hierarchy_files, parse_column
-from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.console import errors, output, print_json, progress_bar
 from tarnkappe.cli.remote import FOR_PAGES, Remote, refuse_local, tell
-from tarnkappe.cli.sql import print_rows
+from tarnkappe.cli.sql import ADVISORY, print_rows
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import read_job_file
 
@@ -42,13 +42,15 @@ def sql_remotely(
     if as_json and "release" in found["files"]:
         told = {key: value for key, value in found["figures"].items() if key not in FOR_PAGES}
         cells = {} if table is None else {"data": [list(row.values()) for row in table.to_pylist()]}
-        print_json({**told, **cells, "output": None if out is None else str(out)})
+        print_json({**told, **cells, "advisory": ADVISORY, "output": None if out is None else str(out)})
         return
     if table is not None and not as_json:
         print_rows(table, rows)
     tell(found, as_json)
     if out is not None and not as_json:
         output.print(f"written to {out}", highlight=False)
+    if "release" in found["files"]:
+        errors.print(ADVISORY, highlight=False, markup=False, soft_wrap=True)
 
 
 def _document(

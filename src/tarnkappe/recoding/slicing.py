@@ -23,8 +23,9 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Meta
 
-from tarnkappe.errors import NoSolutionError
+from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.lattice import Problem
+from tarnkappe.privacy import Model
 from tarnkappe.privacy.verify import SHOWN, class_of, quote
 from tarnkappe.recoding.chance import Chance
 from tarnkappe.recoding.column_groups import (
@@ -109,6 +110,7 @@ class Slicing(Bucketization, kw_only=True):
         judge = Judge(rows, group_models(problem.models, self.name))
         require_eligible(rows, judge, table.sensitive)
         groups = self._column_groups(table, rows, judge)
+        _require_together(groups, judge.parts)
         judged = _Judgement(judge, [rows.columns[name] for name in beside_sensitive(groups, table.roles)])
         if judged(np.zeros(rows.num_tuples, np.int32)).any():
             raise NoSolutionError(
@@ -154,6 +156,23 @@ class Slicing(Bucketization, kw_only=True):
             return not judged(np.zeros(rows.num_tuples, np.int32)).any()
 
         return correlated_groups(table, columns, self.number, good)
+
+
+def _require_together(groups: ColumnGroups, models: Sequence[Model]) -> None:
+    """Refuse a promise about who knows another sensitive column if slicing breaks the link between the two.
+
+    The written rows pair the pieces of a bucket at random. Whether they keep such a promise would be decided
+    by the draw, and say nothing of the people.
+    """
+    for model in models:
+        for group in groups:
+            apart = [name for name in getattr(model, "given", ()) if name not in group]
+            if getattr(model, "column", None) in group and apart:
+                raise ParameterError(
+                    f"{model.name}: slicing would shuffle '{apart[0]}' apart from '{model.column}', so that "
+                    "nothing could be promised to who knows it: put both into one group with groups = [...], "
+                    "or leave it out of 'given'"
+                )
 
 
 class _Judgement:

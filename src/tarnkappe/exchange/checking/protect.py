@@ -24,6 +24,7 @@ from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.search_plan import create_algorithm
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, XYLinkability
 from tarnkappe.privacy.several_sensitive import protect_several
+from tarnkappe.recoding.patience import by_processor_time
 from tarnkappe.table import SUPPRESSED, Role, Table, encode
 from tarnkappe.table.encoding import Progress, encode_column
 from tarnkappe.table.grouping import group_codes
@@ -312,17 +313,18 @@ class _Maker:
         hierarchies: Mapping[str, Hierarchy] | None = None,
     ) -> Draft:
         try:
-            result: Result = anonymize(
-                table or self._table,
-                privacy=models,
-                hierarchies=hierarchies or {each.name: each.hierarchy for each in self._known},
-                levels=levels,
-                loss=loss,
-                suppression_limit=self._limits.suppression,
-                algorithm=algorithm,
-                seed=self._seed,
-                progress=self._progress,
-            )
+            with by_processor_time():  # a busy desk decides as an idle one does
+                result: Result = anonymize(
+                    table or self._table,
+                    privacy=models,
+                    hierarchies=hierarchies or {each.name: each.hierarchy for each in self._known},
+                    levels=levels,
+                    loss=loss,
+                    suppression_limit=self._limits.suppression,
+                    algorithm=algorithm,
+                    seed=self._seed,
+                    progress=self._progress,
+                )
         except (NoSolutionError, ParameterError):
             raise NotEnoughError("no generalization protects everybody") from None
         return Draft(result.release, result.source_rows, (), result.levels, ())

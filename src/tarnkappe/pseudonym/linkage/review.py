@@ -25,8 +25,9 @@ SUFFIXES = (".csv", ".json")
 def check_review(path: Path) -> None:
     """Refuse a place for the list before any work is done for it."""
     _suffix(path)
-    if writable(path).exists():
+    if path.exists():
         raise OutputError(f"{path}: there is a file already, maybe with decisions: name another file")
+    writable(path)
 
 
 def write_review(path: Path, doubts: Sequence[Doubt], fields: Sequence[str]) -> None:
