@@ -133,10 +133,14 @@ def test_the_tests_mirror_the_source() -> None:
 
 
 def test_a_public_name_of_a_class_has_one_meaning() -> None:
-    """The list has the names that several classes share, and of how many; it may only become shorter."""
+    """The list has the names that several classes share, and of how many; it may only become shorter.
+
+    The checker of certificates stands alone: it says model and loss as others do who never saw this package.
+    """
     found = Counter(
         node.name
         for path in MODULES
+        if part_of(path) != "verifier"
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )

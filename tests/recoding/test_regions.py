@@ -26,7 +26,7 @@ from tarnkappe.recoding.best_cuts import powers, propose
 from tarnkappe.recoding.class_rules import ruled
 from tarnkappe.recoding.labels import Reader
 from tarnkappe.recoding.patience import Patience
-from tarnkappe.recoding.regions_run import Run
+from tarnkappe.recoding.regions_run import RegionsRun
 from tarnkappe.table import Table
 from tarnkappe_bench.adult import read_adult
 from tests.recoding import regions_twin as twin
@@ -198,7 +198,7 @@ def test_corners_of_crowded_places_give_the_cuts_that_their_rows_give(seed: int)
         [k_anonymity(2)],
         LOSSES.create("loss", {}),
     )
-    run = Run(
+    run = RegionsRun(
         ready.rows, ready.problem, Patience(None), None, labels=False, block=500, balance=0.1, blind=False
     )
     tree, rules = run.tree, ruled(ready.rows, [])

@@ -19,7 +19,7 @@ import tarnkappe.table.formats.unicode
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
 from tarnkappe.table import Table, read
 from tarnkappe.table.reading import Reading
-from tarnkappe.table.spelling import Order, ValueKind
+from tarnkappe.table.spelling import DateOrder, ValueKind
 
 SECRET = "Xylophon"
 
@@ -241,9 +241,9 @@ def test_the_rest_of_the_file_decides_what_is_open(tmp_path: Path) -> None:
         date = reading(read(written(tmp_path, text))).columns["d"].date
         return "" if date is None else str(date.orders[0][1])
 
-    assert order("d,x\n03/04/2020,a\n") == Order.OPEN
-    assert order("d,e\n03/04/2020,13/01/2020\n") == Order.DAY_FIRST
-    assert order("d;e\n03/04/2020;a\n") == Order.DAY_FIRST
+    assert order("d,x\n03/04/2020,a\n") == DateOrder.OPEN
+    assert order("d,e\n03/04/2020,13/01/2020\n") == DateOrder.DAY_FIRST
+    assert order("d;e\n03/04/2020;a\n") == DateOrder.DAY_FIRST
 
 
 def test_a_choice_of_columns_does_not_change_how_the_file_is_read(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_one_odd_cell_in_a_hundred_spoils_no_column(tmp_path: Path) -> None:
 def test_every_guess_can_be_corrected(tmp_path: Path) -> None:
     path = written(tmp_path, "d,n,z\n03/04/2020,1.449,123\n05/06/2020,2.553,456\n")
     table = read(path, dates="mdy", decimal=",", missing="123", types={"z": "text"})
-    assert reading(table).columns["d"].date.orders == (("a/b/Y", Order.MONTH_FIRST),)
+    assert reading(table).columns["d"].date.orders == (("a/b/Y", DateOrder.MONTH_FIRST),)
     assert reading(table).columns["n"].number.decimal == ","
     assert table.data.column("z").to_pylist() == [None, "456"]
     stated = read(written(tmp_path, "d\n1980/31/12\n"), types={"d": "date:%Y/%d/%m"})

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarnkappe.table.spelling.dates import DateFormat, find_dates
-from tarnkappe.table.spelling.moments import Order, Precision
+from tarnkappe.table.spelling.moments import DateOrder, DatePrecision
 
 THIS_YEAR = 2026
 
 
-def orders(*texts: str, name: str = "d", **stated: Order) -> dict[str, str]:
+def orders(*texts: str, name: str = "d", **stated: DateOrder) -> dict[str, str]:
     found = find_dates(dict.fromkeys(texts, 1), name, THIS_YEAR, **stated)
     return {shape: str(order) for shape, order in found.format.orders}
 
@@ -45,7 +45,7 @@ def test_what_nothing_decides_is_open_and_only_the_year_is_told() -> None:
     assert form.open
     moment = form.parse("03/04/05")
     assert moment is not None
-    assert (moment.time.year, moment.precision) == (2005, Precision.YEAR)
+    assert (moment.time.year, moment.precision) == (2005, DatePrecision.YEAR)
 
 
 def test_cells_that_contradict_each_other_make_no_dates_unless_one_order_is_twenty_times_as_frequent() -> (
@@ -53,7 +53,7 @@ def test_cells_that_contradict_each_other_make_no_dates_unless_one_order_is_twen
 ):
     assert find_dates({"13/01/2020": 3, "01/13/2020": 2}, "d", THIS_YEAR).fitting == 0
     found = find_dates({"13/01/2020": 40, "01/13/2020": 2}, "d", THIS_YEAR)
-    assert (dict(found.format.orders), found.fitting) == ({"a/b/Y": Order.DAY_FIRST}, 40)
+    assert (dict(found.format.orders), found.fitting) == ({"a/b/Y": DateOrder.DAY_FIRST}, 40)
 
 
 def test_two_digits_of_a_birth_are_not_in_the_future() -> None:
@@ -72,10 +72,10 @@ def test_a_coarse_date_is_as_exact_as_it_is_written() -> None:
     form = find_dates({"1986": 1, "2010-04": 1, "2010-04-30": 2}, "d", THIS_YEAR).format
     found = [form.parse(text) for text in ("1986", "2010-04", "2010-04-30", "2010-04-30 10:00")]
     assert [moment and moment.precision for moment in found] == [
-        Precision.YEAR,
-        Precision.MONTH,
-        Precision.DAY,
-        Precision.TIME,
+        DatePrecision.YEAR,
+        DatePrecision.MONTH,
+        DatePrecision.DAY,
+        DatePrecision.TIME,
     ]
 
 
@@ -117,7 +117,7 @@ def test_the_order_is_the_one_that_the_twin_finds(
     # The twin tries both orders on every text: the one that all texts allow is right, both are open.
     possible = [
         order
-        for order, pattern in ((Order.DAY_FIRST, "%d{0}%m{0}%Y"), (Order.MONTH_FIRST, "%m{0}%d{0}%Y"))
+        for order, pattern in ((DateOrder.DAY_FIRST, "%d{0}%m{0}%Y"), (DateOrder.MONTH_FIRST, "%m{0}%d{0}%Y"))
         if all(_is_day(each, pattern.format(mark)) for each in texts)
     ]
     over = any(max(int(part) for part in each.split(mark)[:2]) > 12 for each in texts)
@@ -126,7 +126,7 @@ def test_the_order_is_the_one_that_the_twin_finds(
         assert found is possible[0]
         assert [moment.time.date() for each in texts if (moment := form.parse(each))] == given_days
     elif not over:
-        assert found is (Order.DAY_FIRST if mark == "." else Order.OPEN)
+        assert found is (DateOrder.DAY_FIRST if mark == "." else DateOrder.OPEN)
 
 
 def _is_day(text: str, pattern: str) -> bool:
@@ -143,4 +143,4 @@ def _is_day(text: str, pattern: str) -> bool:
 )
 def test_any_text_is_a_date_or_none(text: str) -> None:
     find_dates({text: 1}, "date", THIS_YEAR)
-    DateFormat((("a.b.Y", Order.OPEN), ("Y-m-d", Order.DAY_FIRST)), THIS_YEAR).parse(text)
+    DateFormat((("a.b.Y", DateOrder.OPEN), ("Y-m-d", DateOrder.DAY_FIRST)), THIS_YEAR).parse(text)

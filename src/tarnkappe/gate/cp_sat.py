@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ortools.sat.python import cp_model
 
-from tarnkappe.gate.problem import Problem
+from tarnkappe.gate.problem import AssignmentProblem
 from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, Verdict
 
 
@@ -17,7 +17,7 @@ class CpSat(Solver):
     solver names assumptions that suffice for it: the labels of which more would have to be published.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: AssignmentProblem) -> None:
         super().__init__(problem)
         self._model = model = cp_model.CpModel()
         self._counts = [

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from tarnkappe.gate.problem import Problem
+from tarnkappe.gate.problem import AssignmentProblem
 from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, Verdict
 
 INFEASIBLE = 2
@@ -20,7 +20,7 @@ reproducible."""
 class Highs(Solver):
     """HiGHS as a mixed-integer solver; it shows as many of the targets at once as it can."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: AssignmentProblem) -> None:
         super().__init__(problem)
         rows = problem.rows
         indices = np.array([pair for row in rows for pair in row.pairs], dtype=np.int64)

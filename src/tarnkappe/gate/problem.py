@@ -32,7 +32,7 @@ class Row:
 
 
 @dataclasses.dataclass(frozen=True)
-class Problem:
+class AssignmentProblem:
     """Counting variables (one for each kind and value that it may have) and their constraints.
 
     Attributes:
@@ -69,7 +69,7 @@ class Problem:
         return distribution
 
 
-def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> Problem:
+def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> AssignmentProblem:
     """The exact problem of the component of a tuple.
 
     If the newest result is open, how often a value is published there is not taken from the knowledge (which
@@ -98,7 +98,7 @@ def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> Problem
             rows.append(Row(mine, 0, False, int(view.label[cell])))
         else:
             rows.append(Row(mine, int(view.capacity[cell]), is_exact))
-    return Problem(kinds[owner].tolist(), values.tolist(), most.tolist(), rows, tuples)
+    return AssignmentProblem(kinds[owner].tolist(), values.tolist(), most.tolist(), rows, tuples)
 
 
 @compiled

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tarnkappe.gate.problem import Problem
+from tarnkappe.gate.problem import AssignmentProblem
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ Verdict = Found | Impossible | Unknown
 class Solver(ABC):
     """An exact solver for one problem; it can be asked many times."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: AssignmentProblem) -> None:
         self.problem = problem
 
     @abstractmethod
@@ -68,7 +68,7 @@ class Solver(ABC):
         return Impossible(frozenset(labels))
 
 
-def solver(problem: Problem) -> Solver:
+def solver(problem: AssignmentProblem) -> Solver:
     """The best solver that is installed: CP-SAT (the extra `gate`), or HiGHS, which SciPy has."""
     if importlib.util.find_spec("ortools") is not None:
         from tarnkappe.gate.cp_sat import CpSat

@@ -16,7 +16,7 @@ from msgspec import Meta
 from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels
 from tarnkappe.schema import NO_NUL, Listed, Problem, param, rule
-from tarnkappe.table.spelling import Moment, Precision
+from tarnkappe.table.spelling import DatePrecision, Moment
 
 if TYPE_CHECKING:
     Period = str
@@ -114,7 +114,7 @@ class Dates(Builder):
         if self.format is not None or domain.moments is None:
             return None
         if domain.spelling and domain.spelling.date and domain.spelling.date.open:
-            unknown = [period for period in self.levels if SAYS[period] is not Precision.YEAR]
+            unknown = [period for period in self.levels if SAYS[period] is not DatePrecision.YEAR]
             if unknown:
                 raise HierarchyError(
                     f"{domain.owner} does not tell day and month apart, so it has no level '{unknown[0]}': "
@@ -237,17 +237,17 @@ def _hour_labels(seconds: Seconds) -> Labels:
 CLOCK: dict[str, Callable[[Seconds], Labels]] = {"minute": _minute_labels, "hour": _hour_labels}
 """The periods that are shorter than a day."""
 
-FINENESS = (Precision.YEAR, Precision.MONTH, Precision.DAY, Precision.TIME)
+FINENESS = (DatePrecision.YEAR, DatePrecision.MONTH, DatePrecision.DAY, DatePrecision.TIME)
 SAYS = {
-    **dict.fromkeys(CLOCK, Precision.TIME),
-    "day": Precision.DAY,
-    "week": Precision.DAY,
-    "month": Precision.MONTH,
-    "quarter": Precision.MONTH,
-    **dict.fromkeys(("year", "five-years", "decade", "century"), Precision.YEAR),
+    **dict.fromkeys(CLOCK, DatePrecision.TIME),
+    "day": DatePrecision.DAY,
+    "week": DatePrecision.DAY,
+    "month": DatePrecision.MONTH,
+    "quarter": DatePrecision.MONTH,
+    **dict.fromkeys(("year", "five-years", "decade", "century"), DatePrecision.YEAR),
 }
 """How exactly a date must be known for each period."""
-COARSEST = {Precision.YEAR: "year", Precision.MONTH: "month", Precision.DAY: "day"}
+COARSEST = {DatePrecision.YEAR: "year", DatePrecision.MONTH: "month", DatePrecision.DAY: "day"}
 """The label of a date that is not known so exactly."""
 
 

@@ -19,7 +19,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.job.job import Job
 from tarnkappe.job.paths import is_plain_csv
 from tarnkappe.job.result import Result
-from tarnkappe.lattice.cover import Cover, cover
+from tarnkappe.lattice.cover import ProofNodes, cover
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.privacy.exact import decimal
@@ -120,7 +120,7 @@ def _proof(result: Result, head: Mapping[str, Any]) -> dict[str, Any]:
     assert solution.best is not None
     value = solution.best.loss
     least = value if solution.optimal_levels else solution.bound
-    found: Cover | None = None
+    found: ProofNodes | None = None
     if head["levels"] is not None and least is not None and _is_known(head):
         found = cover(problem, least, solution.best.node, solution.tests)
     claim = "truth" if found is None else "optimality" if solution.optimal_levels else "bound"

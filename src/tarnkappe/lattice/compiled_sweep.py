@@ -28,7 +28,7 @@ from tarnkappe.lattice.core import (
     run,
 )
 from tarnkappe.lattice.forecast import Forecast
-from tarnkappe.lattice.kernels import Kernel, Plan, kernel_of
+from tarnkappe.lattice.kernels import Kernel, KernelPlan, kernel_of
 from tarnkappe.lattice.problem import Evaluation
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.lattice.sweep import Axes, climbs
@@ -54,7 +54,7 @@ class CompiledSweep:
         kernel: the loss.
     """
 
-    def __init__(self, hunt: Hunt, plan: Plan, kernel: Kernel) -> None:
+    def __init__(self, hunt: Hunt, plan: KernelPlan, kernel: Kernel) -> None:
         self._hunt = hunt
         self.plan = plan
         self.kernel = kernel
@@ -74,7 +74,7 @@ class CompiledSweep:
         kernel = kernel_of(problem, packing.arrays())
         if kernel is None:
             return None
-        plan = Plan(
+        plan = KernelPlan(
             k=max(part.k for part in parts if isinstance(part, KAnonymity)),
             limit=problem.limit,
             rows=problem.tuples.num_rows,
@@ -106,7 +106,7 @@ class CompiledSweep:
         hunt.checker.counters = Counters(*(int(core.whole[place]) for place in (TESTS, ROLLED, HITS, VISITS)))
 
 
-def _lay_out(hunt: Hunt, plan: Plan) -> Core:
+def _lay_out(hunt: Hunt, plan: KernelPlan) -> Core:
     space, bottom, problem = hunt.space, hunt.checker.bottom, hunt.problem
     forecast, axes, fields = Forecast(problem), Axes.of(space), bottom.frame.packing.arrays()
     nodes, columns, room = len(space.known), len(space.shape), bottom.num_classes

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.lattice.forecast import NO_ROW, take
-from tarnkappe.lattice.kernels import Kernel, Plan, bound_above, bound_below, charges_of, loss_of
+from tarnkappe.lattice.kernels import Kernel, KernelPlan, bound_above, bound_below, charges_of, loss_of
 from tarnkappe.lattice.packing import Words
 from tarnkappe.lattice.problem import TIE
 from tarnkappe.lattice.space import (
@@ -240,7 +240,7 @@ def step(core: Core, base: int, levels: Numbers, target: int) -> int:
 
 
 @compiled
-def examine(core: Core, plan: Plan, kernel: Kernel, index: int) -> None:
+def examine(core: Core, plan: KernelPlan, kernel: Kernel, index: int) -> None:
     """Test a node and note what follows from it."""
     levels = levels_of(core, index)
     place = 3 - core.whole[LAST]  # 1 and 2 take turns
@@ -309,7 +309,7 @@ def learn(core: Core, index: int) -> None:
 
 
 @compiled
-def effective_limit(core: Core, plan: Plan) -> float:
+def effective_limit(core: Core, plan: KernelPlan) -> float:
     """As `Sweep` says: with more suppressed rows than this no node is likely to be the best."""
     if not plan.charges or core.real[CHARGED] <= 0 or core.whole[SUPPRESSED] == 0:
         return float(plan.limit)
@@ -324,7 +324,7 @@ def effective_limit(core: Core, plan: Plan) -> float:
 
 
 @compiled
-def run(core: Core, plan: Plan, kernel: Kernel, until: int) -> bool:
+def run(core: Core, plan: KernelPlan, kernel: Kernel, until: int) -> bool:
     """Search until so many nodes are tested; whether nothing is left that could be better."""
     done = VISITED | FAILED | NO_BETTER
     settled = CHECKED | FAILED | (0 if plan.charges else FOUND)

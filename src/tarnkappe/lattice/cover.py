@@ -36,7 +36,7 @@ Box = tuple[slice, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Cover:
+class ProofNodes:
     """The nodes of a proof.
 
     Attributes:
@@ -48,7 +48,7 @@ class Cover:
     alone: tuple[Node, ...]
 
 
-def cover(problem: Problem, least: float, best: Node, tested: Iterable[Node]) -> Cover | None:
+def cover(problem: Problem, least: float, best: Node, tested: Iterable[Node]) -> ProofNodes | None:
     """Nodes that prove that no other than the best loses less than `least`; None if they would be too many.
 
     Args:
@@ -98,7 +98,7 @@ def cover(problem: Problem, least: float, best: Node, tested: Iterable[Node]) ->
         else:
             alone.append(node)
             is_open[tuple(place)] = False
-    return Cover(tuple(sorted(below)), tuple(sorted(alone)))
+    return ProofNodes(tuple(sorted(below)), tuple(sorted(alone)))
 
 
 def _open(problem: Problem, least: float, best: Node) -> Open:

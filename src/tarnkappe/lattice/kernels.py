@@ -41,7 +41,7 @@ ADD, GEOMETRIC, MAXIMUM = range(3)
 """How the losses of the columns become one number; weights are shares where it is a mean."""
 
 
-class Plan(NamedTuple):
+class KernelPlan(NamedTuple):
     """What a compiled search is to do.
 
     Attributes:
@@ -255,7 +255,7 @@ def bound_below(
     kernel: Kernel,
     least: Grid,
     sizes: Counts,
-    plan: Plan,
+    plan: KernelPlan,
     suppressed: int,
     levels: Counts,
     low: Counts,
@@ -293,7 +293,7 @@ def bound_below(
 
 
 @compiled
-def bounds_by_parts(kernel: Kernel, sizes: Counts, plan: Plan, suppressed: int, most: int) -> Grid:
+def bounds_by_parts(kernel: Kernel, sizes: Counts, plan: KernelPlan, suppressed: int, most: int) -> Grid:
     """What is lost at least where each class falls into at most so many parts (see `loss/parts.py`)."""
     k = plan.k if kernel.kind == GROUPS else min(plan.k, plan.rows) if kernel.kind == CHARGED else 1
     counts, rows, squares = np.zeros(most + 2), np.zeros(most + 2), np.zeros(most + 2)

@@ -15,7 +15,7 @@ from tarnkappe.table.encoding import Codes, Counts
 Matrix = npt.NDArray[np.int32]
 
 
-class Block(NamedTuple):
+class ClassBlock(NamedTuple):
     """Some rows and their classes.
 
     Invariant: between two steps every class has at least `least` rows and all rules allow it; `low`, `high`,
@@ -65,12 +65,12 @@ class Block(NamedTuple):
 @compiled
 def make_block(
     codes: Matrix, values: Values, of: Codes, num_counts: int, room: int, least: int, costs: BoxCosts
-) -> Block:
+) -> ClassBlock:
     """The block of some rows that are in classes already."""
     num_dimensions = codes.shape[1]
     most = max(of.max() + 1, len(of) // max(least, 1)) + 1
     box = (most, num_dimensions)
-    block = Block(
+    block = ClassBlock(
         codes,
         values,
         of,
@@ -96,7 +96,7 @@ def make_block(
 
 
 @compiled
-def refresh(block: Block, costs: BoxCosts, own: int) -> None:
+def refresh(block: ClassBlock, costs: BoxCosts, own: int) -> None:
     """Look at the members of a class anew."""
     low, high, low2, high2 = block.low[own], block.high[own], block.low2[own], block.high2[own]
     far = np.iinfo(np.int32).max
@@ -134,7 +134,7 @@ def refresh(block: Block, costs: BoxCosts, own: int) -> None:
 
 
 @compiled
-def cost_without(block: Block, costs: BoxCosts, own: int, row: int) -> int:
+def cost_without(block: ClassBlock, costs: BoxCosts, own: int, row: int) -> int:
     """What the box of a class costs once one of its rows has left."""
     total = 0
     for d in range(block.codes.shape[1]):
@@ -146,7 +146,7 @@ def cost_without(block: Block, costs: BoxCosts, own: int, row: int) -> int:
 
 
 @compiled
-def box_without(block: Block, own: int, row: int) -> tuple[Codes, Codes]:
+def box_without(block: ClassBlock, own: int, row: int) -> tuple[Codes, Codes]:
     """The box of a class once one of its rows has left."""
     low, high = block.low[own].copy(), block.high[own].copy()
     for d in range(len(low)):
@@ -158,7 +158,7 @@ def box_without(block: Block, own: int, row: int) -> tuple[Codes, Codes]:
 
 
 @compiled
-def cost_exchanged(block: Block, costs: BoxCosts, own: int, leaves: int, joins: int, limit: int) -> int:
+def cost_exchanged(block: ClassBlock, costs: BoxCosts, own: int, leaves: int, joins: int, limit: int) -> int:
     """What the box of a class costs once one row has left and another has joined; see `cost_with`."""
     total = 0
     for d in range(block.codes.shape[1]):
@@ -172,7 +172,7 @@ def cost_exchanged(block: Block, costs: BoxCosts, own: int, leaves: int, joins: 
 
 
 @compiled
-def count_row(block: Block, own: int, row: int, times: int) -> None:
+def count_row(block: ClassBlock, own: int, row: int, times: int) -> None:
     """Count the values of a row in a class."""
     for column in range(block.values.shape[1]):
         value = block.values[row, column]
@@ -181,7 +181,7 @@ def count_row(block: Block, own: int, row: int, times: int) -> None:
 
 
 @compiled
-def allowed_after(block: Block, rules: Rules, own: int, leaves: int, joins: int) -> bool:
+def allowed_after(block: ClassBlock, rules: Rules, own: int, leaves: int, joins: int) -> bool:
     """Whether a class may be one after a row has left and another has joined (-1: none)."""
     size = block.size[own] - (leaves >= 0) + (joins >= 0)
     if size < block.least:
@@ -201,7 +201,7 @@ def allowed_after(block: Block, rules: Rules, own: int, leaves: int, joins: int)
 
 
 @compiled
-def put(block: Block, costs: BoxCosts, row: int, other: int) -> None:
+def put(block: ClassBlock, costs: BoxCosts, row: int, other: int) -> None:
     """Bring a row into another class."""
     before = block.of[row]
     block.of[row] = other

@@ -11,7 +11,7 @@ import numpy as np
 
 from tarnkappe.native import compiled
 from tarnkappe.recoding.block import (
-    Block,
+    ClassBlock,
     allowed_after,
     box_without,
     cost_exchanged,
@@ -99,7 +99,7 @@ def dispensable(
 
 
 @compiled
-def sweep(block: Block, costs: BoxCosts, rules: Rules) -> int:
+def sweep(block: ClassBlock, costs: BoxCosts, rules: Rules) -> int:
     """Try every step once; by how much the sum has fallen.
 
     What was tried in vain is tried again only if its class has changed since: most classes settle in the
@@ -123,7 +123,7 @@ def sweep(block: Block, costs: BoxCosts, rules: Rules) -> int:
 
 
 @compiled
-def _place(block: Block, costs: BoxCosts, rules: Rules, row: int) -> int:
+def _place(block: ClassBlock, costs: BoxCosts, rules: Rules, row: int) -> int:
     """Move a row to where it costs least; exchange it, or let a third class help, if its class needs it."""
     own, saving = block.of[row], block.saving[row]
     if saving <= 0:
@@ -155,7 +155,7 @@ def _place(block: Block, costs: BoxCosts, rules: Rules, row: int) -> int:
 
 
 @compiled
-def _exchange(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int) -> int:
+def _exchange(block: ClassBlock, costs: BoxCosts, rules: Rules, row: int, other: int) -> int:
     """Exchange a row with the row of another class that lowers the sum most."""
     own = block.of[row]
     size, size_there = block.size[own], block.size[other]
@@ -185,7 +185,7 @@ def _exchange(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int)
 
 
 @compiled
-def _chain(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int, price: int) -> int:
+def _chain(block: ClassBlock, costs: BoxCosts, rules: Rules, row: int, other: int, price: int) -> int:
     """Let a row go where it costs least while a row of a third class takes its place."""
     own = block.of[row]
     if not allowed_after(block, rules, other, -1, row):
@@ -231,7 +231,7 @@ def _chain(block: Block, costs: BoxCosts, rules: Rules, row: int, other: int, pr
 
 
 @compiled
-def _dissolve(block: Block, costs: BoxCosts, rules: Rules, own: int) -> int:
+def _dissolve(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int) -> int:
     """Give the rows of a class to others, one by one, each where it costs least, if that pays."""
     before = block.size[own] * block.cost[own]
     low, high, cost, size = block.low.copy(), block.high.copy(), block.cost.copy(), block.size.copy()
@@ -278,7 +278,7 @@ def _dissolve(block: Block, costs: BoxCosts, rules: Rules, own: int) -> int:
 
 
 @compiled
-def _bears_more(block: Block, rules: Rules, own: int, row: int) -> bool:
+def _bears_more(block: ClassBlock, rules: Rules, own: int, row: int) -> bool:
     """Whether a class may take one more row, those that it was given on trial included."""
     if len(rules.kind) == 0:
         return True

@@ -39,7 +39,7 @@ from msgspec import Meta
 from tarnkappe.lattice import Problem
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.patience import patience
-from tarnkappe.recoding.regions_run import Run
+from tarnkappe.recoding.regions_run import RegionsRun
 from tarnkappe.schema import Seconds, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Progress
@@ -83,15 +83,12 @@ class Regions(Method, kw_only=True):
         int, param("how often all exchanges within a block are tried at most", ge=0, le=1_000)
     ] = 4
     balance: Annotated[
-        Annotated[int, Meta(ge=0, lt=1)] | Annotated[float, Meta(ge=0, lt=1)],
+        Annotated[int, Meta(ge=0, le=0)] | Annotated[float, Meta(ge=0, lt=1)],
         param("how much cuts into large halves are preferred, from 0 to below 1"),
     ] = 0.1
     blind: Annotated[
         bool,
-        param(
-            "whether all is decided without looking at sensitive values, so that nothing can be concluded "
-            "from it; the job is refused if the outcome does not keep the promises on them"
-        ),
+        param("whether sensitive values decide nothing; what would break a promise on them is then refused"),
     ] = False
     bound: Annotated[
         bool, param("whether the bound on the loss is computed for more than 50,000 rows, too")
@@ -110,7 +107,7 @@ class Regions(Method, kw_only=True):
         """Cut, exchange rows, and write the boxes."""
         self.check(problem)
         with patience(self.seconds) as own:
-            run = Run(
+            run = RegionsRun(
                 rows,
                 problem,
                 own,

@@ -31,7 +31,7 @@ AT_ONCE = 256
 """So many blocks are refined between two looks at the clock."""
 
 
-class Run:
+class RegionsRun:
     """The classes of some rows, from one class with all of them to the last exchange.
 
     Attributes:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
-from tarnkappe.recoding.block import Block, refresh
+from tarnkappe.recoding.block import ClassBlock, refresh
 from tarnkappe.recoding.box_costs import BoxCosts, box_cost, cell_cost
 from tarnkappe.recoding.class_rules import Rules, class_holds
 from tarnkappe.table.encoding import Codes, Counts
@@ -20,7 +20,7 @@ LARGEST = 2048
 
 
 @compiled
-def split(block: Block, costs: BoxCosts, rules: Rules, own: int) -> int:
+def split(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int) -> int:
     """Divide a class into two, grown from the row that is farthest from its first one, if that pays."""
     if block.size[own] > LARGEST:
         return 0
@@ -47,7 +47,7 @@ def split(block: Block, costs: BoxCosts, rules: Rules, own: int) -> int:
 
 
 @compiled
-def resplit(block: Block, costs: BoxCosts, rules: Rules) -> int:
+def resplit(block: ClassBlock, costs: BoxCosts, rules: Rules) -> int:
     """Divide each class anew together with those that are nearest to it; by how much the sum has fallen."""
     gain = 0
     for own in range(len(block.size)):
@@ -60,7 +60,7 @@ def resplit(block: Block, costs: BoxCosts, rules: Rules) -> int:
 
 
 @compiled
-def _divide(block: Block, costs: BoxCosts, rules: Rules, own: int, other: int) -> int:
+def _divide(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int, other: int) -> int:
     before = block.size[own] * block.cost[own] + block.size[other] * block.cost[other]
     pool = np.flatnonzero((block.of == own) | (block.of == other))
     best, best_size, best_order = before, 0, pool
@@ -79,7 +79,7 @@ def _divide(block: Block, costs: BoxCosts, rules: Rules, own: int, other: int) -
 
 
 @compiled
-def _nearest(block: Block, costs: BoxCosts, own: int) -> Counts:
+def _nearest(block: ClassBlock, costs: BoxCosts, own: int) -> Counts:
     """The classes that raise the sum least if they are united with a class; -1 where there are no more."""
     found, rises = np.full(NEIGHBOURS, -1), np.zeros(NEIGHBOURS, np.int64)
     low, high = block.low[own], block.high[own]
@@ -103,7 +103,7 @@ def _nearest(block: Block, costs: BoxCosts, own: int) -> Counts:
 
 @compiled
 def _grow(
-    block: Block, costs: BoxCosts, rules: Rules, pool: Counts, seed: int, best: int
+    block: ClassBlock, costs: BoxCosts, rules: Rules, pool: Counts, seed: int, best: int
 ) -> tuple[int, int, Counts]:
     """Grow a part from a row, always by the row that costs least, and find the size at which two parts cost
     least together.
@@ -160,7 +160,7 @@ def _grow(
 
 @compiled
 def _stretch(
-    block: Block,
+    block: ClassBlock,
     costs: BoxCosts,
     pool: Counts,
     low: Codes,
@@ -178,7 +178,7 @@ def _stretch(
 
 
 @compiled
-def _parts_hold(block: Block, rules: Rules, pool: Counts, order: Counts, size: int) -> bool:
+def _parts_hold(block: ClassBlock, rules: Rules, pool: Counts, order: Counts, size: int) -> bool:
     """Whether the rules allow both parts."""
     if len(rules.kind) == 0:
         return True

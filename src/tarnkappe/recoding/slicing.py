@@ -166,10 +166,11 @@ def _require_together(groups: ColumnGroups, models: Sequence[Model]) -> None:
     """
     for model in models:
         for group in groups:
+            column = getattr(model, "column", None)
             apart = [name for name in getattr(model, "given", ()) if name not in group]
-            if getattr(model, "column", None) in group and apart:
+            if column in group and apart:
                 raise ParameterError(
-                    f"{model.name}: slicing would shuffle '{apart[0]}' apart from '{model.column}', so that "
+                    f"{model.name}: slicing would shuffle '{apart[0]}' apart from '{column}', so that "
                     "nothing could be promised to who knows it: put both into one group with groups = [...], "
                     "or leave it out of 'given'"
                 )

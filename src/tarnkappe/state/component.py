@@ -103,7 +103,7 @@ def create_tables(connection: sa.Connection, *tables: sa.Table) -> None:
         table.create(connection, checkfirst=False)
 
 
-class Standing(NamedTuple):
+class ComponentVersion(NamedTuple):
     """Where a component of a store stands: its version, and whether the store says so itself."""
 
     version: int
@@ -119,7 +119,7 @@ def noted_versions(connection: sa.Connection) -> dict[str, sa.Row[Any]]:
 
 def standings(
     connection: sa.Connection, components: Iterable[Component], place: str
-) -> dict[Component, Standing]:
+) -> dict[Component, ComponentVersion]:
     """Where components of a store stand.
 
     Raises:
@@ -133,7 +133,7 @@ def standings(
         shape = {name: [column["name"] for column in inspector.get_columns(name)] for name in names}
         said = noted.get(component.name)
         if said is None:
-            found[component] = Standing(_unnoted_version(component, shape, place), is_noted=False)
+            found[component] = ComponentVersion(_unnoted_version(component, shape, place), is_noted=False)
             continue
         if not ABSENT < said.version <= component.version:
             raise InputError(
@@ -143,7 +143,7 @@ def standings(
             )
         if said.version == component.version:
             _require_shape(shape, component.shape, place)
-        found[component] = Standing(said.version, is_noted=True)
+        found[component] = ComponentVersion(said.version, is_noted=True)
     return found
 
 

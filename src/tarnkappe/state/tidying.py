@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from tarnkappe.errors import InputError
-from tarnkappe.state.component import ABSENT, FIRST, Component, Standing, noted_versions, standings
+from tarnkappe.state.component import ABSENT, FIRST, Component, ComponentVersion, noted_versions, standings
 from tarnkappe.state.log_tables import AUDIT
 from tarnkappe.state.migrating import backups_of
 from tarnkappe.state.store import Store, engine_of, why_not
@@ -67,7 +67,7 @@ def _status(connection: sa.Connection, component: Component, place: str) -> Comp
     return ComponentStatus(component.name, stands.version, component.version, rows, state)
 
 
-def _is_left(component: Component, stands: Standing, rows: int) -> bool:
+def _is_left(component: Component, stands: ComponentVersion, rows: int) -> bool:
     return component is not AUDIT and not stands.is_noted and stands.version == FIRST and rows == 0
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tarnkappe.errors import ColumnError
 from tarnkappe.table.grouping import group_codes, occurring, translate
 from tarnkappe.table.parallel import in_order
-from tarnkappe.table.spelling.moments import Precision
+from tarnkappe.table.spelling.moments import DatePrecision
 from tarnkappe.table.spelling.spelling import Spelling
 from tarnkappe.table.table import MISSING, Table
 
@@ -165,7 +165,7 @@ def spelled_numbers(spelling: Spelling, texts: Sequence[str | None]) -> npt.NDAr
     if any(moment is None and text is not None for moment, text in zip(moments, texts, strict=True)):
         return None
     seconds = np.array([np.nan if m is None else (m.time - EPOCH).total_seconds() for m in moments])
-    clock = any(moment is not None and moment.precision is Precision.TIME for moment in moments)
+    clock = any(moment is not None and moment.precision is DatePrecision.TIME for moment in moments)
     return seconds if clock else seconds / SECONDS_IN_A_DAY
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.table.spelling.moments import Order
+from tarnkappe.table.spelling.moments import DateOrder
 from tarnkappe.table.spelling.numbers import COMMA, POINT
 from tarnkappe.table.spelling.spelling import Spelling, ValueKind
 
@@ -116,11 +116,11 @@ def stated_decimal(said: str | None) -> str | None:
     return said
 
 
-def stated_dates(said: str | None) -> Order | None:
+def stated_dates(said: str | None) -> DateOrder | None:
     """The order of day and month: dmy or mdy."""
     if said not in (None, "dmy", "mdy"):
         raise ParameterError(f"`dates` is dmy (day first) or mdy (month first), not {said!r}")
-    return None if said is None else Order(said)
+    return None if said is None else DateOrder(said)
 
 
 def stated_missing(said: str | Iterable[str] | None) -> tuple[str, ...] | None:

@@ -14,7 +14,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import Format
 
 from tarnkappe.gate.sql import types
-from tarnkappe.gate.sql.types import TYPES, Field, ValueOutOfTypeError, WireType, read_array
+from tarnkappe.gate.sql.types import TYPES, ResultField, ValueOutOfTypeError, WireType, read_array
 
 whole = st.integers(-(2**63) + 1, 2**63 - 1)
 VALUES: list[tuple[WireType, st.SearchStrategy[Any]]] = [
@@ -68,7 +68,7 @@ def test_what_psycopg_writes_is_read(
 @given(data=st.data())
 def test_arrays_in_both_directions(kind: WireType, values: Any, form: int, data: st.DataObject) -> None:
     array = data.draw(st.lists(values | st.none(), max_size=5))
-    written = Field("a", kind, is_array=True).write(array, form)
+    written = ResultField("a", kind, is_array=True).write(array, form)
     assert written is not None
     assert Transformer().get_loader(kind.array, Format(form)).load(written) == array
     assert read_array(kind, written, form) == array

@@ -44,7 +44,7 @@ from tarnkappe.gate.sql.catalog_reader import (
     catalog_tables,
 )
 from tarnkappe.gate.sql.errors import CANCELED, NOT_OFFERED, TOO_LARGE, StatementError
-from tarnkappe.gate.sql.types import Field
+from tarnkappe.gate.sql.types import ResultField
 from tarnkappe.gate.sql.view import View
 
 LONGEST_SECONDS = 5.0
@@ -78,7 +78,7 @@ SHOWN = {
 """The types of the engine as clients see them; all others are texts."""
 
 
-Answer = tuple[tuple[Field, ...], list[Row], int]
+Answer = tuple[tuple[ResultField, ...], list[Row], int]
 """The columns, the rows, and how many bytes they are."""
 
 
@@ -187,15 +187,15 @@ class Look:
         given = {str(number): values[number - 1] for number in query.used}
         return await self._catalog.turn(self._user, query, given, self._process)
 
-    async def fields(self, query: CatalogQuery) -> tuple[Field, ...]:
+    async def fields(self, query: CatalogQuery) -> tuple[ResultField, ...]:
         """The columns of a query before its parameters are known."""
         return (await self.answer(query, [None] * len(query.parameters.oids)))[0]
 
 
-def _field(name: str, kind: str) -> Field:
+def _field(name: str, kind: str) -> ResultField:
     if kind.endswith("[]"):
-        return Field(name, _field(name, kind.removesuffix("[]")).kind, is_array=True)
-    return Field(name, types.NUMERIC if kind.startswith("DECIMAL") else SHOWN.get(kind, types.TEXT))
+        return ResultField(name, _field(name, kind.removesuffix("[]")).kind, is_array=True)
+    return ResultField(name, types.NUMERIC if kind.startswith("DECIMAL") else SHOWN.get(kind, types.TEXT))
 
 
 def _engine_kind(kind: str) -> str:

@@ -24,11 +24,11 @@ from tarnkappe.gate.sql.errors import (
     TOO_LARGE,
     StatementError,
 )
-from tarnkappe.gate.sql.operands import Parameters
+from tarnkappe.gate.sql.operands import BindParameters
 from tarnkappe.gate.sql.reader import Nothing, OpenCursor, Statement, read
 from tarnkappe.gate.sql.selection import Selection
 from tarnkappe.gate.sql.session_commands import Fetch, Forget, SetVariable, ShowVariable, Transaction
-from tarnkappe.gate.sql.types import Field
+from tarnkappe.gate.sql.types import ResultField
 from tarnkappe.gate.sql.view import View
 
 LONG = 2_000
@@ -110,13 +110,13 @@ class Conversation:
             raise StatementError(NO_CURSOR, "cursor does not exist")
         return self.portals[name]
 
-    def parameters(self, statement: Statement) -> Parameters:
+    def parameters(self, statement: Statement) -> BindParameters:
         """The parameters of a statement."""
         if isinstance(statement, OpenCursor):
             statement = statement.query
-        return statement.parameters if isinstance(statement, (Selection, CatalogQuery)) else Parameters()
+        return statement.parameters if isinstance(statement, (Selection, CatalogQuery)) else BindParameters()
 
-    async def fields(self, statement: Statement) -> tuple[Field, ...] | None:
+    async def fields(self, statement: Statement) -> tuple[ResultField, ...] | None:
         """The columns that a statement will give."""
         if isinstance(statement, Selection):
             return statement.fields
@@ -224,7 +224,7 @@ class Conversation:
             self.status = TransactionStatus.ERROR_TRANSACTION
 
 
-def _shown_fields(command: ShowVariable) -> tuple[Field, ...]:
+def _shown_fields(command: ShowVariable) -> tuple[ResultField, ...]:
     if command.name == "all":
-        return tuple(Field(name, types.TEXT) for name in ("name", "setting", "description"))
-    return (Field(command.name, types.TEXT),)
+        return tuple(ResultField(name, types.TEXT) for name in ("name", "setting", "description"))
+    return (ResultField(command.name, types.TEXT),)

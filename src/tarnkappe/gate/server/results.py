@@ -9,7 +9,7 @@ from typing import Any
 from pygwire.messages import DataRow, FieldDescription, RowDescription
 
 from tarnkappe.gate.sql.errors import PROTOCOL, StatementError
-from tarnkappe.gate.sql.types import Field
+from tarnkappe.gate.sql.types import ResultField
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Result:
         size: about how many bytes the rows are.
     """
 
-    fields: tuple[Field, ...] | None
+    fields: tuple[ResultField, ...] | None
     rows: Sequence[tuple[Any, ...]] = ()
     tag: str = "SELECT {}"
     notice: str = ""
@@ -52,7 +52,7 @@ class Portal:
         return rows, end < len(self.result.rows)
 
 
-def spread_formats(formats: Sequence[int], fields: Sequence[Field] | None) -> tuple[int, ...]:
+def spread_formats(formats: Sequence[int], fields: Sequence[ResultField] | None) -> tuple[int, ...]:
     """The format of each column: text (0) or binary (1)."""
     count = len(fields or ())
     if any(form not in (0, 1) for form in formats) or len(formats) not in (0, 1, count):
@@ -62,7 +62,7 @@ def spread_formats(formats: Sequence[int], fields: Sequence[Field] | None) -> tu
     return tuple(formats) or (0,) * count
 
 
-def described(fields: Sequence[Field], formats: Sequence[int]) -> RowDescription:
+def described(fields: Sequence[ResultField], formats: Sequence[int]) -> RowDescription:
     """The columns as the protocol has them. No table is named: answers are not its rows."""
     return RowDescription(
         fields=[
@@ -75,7 +75,7 @@ def described(fields: Sequence[Field], formats: Sequence[int]) -> RowDescription
 
 
 def written(
-    fields: Sequence[Field], formats: Sequence[int], rows: Sequence[tuple[Any, ...]]
+    fields: Sequence[ResultField], formats: Sequence[int], rows: Sequence[tuple[Any, ...]]
 ) -> Iterator[DataRow]:
     """The rows as the protocol has them."""
     for row in rows:

@@ -25,7 +25,7 @@ from tarnkappe.gate.sql.errors import (
     SYNTAX,
     StatementError,
 )
-from tarnkappe.gate.sql.operands import MOST_PARAMETERS, Parameters, parameter_number
+from tarnkappe.gate.sql.operands import MOST_PARAMETERS, BindParameters, parameter_number
 from tarnkappe.gate.sql.types import WireType
 
 VERSION = "PostgreSQL 16.0 (Tarnkappe gate)"
@@ -96,7 +96,7 @@ class CatalogQuery:
     """A query of the catalog, as its engine reads it, and the parameters (from 1) that are left in it."""
 
     statement: str
-    parameters: Parameters
+    parameters: BindParameters
     used: frozenset[int] = frozenset()
 
 
@@ -132,7 +132,7 @@ def read_catalog_query(tree: exp.Expr, declared: Sequence[int]) -> CatalogQuery:
         raise StatementError(NOT_OFFERED, "only queries are offered here")
     if any(isinstance(node, _CHANGES) for node in tree.walk()):
         raise StatementError(NOT_OFFERED, "only queries are offered here")
-    parameters = Parameters(declared)
+    parameters = BindParameters(declared)
     own = {name.casefold() for cte in tree.find_all(exp.CTE) if (name := cte.alias)}
     changed: exp.Expr = tree.copy()
     for select in _outermost(changed):
@@ -214,7 +214,7 @@ def _place_table(table: exp.Table, own: set[str]) -> None:
     table.set("only", None)
 
 
-def _rebuilt(node: exp.Expr, parameters: Parameters) -> exp.Expr:
+def _rebuilt(node: exp.Expr, parameters: BindParameters) -> exp.Expr:
     """The tree with everything rewritten, the inner parts first."""
     for name, value in list(node.args.items()):
         if isinstance(value, exp.Expr):
@@ -224,7 +224,7 @@ def _rebuilt(node: exp.Expr, parameters: Parameters) -> exp.Expr:
     return _rewritten(node, parameters)
 
 
-def _rewritten(node: exp.Expr, parameters: Parameters) -> exp.Expr:
+def _rewritten(node: exp.Expr, parameters: BindParameters) -> exp.Expr:
     if isinstance(node, exp.Dot) and isinstance(node.this, exp.Identifier):
         if node.this.this.casefold() == "pg_catalog":
             return cast(exp.Expr, node.expression)
@@ -275,7 +275,7 @@ def _operator(node: exp.Operator) -> exp.Expr:
     raise StatementError(NOT_OFFERED, "operators of this kind are not offered here")
 
 
-def _parameter(node: exp.Parameter, parameters: Parameters) -> exp.Expr:
+def _parameter(node: exp.Parameter, parameters: BindParameters) -> exp.Expr:
     number = parameter_number(node)
     if number is None or not 0 <= number < MOST_PARAMETERS:
         raise StatementError(NO_PARAMETER, "there is no such parameter")
@@ -283,7 +283,7 @@ def _parameter(node: exp.Parameter, parameters: Parameters) -> exp.Expr:
     return node
 
 
-def _declared(number: int, parameters: Parameters) -> WireType:
+def _declared(number: int, parameters: BindParameters) -> WireType:
     oid = parameters.declared[number] if number < len(parameters.declared) else 0
     if oid in types.BY_ARRAY:
         parameters.arrays.add(number)

@@ -17,10 +17,10 @@ from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.dialect import only
 from tarnkappe.gate.sql.errors import NOT_ALLOWED, NOT_OFFERED, TOO_COMPLEX, WRONG_TYPE, StatementError
 from tarnkappe.gate.sql.operands import (
+    BindParameters,
     Constant,
     Operand,
     Parameter,
-    Parameters,
     comparable,
     parameter_number,
     read_operand,
@@ -162,7 +162,7 @@ class ConditionReader:
         parameters: takes note of the parameters.
     """
 
-    def __init__(self, view: View, names: frozenset[str], parameters: Parameters) -> None:
+    def __init__(self, view: View, names: frozenset[str], parameters: BindParameters) -> None:
         self.view, self.names, self.parameters = view, names, parameters
         self._terms = 0
 

@@ -60,7 +60,7 @@ Operand = Constant | Parameter
 
 
 @dataclasses.dataclass
-class Parameters:
+class BindParameters:
     """The parameters of a statement: the types that the client declares, and those that we find out.
 
     Attributes:
@@ -137,7 +137,7 @@ def parameter_number(node: exp.Expr) -> int | None:
     return None
 
 
-def read_operand(node: exp.Expr, wanted: WireType, parameters: Parameters) -> Operand:
+def read_operand(node: exp.Expr, wanted: WireType, parameters: BindParameters) -> Operand:
     """The value that a column of a type is compared with."""
     while isinstance(node, exp.Paren):
         node = node.this
@@ -163,7 +163,7 @@ def read_operand(node: exp.Expr, wanted: WireType, parameters: Parameters) -> Op
     return Constant(_parse(kind, value))
 
 
-def _cast(node: exp.Cast, wanted: WireType, parameters: Parameters) -> Operand:
+def _cast(node: exp.Cast, wanted: WireType, parameters: BindParameters) -> Operand:
     only(node, ("this", "to", "_type"), "casts")
     only(node.to, ("this", "nested", "expressions"), "casts")
     kind = _CASTS.get(node.to.this)

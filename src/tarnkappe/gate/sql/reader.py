@@ -11,7 +11,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from tarnkappe.gate.sql.catalog_reader import CatalogQuery, read_catalog_query
 from tarnkappe.gate.sql.dialect import parsed, words_of
 from tarnkappe.gate.sql.errors import NOT_OFFERED, TOO_COMPLEX, StatementError
-from tarnkappe.gate.sql.operands import Parameters
+from tarnkappe.gate.sql.operands import BindParameters
 from tarnkappe.gate.sql.select_reader import is_protected, read_select
 from tarnkappe.gate.sql.selection import Selection
 from tarnkappe.gate.sql.session_commands import Declare, SessionCommand, read_session_command
@@ -66,5 +66,5 @@ def _query(words: list[Token], text: str, view: View, declared: Sequence[int]) -
     if any(is_protected(table, view) for table in tree.find_all(exp.Table)):
         if not isinstance(tree, exp.Select):
             raise StatementError(NOT_OFFERED, "queries of this kind are not offered here")
-        return read_select(tree, view, Parameters(declared))
+        return read_select(tree, view, BindParameters(declared))
     return read_catalog_query(tree, declared)

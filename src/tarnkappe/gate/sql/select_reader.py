@@ -11,7 +11,7 @@ from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.condition import Always, Condition, ConditionReader
 from tarnkappe.gate.sql.dialect import only
 from tarnkappe.gate.sql.errors import GROUPING, NO_FUNCTION, NOT_OFFERED, StatementError
-from tarnkappe.gate.sql.operands import Constant, Operand, Parameters, read_operand
+from tarnkappe.gate.sql.operands import BindParameters, Constant, Operand, read_operand
 from tarnkappe.gate.sql.selection import Order, Output, Selection
 from tarnkappe.gate.sql.view import SCHEMA, View, ViewColumn, chosen
 
@@ -26,13 +26,13 @@ AGGREGATES: dict[type[exp.Expr], str] = {
 MOST_OUTPUTS = 1_000
 
 
-def read_select(tree: exp.Select, view: View, parameters: Parameters) -> Selection:
+def read_select(tree: exp.Select, view: View, parameters: BindParameters) -> Selection:
     """The query of the protected table that a tree is."""
     return _SelectReader(tree, view, parameters).read()
 
 
 class _SelectReader:
-    def __init__(self, tree: exp.Select, view: View, parameters: Parameters) -> None:
+    def __init__(self, tree: exp.Select, view: View, parameters: BindParameters) -> None:
         if tree.args.get("having") is not None:
             raise StatementError(
                 NOT_OFFERED,

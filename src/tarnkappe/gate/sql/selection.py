@@ -14,8 +14,8 @@ from tarnkappe.gate.question import Question
 from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.condition import Always, Condition
 from tarnkappe.gate.sql.errors import BAD_VALUE, StatementError
-from tarnkappe.gate.sql.operands import Constant, Operand, Parameters
-from tarnkappe.gate.sql.types import Field, WireType
+from tarnkappe.gate.sql.operands import BindParameters, Constant, Operand
+from tarnkappe.gate.sql.types import ResultField, WireType
 from tarnkappe.gate.sql.view import ViewColumn
 
 EVERYTHING = Constant(None)
@@ -69,7 +69,7 @@ class Selection:
 
     outputs: tuple[Output, ...]
     condition: Condition
-    parameters: Parameters
+    parameters: BindParameters
     any_column: ViewColumn
     grouped: tuple[ViewColumn, ...] = ()
     distinct: bool = False
@@ -78,9 +78,9 @@ class Selection:
     offset: Operand = EVERYTHING
 
     @property
-    def fields(self) -> tuple[Field, ...]:
+    def fields(self) -> tuple[ResultField, ...]:
         """The columns of the answer."""
-        return tuple(Field(output.name, output.kind) for output in self.outputs)
+        return tuple(ResultField(output.name, output.kind) for output in self.outputs)
 
     @property
     def aggregates(self) -> bool:

@@ -237,7 +237,7 @@ BY_ARRAY = {kind.array: kind for kind in TYPES if kind.array}
 
 
 @dataclasses.dataclass(frozen=True)
-class Field:
+class ResultField:
     """A column of an answer; arrays are of the catalog alone."""
 
     name: str

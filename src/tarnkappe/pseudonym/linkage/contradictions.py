@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.pseudonym.linkage.records import Field, Numbers, Records
+from tarnkappe.pseudonym.linkage.records import LinkageField, Numbers, Records
 from tarnkappe.pseudonym.linkage.similarity import CLOSE, DIFFERENT, EQUAL, MISSING, Levels
 
 GENERATION = (12, 60)
@@ -50,5 +50,5 @@ def contradictions(people: Records, pairs: Numbers, found: Levels) -> npt.NDArra
     return np.select([holds for _, holds in rules], [why for why, _ in rules], default="")
 
 
-def _years(dates: Field) -> npt.NDArray[np.float64]:
+def _years(dates: LinkageField) -> npt.NDArray[np.float64]:
     return np.array([float(text[:4]) if text else np.nan for text in dates.texts])

@@ -29,7 +29,7 @@ _DATE = re.compile(
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Field:
+class LinkageField:
     """One field of all people.
 
     Attributes:
@@ -55,9 +55,9 @@ class Records:
 
     people: Sequence[Identity]
     sources: Numbers
-    fields: Sequence[Field]
+    fields: Sequence[LinkageField]
 
-    def field(self, kind: str) -> Field | None:
+    def field(self, kind: str) -> LinkageField | None:
         """The field of a kind, if there is one."""
         return next((field for field in self.fields if field.kind == kind), None)
 
@@ -81,7 +81,7 @@ def records(sources: Sequence[Sequence[Identity]], fields: Sequence[str]) -> Rec
     return Records(people, np.array(list(bits.values()), dtype=np.int64), columns)
 
 
-def _field(kind: str, values: Sequence[str | None]) -> Field:
+def _field(kind: str, values: Sequence[str | None]) -> LinkageField:
     write = {"born": _date, "sex": _sex, "postcode": _code}.get(kind, spelled)
     once = {value: write(value) for value in set(values) if value is not None}
     texts = ["" if value is None else once[value] for value in values]
@@ -93,7 +93,7 @@ def _field(kind: str, values: Sequence[str | None]) -> Field:
     if kind in NAMES:
         heard = {text: sound(text) or text for text in set(texts)}
         sounds = _codes([heard[text] for text in texts])
-    return Field(kind, texts, letters, codes, sounds, counts / max(counts.sum(), 1))
+    return LinkageField(kind, texts, letters, codes, sounds, counts / max(counts.sum(), 1))
 
 
 def _codes(texts: Sequence[str]) -> Numbers:

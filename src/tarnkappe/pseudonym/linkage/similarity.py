@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
-from tarnkappe.pseudonym.linkage.records import NAMES, Field, Letters, Numbers, Records
+from tarnkappe.pseudonym.linkage.records import NAMES, Letters, LinkageField, Numbers, Records
 
 MISSING, DIFFERENT, FAINT, CLOSE, EQUAL = range(5)
 """The levels of likeness; a missing value says nothing."""
@@ -30,7 +30,7 @@ def levels(records: Records, pairs: Numbers) -> Levels:
     return np.column_stack(columns)
 
 
-def _name_levels(field: Field, left: Numbers, right: Numbers) -> Levels:
+def _name_levels(field: LinkageField, left: Numbers, right: Numbers) -> Levels:
     equal = field.codes[left] == field.codes[right]
     alike = np.ones(len(left))
     others = np.flatnonzero(~equal)
@@ -42,7 +42,7 @@ def _name_levels(field: Field, left: Numbers, right: Numbers) -> Levels:
     return _finished(field, found, equal, left, right)
 
 
-def _code_levels(field: Field, left: Numbers, right: Numbers) -> Levels:
+def _code_levels(field: LinkageField, left: Numbers, right: Numbers) -> Levels:
     """Dates, postcodes and sexes: one character wrong, two exchanged, or one part the same."""
     one, other = field.letters[left], field.letters[right]
     wrong = one != other
@@ -63,7 +63,7 @@ def _code_levels(field: Field, left: Numbers, right: Numbers) -> Levels:
 
 
 def _finished(
-    field: Field, found: Levels, equal: npt.NDArray[np.bool_], left: Numbers, right: Numbers
+    field: LinkageField, found: Levels, equal: npt.NDArray[np.bool_], left: Numbers, right: Numbers
 ) -> Levels:
     found[equal] = EQUAL
     found[(field.codes[left] < 0) | (field.codes[right] < 0)] = MISSING

@@ -3,7 +3,7 @@
 `columns.py` finds it out; what it found is a `Spelling`.
 """
 
-from tarnkappe.table.spelling.moments import Moment, Order, Precision
+from tarnkappe.table.spelling.moments import DateOrder, DatePrecision, Moment
 from tarnkappe.table.spelling.spelling import Spelling, ValueKind
 
-__all__ = ["Moment", "Order", "Precision", "Spelling", "ValueKind"]
+__all__ = ["DateOrder", "DatePrecision", "Moment", "Spelling", "ValueKind"]

@@ -23,7 +23,7 @@ from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, typed_value
 from tarnkappe.table.spelling.booleans import truths
 from tarnkappe.table.spelling.dates import DATED, DateEvidence, DateFormat, find_dates, with_order
 from tarnkappe.table.spelling.marks import AMONG_NUMBERS, always_missing, most_frequent
-from tarnkappe.table.spelling.moments import Order
+from tarnkappe.table.spelling.moments import DateOrder
 from tarnkappe.table.spelling.numbers import COMMA, POINT, NumberEvidence, find_numbers, shows_decimal_mark
 from tarnkappe.table.spelling.spelling import Spelling, ValueKind
 
@@ -56,7 +56,7 @@ class Stated:
     """
 
     decimal: str | None = None
-    dates: Order | None = None
+    dates: DateOrder | None = None
     missing: tuple[str, ...] | None = None
     types: Mapping[str, str] = dataclasses.field(default_factory=dict)
     semicolons: bool = False
@@ -253,7 +253,7 @@ def _shows(look: _Look, mark: str) -> bool:
     return look.numbers.format.decimal == mark and any(shows_decimal_mark(text, mark) for text in look.counts)
 
 
-def _order(looks: Mapping[str, _Look | None], day_first: bool) -> Order:
+def _order(looks: Mapping[str, _Look | None], day_first: bool) -> DateOrder:
     """What the file says where the order of day and month is open."""
     told = {look.dates.known for look in looks.values() if look and look.dates and look.fits(look.dates)} - {
         None
@@ -262,7 +262,7 @@ def _order(looks: Mapping[str, _Look | None], day_first: bool) -> Order:
         (order,) = told
         assert order is not None
         return order
-    return Order.DAY_FIRST if day_first else Order.OPEN
+    return DateOrder.DAY_FIRST if day_first else DateOrder.OPEN
 
 
 def _plain(kind: pa.DataType) -> Spelling:
@@ -277,7 +277,7 @@ def _plain(kind: pa.DataType) -> Spelling:
     return Spelling(ValueKind.NUMBER if is_number else ValueKind.TEXT)
 
 
-def _spelling(look: _Look, decimal: str, order: Order) -> Spelling:
+def _spelling(look: _Look, decimal: str, order: DateOrder) -> Spelling:
     """The spelling of one column, with what the file says where it is open."""
     marks = tuple(sorted(look.missing, key=lambda mark: (-look.missing[mark], mark)))
     written: dict[str, Any] = {"missing": marks, "mark": most_frequent(look.missing)}

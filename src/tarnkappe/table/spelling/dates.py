@@ -16,9 +16,9 @@ from tarnkappe.table.spelling.moments import (
     SERIAL,
     YEAR,
     YEARS,
+    DateOrder,
     Moment,
-    Order,
-    Written,
+    WrittenMoment,
     by_pattern,
     written,
 )
@@ -47,17 +47,17 @@ class DateFormat:
         pattern: instead of shapes, a format of strptime that the user has stated.
     """
 
-    orders: tuple[tuple[str, Order], ...]
+    orders: tuple[tuple[str, DateOrder], ...]
     latest_year: int
     pattern: str = ""
 
     @property
     def open(self) -> bool:
         """Whether some shape leaves open which number is the day."""
-        return any(order is Order.OPEN for _, order in self.orders)
+        return any(order is DateOrder.OPEN for _, order in self.orders)
 
     @cached_property
-    def _order_of(self) -> dict[str, Order]:
+    def _order_of(self) -> dict[str, DateOrder]:
         return dict(self.orders)
 
     def parse(self, text: str) -> Moment | None:
@@ -71,7 +71,7 @@ class DateFormat:
         found = written(text)
         return self.moment(found) if found is not None else None
 
-    def moment(self, found: Written) -> Moment | None:
+    def moment(self, found: WrittenMoment) -> Moment | None:
         """When a text of some shape was, or None."""
         order = self._order_of.get(found.shape)
         if order is None:
@@ -93,18 +93,18 @@ class DateEvidence:
 
     format: DateFormat
     fitting: int
-    known: Order | None
+    known: DateOrder | None
 
 
 def find_dates(
-    counts: Mapping[str, int], name: str, this_year: int, stated: Order | None = None
+    counts: Mapping[str, int], name: str, this_year: int, stated: DateOrder | None = None
 ) -> DateEvidence:
     """How dates are spelled in a column, from its distinct texts and how many cells have each.
 
     >>> [str(order) for _, order in find_dates({"07-10-1983": 1, "09/19/88": 1}, "d", 2026).format.orders]
     ['mdy', 'mdy']
     """
-    shapes: dict[str, dict[str, Written]] = {}
+    shapes: dict[str, dict[str, WrittenMoment]] = {}
     for text in counts:
         found = written(text)
         if found is not None:
@@ -112,13 +112,15 @@ def find_dates(
     cells = {shape: sum(counts[text] for text in texts) for shape, texts in shapes.items()}
     chosen = _chosen(cells, name, sum(counts.values()))
     told = {shape: stated or _order(shapes[shape], counts) for shape in chosen if shape[0] == "a"}
-    chosen = [shape for shape in chosen if told.get(shape, Order.OPEN) is not None]
-    clear = [order for shape, order in told.items() if order not in (None, Order.OPEN) and "." not in shape]
-    orders: dict[str, Order] = {}
+    chosen = [shape for shape in chosen if told.get(shape, DateOrder.OPEN) is not None]
+    clear = [
+        order for shape, order in told.items() if order not in (None, DateOrder.OPEN) and "." not in shape
+    ]
+    orders: dict[str, DateOrder] = {}
     for shape in chosen:
-        orders[shape] = told.get(shape) or Order.DAY_FIRST
-        if orders[shape] is Order.OPEN:
-            orders[shape] = Order.DAY_FIRST if "." in shape else next(iter(clear), Order.OPEN)
+        orders[shape] = told.get(shape) or DateOrder.DAY_FIRST
+        if orders[shape] is DateOrder.OPEN:
+            orders[shape] = DateOrder.DAY_FIRST if "." in shape else next(iter(clear), DateOrder.OPEN)
     format_ = DateFormat(tuple(orders.items()), this_year if BIRTH.search(name) else this_year + 1)
     fitting = sum(
         counts[text]
@@ -126,13 +128,13 @@ def find_dates(
         for text, found in shapes[shape].items()
         if format_.moment(found) is not None
     )
-    known = next((order for order in told.values() if order not in (None, Order.OPEN)), None)
+    known = next((order for order in told.values() if order not in (None, DateOrder.OPEN)), None)
     return DateEvidence(format_, fitting, known)
 
 
-def with_order(format_: DateFormat, order: Order) -> DateFormat:
+def with_order(format_: DateFormat, order: DateOrder) -> DateFormat:
     """The same spelling, with an order where it was open."""
-    orders = tuple((shape, order if said is Order.OPEN else said) for shape, said in format_.orders)
+    orders = tuple((shape, order if said is DateOrder.OPEN else said) for shape, said in format_.orders)
     return DateFormat(orders, format_.latest_year)
 
 
@@ -149,7 +151,7 @@ def _chosen(cells: Mapping[str, int], name: str, total: int) -> list[str]:
     return sorted(chosen, key=lambda shape: (-chosen[shape], shape))[:MOST_SHAPES]
 
 
-def _order(texts: Mapping[str, Written], counts: Mapping[str, int]) -> Order | None:
+def _order(texts: Mapping[str, WrittenMoment], counts: Mapping[str, int]) -> DateOrder | None:
     """Which number is the day: the one that is over 12 somewhere. None if the cells contradict each other."""
     first = second = 0
     for text, found in texts.items():
@@ -158,7 +160,7 @@ def _order(texts: Mapping[str, Written], counts: Mapping[str, int]) -> Order | N
         first += counts[text] if numbers[0] > 12 else 0
         second += counts[text] if numbers[1] > 12 else 0
     if not first and not second:
-        return Order.OPEN
+        return DateOrder.OPEN
     if first >= CLEARLY * second:
-        return Order.DAY_FIRST
-    return Order.MONTH_FIRST if second >= CLEARLY * first else None
+        return DateOrder.DAY_FIRST
+    return DateOrder.MONTH_FIRST if second >= CLEARLY * first else None

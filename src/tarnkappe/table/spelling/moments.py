@@ -10,7 +10,7 @@ from enum import StrEnum
 LONGEST = 48
 
 
-class Order(StrEnum):
+class DateOrder(StrEnum):
     """Which of the first two numbers of a date is the day."""
 
     DAY_FIRST = "dmy"
@@ -19,7 +19,7 @@ class Order(StrEnum):
     """Nothing tells. The year is the same either way, so it is all that is known."""
 
 
-class Precision(StrEnum):
+class DatePrecision(StrEnum):
     """How exactly a text says when."""
 
     YEAR = "year"
@@ -33,7 +33,7 @@ class Moment:
     """When something was, without zone (in UTC if the text has one), and how exactly that is known."""
 
     time: datetime.datetime
-    precision: Precision
+    precision: DatePrecision
 
 
 MONTHS = {
@@ -94,7 +94,7 @@ YEARS = range(1850, 2101)
 
 
 @dataclasses.dataclass(frozen=True)
-class Written:
+class WrittenMoment:
     """A text that has the shape of a date."""
 
     shape: str
@@ -105,7 +105,7 @@ class Written:
         """The two numbers of which one is the day and the other the month, if that must be told."""
         return (int(self.match["first"]), int(self.match["second_"])) if self.shape[0] == "a" else None
 
-    def moment(self, order: Order, latest_year: int) -> Moment | None:
+    def moment(self, order: DateOrder, latest_year: int) -> Moment | None:
         """When it was, or None if there was no such day.
 
         Args:
@@ -116,7 +116,7 @@ class Written:
         if self.shape == SERIAL:
             time = _FIRST_SERIAL + datetime.timedelta(days=float(self.match[0]))
             return Moment(
-                time.replace(microsecond=0), Precision.TIME if "." in self.match[0] else Precision.DAY
+                time.replace(microsecond=0), DatePrecision.TIME if "." in self.match[0] else DatePrecision.DAY
             )
         year = (
             int(said["year"])
@@ -131,30 +131,30 @@ class Written:
             time = datetime.datetime(year, month, day) + clock[0]
         except ValueError:
             return None
-        if clock[1] and precision is Precision.DAY:
-            precision = Precision.TIME
+        if clock[1] and precision is DatePrecision.DAY:
+            precision = DatePrecision.TIME
         return Moment(time, precision)
 
-    def _month_and_day(self, said: dict[str, str], order: Order) -> tuple[int | None, int, Precision]:
+    def _month_and_day(self, said: dict[str, str], order: DateOrder) -> tuple[int | None, int, DatePrecision]:
         numbers = self.numbers
         if numbers is not None:
-            if order is Order.OPEN:  # either way it must be a day; only the year is told
-                return (1 if max(numbers) <= 12 and min(numbers) >= 1 else None), 1, Precision.YEAR
-            day, month = numbers if order is Order.DAY_FIRST else numbers[::-1]
-            return month, day, Precision.DAY
+            if order is DateOrder.OPEN:  # either way it must be a day; only the year is told
+                return (1 if max(numbers) <= 12 and min(numbers) >= 1 else None), 1, DatePrecision.YEAR
+            day, month = numbers if order is DateOrder.DAY_FIRST else numbers[::-1]
+            return month, day, DatePrecision.DAY
         if "name" in said:
             named = MONTHS.get(said["name"].lower())
-            return named, int(said.get("day", 1)), Precision.DAY if "day" in said else Precision.MONTH
+            return named, int(said.get("day", 1)), DatePrecision.DAY if "day" in said else DatePrecision.MONTH
         if "month" not in said:
-            return 1, 1, Precision.YEAR
+            return 1, 1, DatePrecision.YEAR
         return (
             int(said["month"]),
             int(said.get("day", 1)),
-            Precision.DAY if "day" in said else Precision.MONTH,
+            DatePrecision.DAY if "day" in said else DatePrecision.MONTH,
         )
 
 
-def written(text: str) -> Written | None:
+def written(text: str) -> WrittenMoment | None:
     """The shape of a date that a text has, or None.
 
     >>> [written(text).shape for text in ("31.12.1980", "2010-04-30 23:29", "Jan 2010")]
@@ -166,9 +166,9 @@ def written(text: str) -> Written | None:
         found = pattern.fullmatch(text)
         if found is not None and text.isascii() | ("B" in shape):
             mark = found.groupdict().get("mark")
-            return Written(shape.format((mark or "").strip() or mark), found)
+            return WrittenMoment(shape.format((mark or "").strip() or mark), found)
     found = _SERIAL.fullmatch(text)
-    return Written(SERIAL, found) if found else None
+    return WrittenMoment(SERIAL, found) if found else None
 
 
 def _century(year: int, latest_year: int) -> int:
@@ -213,11 +213,11 @@ def by_pattern(text: str, pattern: str) -> Moment | None:
         return None
     if time.tzinfo is not None:
         time = time.astimezone(datetime.UTC).replace(tzinfo=None)
-    finest = [Precision.TIME, Precision.DAY, Precision.MONTH, Precision.YEAR]
-    signs = {Precision.TIME: "HIMSfcXT", Precision.DAY: "djxD", Precision.MONTH: "mbB"}
+    finest = [DatePrecision.TIME, DatePrecision.DAY, DatePrecision.MONTH, DatePrecision.YEAR]
+    signs = {DatePrecision.TIME: "HIMSfcXT", DatePrecision.DAY: "djxD", DatePrecision.MONTH: "mbB"}
     said = {
         precision
         for precision, letters in signs.items()
         if any(f"%{letter}" in pattern for letter in letters)
     }
-    return Moment(time, next((precision for precision in finest if precision in said), Precision.YEAR))
+    return Moment(time, next((precision for precision in finest if precision in said), DatePrecision.YEAR))

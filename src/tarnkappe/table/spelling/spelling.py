@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from tarnkappe.table.spelling.dates import DateFormat
-from tarnkappe.table.spelling.moments import Moment, Order
+from tarnkappe.table.spelling.moments import DateOrder, Moment
 from tarnkappe.table.spelling.numbers import COMMA, NumberFormat
 
 
@@ -83,7 +83,7 @@ class Spelling:
         parts = {"Y": "1980", "y": "80", "m": "12", "d": "31", "B": "Dec"}
         examples = []
         for shape, order in self.date.orders:
-            known = parts | (month_first if order is Order.MONTH_FIRST else day_first)
+            known = parts | (month_first if order is DateOrder.MONTH_FIRST else day_first)
             examples.append(
                 "Excel's numbers" if shape == "serial" else "".join(known.get(c, c) for c in shape)
             )
@@ -116,7 +116,7 @@ class Spelling:
             None
             if date is None
             else DateFormat(
-                tuple((shape, Order(order)) for shape, order in date["orders"].items()),
+                tuple((shape, DateOrder(order)) for shape, order in date["orders"].items()),
                 date["latest_year"],
                 date.get("pattern", ""),
             ),
