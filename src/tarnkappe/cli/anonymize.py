@@ -28,6 +28,7 @@ from tarnkappe.process.signals import StoppedError, too_late
 from tarnkappe.schema import values_of
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.files import STDIN
 
 Words = list[str]
 
@@ -155,6 +156,8 @@ def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> 
             raise JobError("[history] remembers every release, and --dry-run makes none: leave one out")
         content["output"] = {key: value for key, value in said.items() if key == "shuffle"}
     elif job is None and isinstance(source.get("path"), str) and not {"path", "table"} & said.keys():
+        if source["path"] in STDIN:
+            raise JobError("what is piped in has no name: say with --out where the release goes")
         release, report = default_outputs(source["path"])
         content["output"] = {"path": str(release), "report": str(report), **said}
 
@@ -205,5 +208,5 @@ def _put(content: dict[str, Any], section: str, **values: Any) -> None:
 
 
 def _absolute(path: str | Path | None) -> str | None:
-    # Paths in a job file start at the job file, paths in flags at the working folder.
-    return None if path is None else str(Path(path).absolute())
+    # Paths in a job file start there, paths in flags at the working folder; what is piped in has none.
+    return None if path is None else str(path) if str(path) in STDIN else str(Path(path).absolute())
