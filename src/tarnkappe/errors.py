@@ -23,6 +23,15 @@ class TarnkappeError(Exception):
         text = super().__str__()
         return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
+    @property
+    def kind(self) -> str:
+        """The name by which programs elsewhere know the error: that of its nearest class in this file.
+
+        >>> ColumnError("there is no such column").kind
+        'ColumnError'
+        """
+        return next(kind.__name__ for kind in type(self).__mro__ if kind.__module__ == __name__)
+
 
 class InputError(TarnkappeError):
     """A source cannot be read: missing, empty, wrongly encoded, malformed or changed while read."""

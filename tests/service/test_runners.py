@@ -182,7 +182,7 @@ def test_a_process_that_is_cut_off_in_the_middle_of_a_line_has_ended() -> None:
     ids=str,
 )
 def test_more_levels_than_anybody_needs_are_refused_before_any_is_made(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=f"at most {MOST_LEVELS} levels"):
+    with pytest.raises(ParameterError, match=rf"at most {MOST_LEVELS} (is )?allowed|at most {MOST_LEVELS} levels"):
         Intervals(**parameters)
 
 
@@ -193,7 +193,7 @@ def test_huge_parameters_are_answered_with_an_error_and_others_are_served(
     plan = {"builder": "intervals", "width": 1, "levels": HUGE}
     preview = steward.post(f"/files/{file_id}/hierarchy", json={"column": "age", "hierarchy": plan})
     assert (preview.status_code, preview.json()["kind"]) == (422, "ParameterError")
-    assert "at most 64 levels" in preview.json()["error"]
+    assert "at most 64 is allowed" in preview.json()["error"]
     columns = {"age": {"role": "quasi-identifier", "hierarchy": plan}}
     document = {"input": {"file": file_id}, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
     assert steward.post("/jobs", json={"kind": "anonymize", "document": document}).status_code == 422

@@ -98,7 +98,8 @@ def rest_api(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | 
 
 async def _tell_error(_: Request, error: Exception) -> JSONResponse:
     status = next(code for kind, code in STATUS if isinstance(error, kind))
-    return _problem(str(error), type(error).__name__, status)
+    kind = error.kind if isinstance(error, TarnkappeError) else type(error).__name__
+    return _problem(str(error), kind, status)
 
 
 async def _tell_invalid(_: Request, error: Exception) -> JSONResponse:

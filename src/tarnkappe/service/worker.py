@@ -173,7 +173,7 @@ def _attend() -> NoReturn:
         telling.tell(end="done")
     except TarnkappeError as error:
         said = {"error": _named(str(error), names), "exit_code": error.exit_code}
-        telling.tell(end="failed", kind=type(error).__name__, **said)
+        telling.tell(end="failed", kind=error.kind, **said)
     except MemoryError:
         telling.tell(
             end="failed", error="there was not enough memory: take fewer rows or columns", exit_code=2
