@@ -24,6 +24,16 @@ def compiled(function: Kernel) -> Kernel:
         return cast(Kernel, numba.njit(nogil=True)(function))
 
 
+def is_ready(kernel: Callable[..., object]) -> bool:
+    """Whether a kernel runs at once: it was compiled here, or an earlier run left it in the cache."""
+    if getattr(kernel, "signatures", None):
+        return True
+    try:  # Numba says nothing of its cache in public; whatever it is like, asking does no harm
+        return bool(kernel._cache._cache_file._load_index())  # type: ignore[attr-defined]
+    except Exception:
+        return False
+
+
 class _FirstCompilation(event.Listener):
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell: Callable[[], None] | None = tell

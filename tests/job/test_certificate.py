@@ -48,7 +48,9 @@ def test_the_certificate_beside_a_release_holds_nothing_of_the_others(tmp_path: 
     assert head["private"] == hashlib.sha256(second).hexdigest()
     assert head["release"]["sha256"] == hashlib.sha256((tmp_path / "release.csv").read_bytes()).hexdigest()
     assert private["input"]["sha256"] not in public.decode()
-    text = json.dumps({**head, "private": "", "release": {**head["release"], "sha256": ""}})  # any digits there
+    text = json.dumps(
+        {**head, "private": "", "release": {**head["release"], "sha256": ""}}
+    )  # any digits there
     assert not any(value in text for value in ("95", "Oslo", "HIV", "flu", "Ulm"))
     assert "Oslo" in second.decode(), "a hierarchy is made from all values, and stays in the house"
 

@@ -85,7 +85,7 @@ def test_a_method_that_finds_nothing_is_a_row_with_the_reason(patients: Table) -
 
 
 def test_unknown_methods_and_targets_are_refused_before_any_work(patients: Table) -> None:
-    with pytest.raises(ParameterError, match="did you mean mondrian"):
+    with pytest.raises(ParameterError, match="did you mean 'mondrian'"):
         tarnkappe.compare(patients, privacy=[models.KAnonymity(2)], methods=["auto", "mondrain"])
     with pytest.raises(ParameterError, match="'age' is generalized"):
         tarnkappe.compare(patients, privacy=[models.KAnonymity(2)], target="age")

@@ -70,7 +70,17 @@ def test_a_job_writes_release_manifest_and_report(folder: Path) -> None:
     ]
     assert "flu" not in json.dumps(manifest)
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    stages = {"read", "look for identifiers", "encode", "search", "transform", "verify", "write", "report"}
+    stages = {
+        "read",
+        "look for identifiers",
+        "encode",
+        "search",
+        "transform",
+        "verify",
+        "write",
+        "certify",
+        "report",
+    }
     assert set(result.seconds) == stages
 
 

@@ -151,7 +151,7 @@ def test_parameters_of_a_method_are_given_as_those_of_a_search(job: Path) -> Non
         ),
         (
             {"algorithm": "mondrian", "mode": 3},
-            "the parameter 'mode' of the method 'mondrian' is a text, not 3",
+            "mondrian: mode: one of strict, relaxed, fallback is needed, not 3",
         ),
         ({"algorithm": "mondrain"}, "unknown algorithm 'mondrain': did you mean mondrian"),
     ]

@@ -182,7 +182,9 @@ def test_a_process_that_is_cut_off_in_the_middle_of_a_line_has_ended() -> None:
     ids=str,
 )
 def test_more_levels_than_anybody_needs_are_refused_before_any_is_made(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=rf"at most {MOST_LEVELS} (is )?allowed|at most {MOST_LEVELS} levels"):
+    with pytest.raises(
+        ParameterError, match=rf"at most {MOST_LEVELS} (is )?allowed|at most {MOST_LEVELS} levels"
+    ):
         Intervals(**parameters)
 
 

@@ -11,6 +11,7 @@ from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
 from tarnkappe.lattice.checker import Check
 from tarnkappe.lattice.compiled_sweep import CompiledSweep
+from tarnkappe.lattice.core import run
 from tarnkappe.lattice.effort import Effort
 from tarnkappe.lattice.exhaustive import check_everything
 from tarnkappe.lattice.lattice import Node
@@ -19,6 +20,7 @@ from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, NO_BETTER, VISITED, Space
 from tarnkappe.lattice.sweep import Sweep
+from tarnkappe.native import is_ready
 from tarnkappe.schema import param
 from tarnkappe.table.encoding import Progress
 
@@ -33,8 +35,11 @@ MUCH = 0.3
 """If such a part of the lattice is open, all of it is tested in a row: no test is then as cheap."""
 
 
-WORTH_COMPILING = 500
-"""On fewer nodes a search is over before its compiled form is loaded, or compiled for the first time."""
+WORTH_LOADING = 500
+"""On fewer nodes a search is over before its compiled form is loaded."""
+
+WORTH_COMPILING = 100_000
+"""To compile it takes longer than a search of fewer nodes; it is done once, and then it is there for all."""
 
 
 class ManyOpenError(Exception):
@@ -184,7 +189,8 @@ class Auto(Search, kw_only=True):
         hunt.begin()
         try:
             if hunt.monotone:
-                worth_it = hunt.problem.num_nodes >= WORTH_COMPILING
+                nodes = hunt.problem.num_nodes
+                worth_it = nodes >= (WORTH_LOADING if is_ready(run) else WORTH_COMPILING)
                 sweep = CompiledSweep.of(hunt) if worth_it else None
                 (sweep or Sweep(hunt)).search()
             elif hunt.implied:
