@@ -153,7 +153,7 @@ def test_parameters_of_a_method_are_given_as_those_of_a_search(job: Path) -> Non
             {"algorithm": "mondrian", "mode": 3},
             "mondrian: mode: one of strict, relaxed, fallback is needed, not 3",
         ),
-        ({"algorithm": "mondrain"}, "unknown algorithm 'mondrain': did you mean mondrian"),
+        ({"algorithm": "mondrain"}, "unknown algorithm 'mondrain': did you mean 'mondrian'"),
     ]
     for search, words in wrong:
         with pytest.raises((JobError, ParameterError), match=words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,8 +77,9 @@ class Repeating(Attacker[Program]):
 
 
 def _weaker(what: str, out: Path) -> Iterator[Victim]:
-    with out.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter=";"))
+    text = out.read_text(encoding="utf-8-sig")
+    mark = ";" if ";" in text.partition("\n")[0] else ","
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=mark))
     if rows and "name" in rows[0]:
         yield Victim(f"{len(rows)} people", f"are named in the release, after {what}")
     known = [name for name in ("sex", "age") if rows and name in rows[0]]

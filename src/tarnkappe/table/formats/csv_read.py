@@ -108,7 +108,8 @@ class CsvFile:
         """What was guessed about the file, in words."""
         told = [*encoding_notes(self.encoding)]
         if self.titles:
-            told.append(f"{self.titles} line{'s' if self.titles > 1 else ''} above the header were left out")
+            lines = "1 line" if self.titles == 1 else f"{self.titles} lines"
+            told.append(f"left out above the header: {lines}")
         told += self.header.notes
         if self.skipped:
             told.append(
