@@ -152,4 +152,4 @@ def shop(folder: Path) -> Iterator[Shop]:
 @contextmanager
 def untidy_shop(folder: Path) -> Iterator[Shop]:
     """One cell is no number, so the column is text and is compared as such."""
-    yield Shop(tarn, folder, ("n/a",))
+    yield Shop(tarn, folder, ("on request",))
