@@ -150,7 +150,10 @@ def test_all_attacks_are_listed_with_what_they_need(ward: Path) -> None:
             "a folder of earlier releases",
         ),
         (("attack", "linking"), "needs a release"),
-        (("attack", "linking", "release.csv", *COLUMNS, "--option", "l=3"), "no parameter 'l'"),
+        (
+            ("attack", "linking", "release.csv", *COLUMNS, "--option", "l=3"),
+            "l: there is no such parameter: it takes k",
+        ),
         (("check", "release.csv", *COLUMNS, "--history", "h.db"), "--against"),
         (("check", "release.csv", *COLUMNS, "--history", "h.db", "--against", "people.csv"), "--key"),
     ],

@@ -58,7 +58,7 @@ def test_methods_are_compared_and_nothing_is_released(job: Path) -> None:
 
 def test_wrong_usage_is_one_clear_line(job: Path) -> None:
     folder = job.parent
-    refused(tarn("compare", job, "--methods", "mondrain"), "did you mean mondrian")
+    refused(tarn("compare", job, "--methods", "mondrain"), "did you mean 'mondrian'")
     refused(tarn("compare", job, "--target", "illnes"), "did you mean 'illness'")
     refused(tarn("compare", job, "--selectivity", "7"), "a share above 0")
     refused(tarn("compare", job, "--picture", folder / "c.gif"), ".svg or .png")

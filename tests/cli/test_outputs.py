@@ -174,7 +174,8 @@ def test_without_a_name_the_release_is_written_beside_the_input(
         with pytest.raises(SystemExit) as ended:
             run(asked)
         assert not ended.value.code, capsys.readouterr().err
-    made = {"people.release.csv", "people.release.csv.manifest.json", "people.report.html"}
+    beside = ("", ".manifest.json", ".certificate.json")
+    made = {*(f"people.release.csv{end}" for end in beside), "people.report.html"}
     assert {path.name for path in people.parent.iterdir()} == made | {each.name for each in inputs.values()}
     people.with_name("people.release.csv").write_text("changed by hand\n")
     assert "nothing shows that tarn wrote it" in refused(asked, capsys)

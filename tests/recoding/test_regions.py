@@ -396,11 +396,11 @@ def test_members_of_the_population_are_in_one_region_each_and_no_rows_are_exchan
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"intervals": "wide"}, "unknown intervals 'wide' of regions: use labels or exact"),
-        ({"block": 0}, "a whole number block of at least 1"),
-        ({"sweeps": -1}, "a whole number sweeps of at least 0"),
-        ({"balance": 1.0}, "a balance from 0 to below 1"),
-        ({"seconds": 0.0}, "more than 0 seconds"),
+        ({"intervals": "wide"}, "intervals: one of labels, exact is needed, not 'wide'"),
+        ({"block": 0}, "block: at least 1 is needed, not 0"),
+        ({"sweeps": -1}, "sweeps: at least 0 is needed, not -1"),
+        ({"balance": 1.0}, "balance: .* is (needed|allowed), not 1.0"),
+        ({"seconds": 0.0}, "seconds: .* is needed, not 0.0"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
