@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 
@@ -47,6 +51,12 @@ def _interruptible() -> None:
     """Some tests interrupt, but a shell in the background makes deaf, and Spark listens in its own way."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine gives, in a thread of its own: a browser that a test before has used keeps its loop here."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import io
 import resource
@@ -22,6 +21,7 @@ from tarnkappe.service.files import Files, shown_name
 from tarnkappe.service.house import House
 from tarnkappe.service.people import Person, ServiceRole
 from tarnkappe.service.settings import Limits
+from tests.conftest import run_async
 from tests.service.conftest import Running
 from tests.service.test_serve import start
 
@@ -196,7 +196,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(house: House, ann: Person) -> 
         raise ConnectionResetError
 
     with pytest.raises(TarnkappeError):
-        asyncio.run(house.files.receive(broken(), "ward.csv", ann))
+        run_async(house.files.receive(broken(), "ward.csv", ann))
     assert left(house) == []
     assert house.files.list(ann) == []
 

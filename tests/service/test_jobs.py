@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -26,6 +25,7 @@ from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import JobProcess
 from tarnkappe.service.people import Person, ServiceRole
 from tarnkappe.service.settings import Limits, ServiceSettings
+from tests.conftest import run_async
 from tests.service.conftest import LIMITS, Running
 
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier", "diagnosis": "sensitive"}
@@ -298,7 +298,7 @@ def test_who_watches_an_ended_job_hears_its_end(house: House, ann: Person, patie
         return [event async for event in later.progress(job.id, ann, number)]
 
     for number in (0, 10**9):
-        [event] = asyncio.run(heard(number))
+        [event] = run_async(heard(number))
         assert (event["state"], event["error"]) == ("failed", "why")
 
 

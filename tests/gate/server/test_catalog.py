@@ -17,6 +17,7 @@ from tarnkappe.gate.sql.catalog_reader import CatalogQuery, catalog_tables
 from tarnkappe.gate.sql.errors import StatementError
 from tarnkappe.gate.sql.reader import read
 from tarnkappe.gate.sql.view import View, ViewColumn
+from tests.conftest import run_async
 from tests.gate.server.gates import DISEASES, Running
 
 QUERIES = Path(__file__).with_name("catalog_queries.sql").read_text(encoding="utf-8")
@@ -121,7 +122,7 @@ def test_one_user_at_the_catalog_keeps_nobody_else_waiting(monkeypatch: pytest.M
         await asyncio.gather(*greedy, return_exceptions=True)
         return done
 
-    assert asyncio.run(all_at_once()) < 3
+    assert run_async(all_at_once()) < 3
     catalog.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
+from tests.conftest import run_async
 from tests.gate.server.gates import DISEASES, PASSWORD, Running
 
 
@@ -136,7 +136,7 @@ def test_psycopg_asynchronously(gate: Running) -> None:
             cursor = await connection.execute("SELECT count(*) FROM patients")
             return await cursor.fetchall()
 
-    assert asyncio.run(ask()) == [(120,)]
+    assert run_async(ask()) == [(120,)]
 
 
 def test_a_transaction_that_failed_is_left_by_rollback(gate: Running) -> None:
