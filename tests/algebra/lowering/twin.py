@@ -77,6 +77,8 @@ class Twin:
             case Slicing():
                 return self._sliced(plan, path, sides[0])
             case Randomization():
+                for column, p in plan.probabilities:  # a column without noise is refused, rows or none
+                    _ = self.world.noise_of(column) if p else None
                 return [(i, self._noised(plan, path, i, row)) for i, row in sides[0]]
         return self._binary(plan, *sides)
 
