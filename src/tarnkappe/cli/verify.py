@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tarnkappe.errors import InputError
 from tarnkappe.verifier import checker
 
 
@@ -23,6 +24,9 @@ def verify(
 
     Exit codes: 0 proven, 1 a claim is false, 2 a file cannot be used, 3 not false, but not proven either.
     """
+    for path in filter(None, (certificate, release, source, hierarchies)):
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file")
     gc.disable()  # as the checker itself does when it is run alone
     words = [str(certificate), "--release", str(release), "--encoding", encoding]
     words += ["--input", str(source)] if source else []
