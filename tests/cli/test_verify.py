@@ -17,8 +17,8 @@ def test_a_file_that_is_not_there_is_named(
     for name, path in places.items():
         if name != missing:
             path.write_text("{}\n", encoding="utf-8")
+    certificate, release, source = map(str, places.values())
     with pytest.raises(SystemExit) as ended:
-        certificate, release, source = map(str, places.values())
         run(["verify", certificate, "--release", release, "--input", source])
     assert ended.value.code == 2
     assert capsys.readouterr().err == f"error: {places[missing]}: there is no such file\n"
