@@ -63,7 +63,7 @@ class DateFormat:
     def parse(self, text: str) -> Moment | None:
         """When it was, or None if the text is no date of this spelling.
 
-        >>> str(DateFormat((("a.b.Y", Order.DAY_FIRST),), 2027).parse("31.12.1980").time.date())
+        >>> str(DateFormat((("a.b.Y", DateOrder.DAY_FIRST),), 2027).parse("31.12.1980").time.date())
         '1980-12-31'
         """
         if self.pattern:
