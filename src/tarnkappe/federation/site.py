@@ -39,6 +39,7 @@ from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.table import Role, Table, read, write
 from tarnkappe.table.encoding import as_text
 from tarnkappe.table.formats.address import is_address
+from tarnkappe.table.read import DATABASE_OPTIONS, READING_KEYS
 
 SECTIONS = ("site", "input", "columns", "policy")
 SITE_KEYS = (
@@ -53,20 +54,7 @@ SITE_KEYS = (
     "consent_days",
     "longest_run",
 )
-INPUT_KEYS = (
-    "path",
-    "delimiter",
-    "encoding",
-    "quote",
-    "header",
-    "decimal",
-    "dates",
-    "missing",
-    "bad_lines",
-    "sheet",
-    "table",
-    "query",
-)
+INPUT_KEYS = ("path", *(key for key in READING_KEYS if key != "types"), *DATABASE_OPTIONS)
 COLUMN_KEYS = ("role", "hierarchy")
 DAY = 86_400.0
 PAUSE = 0.2

@@ -15,7 +15,8 @@ from tarnkappe.algebra.catalog import LEAST_BUCKET
 from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.noise_plan import read_noise
 from tarnkappe.errors import JobError, TarnkappeError
-from tarnkappe.job.job import READING_KEYS, Source, column_section, read_job_file, refuse_unknown
+from tarnkappe.job.job import Source, column_section, read_job_file, refuse_unknown
+from tarnkappe.table.read import READING_KEYS
 
 SECTIONS = ("relations", "columns", "slicing")
 LOCATION = ("path", "database", "table", *(key for key in READING_KEYS if key != "types"))

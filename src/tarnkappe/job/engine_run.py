@@ -20,7 +20,7 @@ from tarnkappe.engines.stored import StoredTable
 from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
 from tarnkappe.job.engine_verification import verify_written
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
-from tarnkappe.job.job import READING_KEYS, Job
+from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.pipeline import refuse_nothing, solve
 from tarnkappe.job.preparation import Preparation, prepare
@@ -35,6 +35,7 @@ from tarnkappe.report.release_page import write_report
 from tarnkappe.risk import attack_all
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Column, Counts, Progress
+from tarnkappe.table.read import READING_KEYS
 
 LOOKED_AT = 200_000
 """How many rows the detectors of identifiers are shown; each value is at least once among them."""

@@ -39,23 +39,10 @@ from tarnkappe.schema.arguments import checked
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import local_file
+from tarnkappe.table.read import READING_KEYS
 
 SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
 SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
-
-READING_KEYS = (
-    "delimiter",
-    "encoding",
-    "quote",
-    "header",
-    "decimal",
-    "dates",
-    "missing",
-    "bad_lines",
-    "sheet",
-    "types",
-)
-"""What can be said about how a file is written; the same as the arguments of `read`."""
 
 Engine = Literal["memory", "duckdb", "postgresql", "spark"]
 Query = Annotated[str, Meta(min_length=1, max_length=1_000_000, pattern=NO_NUL)]

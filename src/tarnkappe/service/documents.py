@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError, NotFoundError
-from tarnkappe.job.job import READING_KEYS, refuse_unknown
+from tarnkappe.job.job import refuse_unknown
 from tarnkappe.service.files import TABLE
 from tarnkappe.service.people import Person
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.work import Kind
+from tarnkappe.table.read import READING_KEYS
 
 SOURCES = ("input", "population", "people", "sensitive_table")
 """Sections that say where rows come from."""

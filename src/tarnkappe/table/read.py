@@ -72,6 +72,19 @@ FILE_OPTIONS = {
     Format.SPREADSHEET: ("sheet", *SPELLED),
 }
 DATABASE_OPTIONS = ("table", "query")
+READING_KEYS = (
+    "delimiter",
+    "encoding",
+    "quote",
+    "header",
+    "decimal",
+    "dates",
+    "missing",
+    "bad_lines",
+    "sheet",
+    "types",
+)
+"""What can be said about how a file is written; each is an argument of `read`."""
 
 
 def read(
