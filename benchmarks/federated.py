@@ -15,19 +15,19 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.problems import COLUMNS, adult
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
-from tarnkappe.federation.cost import Workload, calibrated, estimate
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.federation.cost import FederationWorkload, calibrated, estimate
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.site import participant
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Auto, Problem
+from tarnkappe.lattice import AutoSearch, SearchProblem
 from tarnkappe.loss import Entropy
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role, Table, Tuples
 from tarnkappe.table.encoding import encode_column
 
 RING, STAR, MASKED = Protocol.RING, Protocol.STAR, Protocol.MASKED
-HORIZONTAL, VERTICAL = Distribution.HORIZONTAL, Distribution.VERTICAL
+HORIZONTAL, VERTICAL = Partitioning.HORIZONTAL, Partitioning.VERTICAL
 LETTER = {RING: "A", STAR: "B", MASKED: "C"}
 """How the literature calls the protocols."""
 K = 5
@@ -82,10 +82,10 @@ def central(data: pa.Table, k: int) -> dict[str, Any]:
     """The levels that one house with all the data would choose, and how long that takes."""
     start = time.perf_counter()
     columns = [rules()[name].attach(encode_column(name, data.column(name))) for name in data.column_names]
-    problem = Problem(
+    problem = SearchProblem(
         Tuples.of_rows(columns).distinct(), tuple(data.column_names), (KAnonymity(k),), Entropy()
     )
-    solution = Auto().run(problem)
+    solution = AutoSearch().run(problem)
     assert solution.best is not None
     return {
         "seconds": time.perf_counter() - start,
@@ -96,12 +96,12 @@ def central(data: pa.Table, k: int) -> dict[str, Any]:
 
 
 def agreed(
-    protocol: Protocol, distribution: Distribution, data: pa.Table, parties: int, k: int, **options: Any
+    protocol: Protocol, distribution: Partitioning, data: pa.Table, parties: int, k: int, **options: Any
 ) -> Contract:
     """The contract of a run."""
     names = tuple(f"P{place}" for place in range(1, parties + 1))
     owner = {column: names[place] for place, some in enumerate(OWNERS[parties]) for column in some}
-    is_vertical = distribution is Distribution.VERTICAL
+    is_vertical = distribution is Partitioning.VERTICAL
     columns = tuple(
         SharedColumn(
             column,
@@ -170,6 +170,8 @@ def foretold(contract: Contract, data: pa.Table, tests: int, groups: float) -> d
     """
     distinct = sum(len(data.column(name).unique()) for name in data.column_names)
     made_up = round(contract.made_up_share * data.num_rows) if contract.protocol.is_masked else 0
-    work = Workload(len(contract.parties), data.num_rows, data.num_columns, distinct, made_up, tests, groups)
+    work = FederationWorkload(
+        len(contract.parties), data.num_rows, data.num_columns, distinct, made_up, tests, groups
+    )
     cost = estimate(contract.protocol, contract.distribution, work, calibrated(contract, BANDWIDTH))
     return {"computing": cost.computing, "bytes": cost.bits / 8, "operations": cost.operations}

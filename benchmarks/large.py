@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Auto, BestFirst, Genetic, Problem
+from tarnkappe.lattice import AutoSearch, BestFirst, Genetic, SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.table.examples import ExampleData, shaped, wide
@@ -29,12 +29,12 @@ def run(seconds: float = 60.0, seeds: int = 20, rows: int = 30_162) -> dict[str,
     }
 
 
-def _problem(example: ExampleData, loss: str, limit: float) -> Problem:
+def _problem(example: ExampleData, loss: str, limit: float) -> SearchProblem:
     names = example.table.quasi_identifiers
     tuples = row_tuples(example.table, names, [])
     levels = {n: Hierarchy.from_rows(example.hierarchies[n]).encode(tuples.columns[n]) for n in names}
     models = (MODELS.create("k-anonymity", {"k": 5}),)
-    return Problem(tuples.with_levels(levels).distinct(), names, models, LOSSES.create(loss, {}), limit)
+    return SearchProblem(tuples.with_levels(levels).distinct(), names, models, LOSSES.create(loss, {}), limit)
 
 
 def _wide(loss: str, limit: float, seed: int, rows: int, seconds: float) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _wide(loss: str, limit: float, seed: int, rows: int, seconds: float) -> dict
 def _above_optimum(seed: int) -> float:
     """How far above the optimum the best node after 1,000 of 4,320 tests is."""
     problem = _problem(shaped("ADULT", seed=seed), "entropy", 0.05)
-    found, optimum = BestFirst(seconds=None, max_tests=1000).run(problem).best, Auto().run(problem).best
+    found, optimum = BestFirst(seconds=None, max_tests=1000).run(problem).best, AutoSearch().run(problem).best
     assert found is not None
     assert optimum is not None
     return found.loss / optimum.loss - 1

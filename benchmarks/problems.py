@@ -20,12 +20,12 @@ from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import prepare
 from tarnkappe.lattice import (
     OLA,
-    Auto,
+    AutoSearch,
     BreadthFirst,
     FlashTwoPhase,
     Incognito,
-    Problem,
     Search,
+    SearchProblem,
     Solution,
 )
 from tarnkappe.loss import LOSSES
@@ -76,12 +76,14 @@ def adult_problem(
     sensitive: bool = True,
     rows: int | None = None,
     columns: Sequence[str] = COLUMNS,
-) -> Problem:
+) -> SearchProblem:
     """A problem on Adult: with `sensitive` of eight quasi-identifiers, else of nine."""
     return _problem(adult(), columns, SENSITIVE if sensitive else None, models, loss, limit, rows)
 
 
-def shaped_problem(name: str, models: Sequence[Model], loss: str, limit: float, rows: int | None) -> Problem:
+def shaped_problem(
+    name: str, models: Sequence[Model], loss: str, limit: float, rows: int | None
+) -> SearchProblem:
     """A problem on a made-up table of the shape of one of the literature's, all columns quasi-identifiers."""
     example = shaped(name, rows=rows)
     hierarchies = {column: Hierarchy.from_rows(lines) for column, lines in example.hierarchies.items()}
@@ -97,7 +99,7 @@ def _problem(
     loss: str,
     limit: float,
     rows: int | None,
-) -> Problem:
+) -> SearchProblem:
     about_presence = any(model.name == "delta-presence" for model in models)
     renamed = {name: name if name == sensitive else f"{place}-{name}" for place, name in enumerate(columns)}
 
@@ -121,7 +123,7 @@ def _problem(
     ).problem
 
 
-def run_search(search: Search, problem: Problem, *, repeats: int = 1) -> dict[str, Any]:
+def run_search(search: Search, problem: SearchProblem, *, repeats: int = 1) -> dict[str, Any]:
     """What a search needs for a problem: seconds, memory, tests; or why it refuses."""
 
     def work() -> Solution | str:
@@ -155,6 +157,6 @@ def warm_up() -> None:
     """Compile what searches use, so that no measurement pays for it."""
     for letters, loss in (("k", "entropy"), ("kl", "precision"), ("kt", "entropy"), ("kd", "precision")):
         problem = adult_problem(models_of(letters), loss, 0.05, rows=2000)
-        for search in (Auto(), FlashTwoPhase(), OLA(), Incognito(), BreadthFirst()):
+        for search in (AutoSearch(), FlashTwoPhase(), OLA(), Incognito(), BreadthFirst()):
             with suppress(ParameterError):  # not every search takes every problem
                 search.run(problem)

@@ -18,12 +18,12 @@ import duckdb
 import tarnkappe
 from tarnkappe.algebra.lowering import connect
 from tarnkappe.algebra.noisy.mechanisms import laplace
-from tarnkappe.algebra.session import Session
-from tarnkappe.algebra.sql.query import Query
+from tarnkappe.algebra.session import QuerySession
+from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.federation.ciphers import PrivateKey, Ristretto255
 from tarnkappe.gate import CloneMatching, WitnessPool
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Auto, Flash, Problem
+from tarnkappe.lattice import AutoSearch, Flash, SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, KAnonymity, Model
 from tarnkappe.recoding import Mondrian
@@ -81,11 +81,11 @@ def _group_by() -> Callable[[], object]:
     return lambda: connection.sql(f"SELECT {names}, count(*) FROM data GROUP BY {names}").to_arrow_table()
 
 
-def _problem(models: list[Model], loss: str = "entropy", limit: float = 0.05) -> Problem:
+def _problem(models: list[Model], loss: str = "entropy", limit: float = 0.05) -> SearchProblem:
     table = _adult()
     tuples = row_tuples(table, table.quasi_identifiers, table.sensitive)
     levels = {name: _hierarchies()[name].encode(tuples.columns[name]) for name in tuples.columns}
-    return Problem(
+    return SearchProblem(
         tuples.with_levels(levels).distinct(),
         table.quasi_identifiers,
         tuple(models),
@@ -104,7 +104,7 @@ def _checking() -> Sides:
 
 def _searching() -> Sides:
     problem = _problem([KAnonymity(5)])
-    return lambda: Auto().run(problem), _group_by()
+    return lambda: AutoSearch().run(problem), _group_by()
 
 
 def _searching_along_paths() -> Sides:
@@ -115,7 +115,7 @@ def _searching_along_paths() -> Sides:
 def _searching_for_diversity() -> Sides:
     model = MODELS.create("recursive-diversity", {"column": SENSITIVE, "c": 3.0, "l": 4})
     problem = _problem([KAnonymity(5), model], "precision")
-    return lambda: Auto().run(problem), _group_by()
+    return lambda: AutoSearch().run(problem), _group_by()
 
 
 def _mondrian() -> Sides:
@@ -151,9 +151,9 @@ def _query(name: str) -> Callable[[], Sides]:
         workload = next(each for each in WORKLOADS if each.name == name)
         donors = catalog()
         backend = connect(_donors()).__enter__()
-        query = Session(backend, donors, mode=workload.mode).read(workload.text)
-        rewriting = Session(backend, donors, mode=workload.mode).explain(query).rewriting
-        chosen, as_written = (Query(p, query.columns) for p in (rewriting.plan, rewriting.original))
+        query = QuerySession(backend, donors, mode=workload.mode).read(workload.text)
+        rewriting = QuerySession(backend, donors, mode=workload.mode).explain(query).rewriting
+        chosen, as_written = (ParsedQuery(p, query.columns) for p in (rewriting.plan, rewriting.original))
         return (
             lambda: backend.execute(chosen, donors, shuffle=False),
             lambda: backend.execute(as_written, donors, shuffle=False),
@@ -167,9 +167,9 @@ def _optimizing() -> Sides:
     workload = WORKLOADS[1]
     donors = catalog()
     backend = connect(_donors()).__enter__()
-    session = Session(backend, donors, mode=workload.mode)
+    session = QuerySession(backend, donors, mode=workload.mode)
     query = session.read(workload.text)
-    plan = Query(session.explain(query).rewriting.plan, query.columns)
+    plan = ParsedQuery(session.explain(query).rewriting.plan, query.columns)
     return lambda: session.explain(query), lambda: backend.execute(plan, donors, shuffle=False)
 
 
@@ -222,7 +222,7 @@ def _clone_to_pool() -> float:
 def _tests_of_auto() -> float:
     """Nodes that are tested, as a share of all."""
     problem = _problem([KAnonymity(5)])
-    return Auto().run(problem).checked / problem.num_nodes
+    return AutoSearch().run(problem).checked / problem.num_nodes
 
 
 def _mondrian_to_best_node() -> float:

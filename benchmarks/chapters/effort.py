@@ -9,7 +9,7 @@ from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.problems import adult_problem, models_of, run_search, shaped_problem, source, warm_up
 from benchmarks.texts import number, ratio, seconds, share
-from tarnkappe.lattice import Effort, Flash, FlashParallel
+from tarnkappe.lattice import EvaluationSettings, Flash, FlashParallel
 from tarnkappe.table.encoding import Progress
 from tarnkappe_bench.chart import draw_curves
 
@@ -39,7 +39,7 @@ def _measure_history(size: Size, progress: Progress | None) -> Figures:
     for done, (name, effort) in enumerate(jobs):
         if progress:
             progress("history", done, len(jobs), name)
-        search = Flash(effort=Effort(**effort))
+        search = Flash(effort=EvaluationSettings(**effort))
         lines.append({"way": name, **effort, **run_search(search, problem, repeats=size.pick(1, 3))})
     return {"source": source(), "lines": lines}
 

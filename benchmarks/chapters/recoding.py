@@ -13,7 +13,7 @@ from benchmarks.texts import listed, number, ratio, seconds, share
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import prepare
-from tarnkappe.lattice import Auto, Incognito, Problem
+from tarnkappe.lattice import AutoSearch, Incognito, SearchProblem
 from tarnkappe.lattice.incognito import Variant
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
@@ -144,7 +144,7 @@ def _example(rows: int) -> ExampleData:
     return shaped("ADULT", rows=rows)
 
 
-def _problem(rows: int, columns: int, models: list[Model], limit: float = 0.0) -> Problem:
+def _problem(rows: int, columns: int, models: list[Model], limit: float = 0.0) -> SearchProblem:
     example = _example(rows)
     chosen = [name for name in COLUMNS if name != SENSITIVE][:columns]
     table = Table(example.table.data.select([*chosen, SENSITIVE])).with_roles(
@@ -233,7 +233,7 @@ def _measure_diversity(size: Size, progress: Progress | None) -> Figures:
         line: dict[str, Any] = {"columns": columns}
         for name, models in (("k", [k]), ("k and l", [k, diverse])):
             problem = _problem(rows, columns, models, limit=0.0)
-            found = alone(lambda problem=problem: Auto().run(problem), repeats=5)  # type: ignore[misc]
+            found = alone(lambda problem=problem: AutoSearch().run(problem), repeats=5)  # type: ignore[misc]
             best = found.outcome.best
             line[name] = {
                 "seconds": found.seconds,

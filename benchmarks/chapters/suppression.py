@@ -6,7 +6,7 @@ from benchmarks.bars import draw_bars
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
 from benchmarks.problems import adult_problem, models_of, source
 from benchmarks.texts import listed, number, share
-from tarnkappe.lattice import Auto
+from tarnkappe.lattice import AutoSearch
 from tarnkappe.table.encoding import Progress
 
 LOSSES = ("entropy-suppression-aware", "precision", "discernibility", "aecs-released")
@@ -27,7 +27,9 @@ def _measure(size: Size, progress: Progress | None) -> Figures:
         for loss in LOSSES:
             if progress:
                 progress("criteria", done, len(criteria), f"{letters} {loss}")
-            found = [Auto().run(adult_problem(models_of(letters), loss, limit)).best for limit in (0.0, 0.05)]
+            found = [
+                AutoSearch().run(adult_problem(models_of(letters), loss, limit)).best for limit in (0.0, 0.05)
+            ]
             before, after = found
             assert before is not None
             assert after is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.proof import starts
-from tarnkappe.algebra.rules import BETWEEN, CLASSICAL, RULES, Rule
+from tarnkappe.algebra.rules import BETWEEN, CLASSICAL, RULES, RewriteRule
 from tarnkappe.algebra.table import Spectrum, as_markdown
 from tarnkappe.algebra.tree import plan_tree
 from tarnkappe.gate import STRATEGIES
@@ -198,7 +198,7 @@ def _detector(detector: Detector) -> str:
     return f"| `{detector.name}` | {kinds} | {detector.what} | {headers} | {detector.role} |"
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: RewriteRule) -> str:
     demands = {
         "condition": (*rule.conditions, *rule.shape, *rule.wellformed),
         "correction of the publication": rule.corrections,
@@ -211,7 +211,7 @@ def _rule(rule: Rule) -> str:
     )
 
 
-def _before_and_after(rule: Rule) -> list[str]:
+def _before_and_after(rule: RewriteRule) -> list[str]:
     way, before = next(iter(starts(rule)))
     after = next(iter(rule.considered(before, way, DeclaredFacts(static_noise=before.columns)))).plan
     arrow = "must not become" if rule.kind == "noneq" else "becomes"

@@ -13,8 +13,8 @@ from tarnkappe.algebra.aggregates import FUNCTIONS, NOISY_FUNCTIONS, Aggregate, 
 from tarnkappe.algebra.expressions import (
     COMPARISONS,
     And,
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     IsNull,
     Like,
     Literal,
@@ -35,7 +35,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -65,9 +65,9 @@ def predicates(
     columns: Sequence[str], literals: st.SearchStrategy[Literal] = constants, depth: int = 2
 ) -> st.SearchStrategy[Predicate]:
     """Predicates over columns of which some are used."""
-    operands = st.sampled_from(list(columns)).map(Column) | literals
+    operands = st.sampled_from(list(columns)).map(ColumnRef) | literals
     simple: st.SearchStrategy[Predicate] = st.one_of(
-        st.builds(Comparison, st.sampled_from(list(COMPARISONS)), operands, operands),
+        st.builds(ComparisonPredicate, st.sampled_from(list(COMPARISONS)), operands, operands),
         st.builds(OneOf, operands, st.lists(literals, min_size=1, max_size=3).map(tuple)),
         st.builds(Like, operands, texts),
         st.builds(IsNull, operands),
@@ -143,7 +143,7 @@ def _generalization(draw: st.DrawFn, child: Plan, _: object) -> Plan:
 def _slicing(draw: st.DrawFn, child: Plan, _: object) -> Plan:
     number = {column: draw(st.integers(0, 2)) for column in child.columns}
     groups = [tuple(c for c in child.columns if number[c] == group) for group in range(3)]
-    return Slicing(child, tuple(groups))
+    return SlicingNode(child, tuple(groups))
 
 
 def _randomization(draw: st.DrawFn, child: Plan, _: object) -> Plan:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tarnkappe.algebra.distribution import Rows
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.kinds import EQUAL, NOT_EQUAL, PartialGeneralization
-from tarnkappe.algebra.nodes import Generalization, Plan, Relation, Slicing
+from tarnkappe.algebra.nodes import Generalization, Plan, Relation, SlicingNode
 from tarnkappe.algebra.proof import RuleFinding, check_rule, starts, try_rule
-from tarnkappe.algebra.rules import ALL_RULES, CLASSICAL, RULES, Rule, Way
+from tarnkappe.algebra.rules import ALL_RULES, CLASSICAL, RULES, RewriteRule, Way
 from tarnkappe.algebra.semantics import evaluate, possible_degree
-from tarnkappe.algebra.space import Space, small_spaces
+from tarnkappe.algebra.space import WorldSpace, small_spaces
 from tarnkappe.algebra.world import World
 
 every_rule = pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
@@ -30,12 +30,12 @@ CONDITION_NEEDED = {"G16", "G17", "S9", "D13"}
 
 
 @cache
-def found(rule: Rule) -> RuleFinding:
+def found(rule: RewriteRule) -> RuleFinding:
     return check_rule(rule, worlds=QUICK)
 
 
 @every_rule
-def test_exact_enumeration_confirms_the_claim_in_every_way(rule: Rule) -> None:
+def test_exact_enumeration_confirms_the_claim_in_every_way(rule: RewriteRule) -> None:
     finding = found(rule)
     assert finding.is_confirmed, str(finding)
     expect_kind(finding)
@@ -43,7 +43,7 @@ def test_exact_enumeration_confirms_the_claim_in_every_way(rule: Rule) -> None:
 
 @pytest.mark.slow
 @every_rule
-def test_exact_enumeration_over_larger_relations_confirms_the_claim(rule: Rule) -> None:
+def test_exact_enumeration_over_larger_relations_confirms_the_claim(rule: RewriteRule) -> None:
     finding = check_rule(rule, worlds=THOROUGH)
     assert finding.is_confirmed, str(finding)
     assert (finding.unequal is not None) == (rule.name in SHOWN_UNEQUAL | {"S3", "S8"})
@@ -66,7 +66,7 @@ def test_a_partial_rule_is_not_an_equality(name: str) -> None:
 
 
 @every_rule
-def test_a_rule_says_what_it_is(rule: Rule) -> None:
+def test_a_rule_says_what_it_is(rule: RewriteRule) -> None:
     assert rule.reason
     assert rule.examples
     assert rule.direction in ("lr", "rl", "both", "none")
@@ -77,7 +77,7 @@ def test_a_rule_says_what_it_is(rule: Rule) -> None:
 
 
 @every_rule
-def test_a_rule_is_never_used_in_another_way_than_its_own(rule: Rule) -> None:
+def test_a_rule_is_never_used_in_another_way_than_its_own(rule: RewriteRule) -> None:
     for _, plan in starts(rule):
         for way in set(Way) - set(rule.ways):
             assert rule.apply(plan, way, DeclaredFacts()) == []
@@ -86,7 +86,7 @@ def test_a_rule_is_never_used_in_another_way_than_its_own(rule: Rule) -> None:
 @pytest.mark.parametrize(
     "rule", [rule for rule in ALL_RULES if rule.kind == "noneq"], ids=lambda rule: rule.name
 )
-def test_a_non_equivalence_is_refused_with_its_reason_and_has_a_counterexample(rule: Rule) -> None:
+def test_a_non_equivalence_is_refused_with_its_reason_and_has_a_counterexample(rule: RewriteRule) -> None:
     finding = found(rule)
     assert finding.needed is not None
     assert not finding.needed.left.same_as(finding.needed.right)
@@ -120,12 +120,12 @@ TEARS = {("G14", Way.LEFT_TO_RIGHT), ("GD3", Way.LEFT_TO_RIGHT)}
 
 @pytest.mark.parametrize(("rule", "way", "plan"), DEGREE, ids=lambda x: getattr(x, "name", ""))
 def test_a_rewrite_keeps_the_promised_degree_or_says_that_it_may_not(
-    rule: Rule, way: Way, plan: Plan
+    rule: RewriteRule, way: Way, plan: Plan
 ) -> None:
     """The attacker counts the rows that share his victim's released values."""
     fell = False
     k = min(node.k for node in plan.walk() if isinstance(node, Generalization))
-    for world in Space.of(plan, worlds=QUICK // 2).worlds(plan):
+    for world in WorldSpace.of(plan, worlds=QUICK // 2).worlds(plan):
         for trial in try_rule(rule, way, plan, world) or ():
             kind, seen = trial.rewrite.kind, trial.seen
             if not trial.rewrite.is_allowed or not isinstance(kind, PartialGeneralization) or seen is None:
@@ -138,7 +138,7 @@ def test_a_rewrite_keeps_the_promised_degree_or_says_that_it_may_not(
 
 
 @st.composite
-def random_trials(draw: st.DrawFn) -> tuple[Rule, Way, Plan, World]:
+def random_trials(draw: st.DrawFn) -> tuple[RewriteRule, Way, Plan, World]:
     """A rule, one of its plans, and larger relations than the exhaustive search reaches."""
     named = [rule for rule in ALL_RULES if not rule.name.startswith(("D", "GD", "SD", "S1"))]
     rule = draw(st.sampled_from(named))
@@ -147,7 +147,7 @@ def random_trials(draw: st.DrawFn) -> tuple[Rule, Way, Plan, World]:
     complete, incomplete = small_spaces(plan, worlds=1, **options)
     space = draw(st.sampled_from([complete, incomplete]))
     missing = (None,) if space is incomplete and not space.hierarchies else ()
-    sliced = any(isinstance(node, Slicing) for node in plan.walk())
+    sliced = any(isinstance(node, SlicingNode) for node in plan.walk())
     relations = {}
     for node in plan.walk():
         if isinstance(node, Relation):
@@ -164,7 +164,7 @@ def random_trials(draw: st.DrawFn) -> tuple[Rule, Way, Plan, World]:
 @given(random_trials())
 @settings(max_examples=150)
 def test_every_allowed_rewrite_keeps_its_claim_on_random_relations(
-    trial: tuple[Rule, Way, Plan, World],
+    trial: tuple[RewriteRule, Way, Plan, World],
 ) -> None:
     rule, way, plan, world = trial
     for tried in try_rule(rule, way, plan, world) or ():
@@ -172,11 +172,11 @@ def test_every_allowed_rewrite_keeps_its_claim_on_random_relations(
 
 
 @every_rule
-def test_what_claims_to_keep_the_order_keeps_it(rule: Rule) -> None:
+def test_what_claims_to_keep_the_order_keeps_it(rule: RewriteRule) -> None:
     """A slicing above cuts its buckets by positions, so below it equality of bags is not enough."""
     for way, plan in starts(rule):
-        rows = 4 if any(isinstance(node, Slicing) for node in plan.walk()) else 2
-        space = Space.of(plan, worlds=1, bucket=2)
+        rows = 4 if any(isinstance(node, SlicingNode) for node in plan.walk()) else 2
+        space = WorldSpace.of(plan, worlds=1, bucket=2)
         for world in _alternating(plan, space, rows):
             for trial in try_rule(rule, way, plan, world) or ():
                 rewrite = trial.rewrite
@@ -184,7 +184,7 @@ def test_what_claims_to_keep_the_order_keeps_it(rule: Rule) -> None:
                     assert _in_order(plan, world) == _in_order(rewrite.plan, world)
 
 
-def _alternating(plan: Plan, space: Space, rows: int) -> Iterator[World]:
+def _alternating(plan: Plan, space: WorldSpace, rows: int) -> Iterator[World]:
     """Worlds of rows that differ in as many columns as possible, keys being positions."""
     relations = {}
     for node in plan.walk():

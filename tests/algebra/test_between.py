@@ -9,7 +9,7 @@ import pytest
 
 from tarnkappe.algebra.facts import DeclaredFacts, MeasuredFacts
 from tarnkappe.algebra.kinds import BAG_EQUAL, EQUAL, PartialGeneralization
-from tarnkappe.algebra.nodes import Generalization, Plan, Randomization, Relation, Slicing
+from tarnkappe.algebra.nodes import Generalization, Plan, Randomization, Relation, SlicingNode
 from tarnkappe.algebra.noise import Dynamic, Static
 from tarnkappe.algebra.proof import check_rule
 from tarnkappe.algebra.rules import BETWEEN, LR, RL, Rewrite, Way
@@ -223,4 +223,4 @@ def test_the_operators_really_are_different_ones() -> None:
     for rule in BETWEEN:
         for example in rule.examples:
             kinds = {type(node) for node in example.walk()} - {Relation}
-            assert len(kinds & {Generalization, Slicing, Randomization}) == 2
+            assert len(kinds & {Generalization, SlicingNode, Randomization}) == 2

@@ -6,20 +6,20 @@ from fractions import Fraction
 
 import pytest
 
-from tarnkappe.algebra.distribution import Distribution, Rows, as_bag
+from tarnkappe.algebra.distribution import OutcomeDistribution, Rows, as_bag
 from tarnkappe.algebra.semantics import evaluate
 from tarnkappe.algebra.sql.query import read_sql
 from tests.algebra.blood import EXAMPLES, base, rows, world
 
 
-def run(text: str, name: str, bucket: int = 3) -> Distribution:
+def run(text: str, name: str, bucket: int = 3) -> OutcomeDistribution:
     """The result of a query over one of the base relations, which it calls spende."""
     relation, table = base(name)
     query = read_sql(text, {"spende": relation.columns})
     return evaluate(query.plan, world(bucket, spende=table))
 
 
-def only(result: Distribution) -> Rows:
+def only(result: OutcomeDistribution) -> Rows:
     ((outcome, probability),) = result
     assert probability == 1
     return outcome

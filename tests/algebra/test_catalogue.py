@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tarnkappe.algebra.rules import ALL_RULES, BETWEEN, CLASSICAL, RULES, TRANSFORMATIONS, Rule
+from tarnkappe.algebra.rules import ALL_RULES, BETWEEN, CLASSICAL, RULES, TRANSFORMATIONS, RewriteRule
 from tarnkappe.algebra.table import OPERATORS, PARTNERS, Spectrum, as_markdown, commutation_table, rules_of
 from tarnkappe.errors import ParameterError
 from tests.conftest import FIXTURES
@@ -100,6 +100,6 @@ def test_the_five_named_transformations() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_statement_is_a_formula(rule: Rule) -> None:
+def test_a_statement_is_a_formula(rule: RewriteRule) -> None:
     arrows = {"eq": "⇔", "noneq": "⇎"}
     assert f" {arrows.get(rule.kind, '⇔⊆')} " in rule.statement

@@ -16,7 +16,7 @@ from tarnkappe.algebra.facts import Declaration
 from tarnkappe.algebra.lowering import Backend, connect
 from tarnkappe.algebra.lowering.declared import require
 from tarnkappe.algebra.noise import Static
-from tarnkappe.algebra.session import Result, Session
+from tarnkappe.algebra.session import QueryResult, QuerySession
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 
@@ -46,11 +46,11 @@ def catalog(backend: Backend, **more: Any) -> Catalog:
     return Catalog(backend.relations, {"age": AGES}, **declared)
 
 
-def answered(data: dict[str, Any], query: str = JOINED, **more: Any) -> Result:
+def answered(data: dict[str, Any], query: str = JOINED, **more: Any) -> QueryResult:
     mode = more.pop("mode", "strict")
     rules = more.pop("rules", None)
     with connect(data) as backend:
-        return Session(backend, catalog(backend, **more), mode=mode, rules=rules).sql(query)
+        return QuerySession(backend, catalog(backend, **more), mode=mode, rules=rules).sql(query)
 
 
 def test_true_declarations_are_relied_on() -> None:
@@ -100,7 +100,7 @@ def test_a_changed_file_is_verified_again(tmp_path: Path) -> None:
         data[name] = tmp_path / f"{name}.parquet"
         pq.write_table(rows, data[name])
     with connect(data) as backend:
-        session = Session(backend, catalog(backend), mode="explicit", rules=["G17"])
+        session = QuerySession(backend, catalog(backend), mode="explicit", rules=["G17"])
         assert session.sql(JOINED).table.num_rows == 4
         pq.write_table(tables([1, 2, 3, 3], [1])["people"], data["people"])
         with pytest.raises(ParameterError, match="no key"):

@@ -7,7 +7,15 @@ import json
 import pytest
 
 from tarnkappe.algebra.json_document import plan_json, read_json
-from tarnkappe.algebra.nodes import Generalization, Plan, Projection, Randomization, Relation, Slicing, Union
+from tarnkappe.algebra.nodes import (
+    Generalization,
+    Plan,
+    Projection,
+    Randomization,
+    Relation,
+    SlicingNode,
+    Union,
+)
 from tarnkappe.algebra.tree import plan_tree
 from tarnkappe.algebra.xml_document import plan_xml, read_xml
 from tarnkappe.errors import QueryError
@@ -49,7 +57,7 @@ CHILD = relation_xml("r", "A", "B", "C")
             f"<slicing> {CHILD} <correlationSets><correlationSet><attribute>A</attribute></correlationSet>"
             "<correlationSet><attribute>B</attribute><attribute>C</attribute></correlationSet></correlationSets>"
             "</slicing>",
-            Slicing(R, (("A",), ("B", "C"))),
+            SlicingNode(R, (("A",), ("B", "C"))),
         ),
         (
             f'<differentialPrivacy> {CHILD} <noiseAttributes><noiseAttribute attribute="A" '

@@ -7,21 +7,21 @@ from fractions import Fraction
 
 import pytest
 
-from tarnkappe.algebra.equivalence import Verdict, compare
-from tarnkappe.algebra.expressions import Column, Comparison, Literal
+from tarnkappe.algebra.equivalence import EquivalenceVerdict, compare
+from tarnkappe.algebra.expressions import ColumnRef, ComparisonPredicate, Literal
 from tarnkappe.algebra.kinds import PartialGeneralization, PartialSlicing
 from tarnkappe.algebra.nodes import Join, Relation, Rename, Selection, ThetaJoin, Union
 from tarnkappe.algebra.proof import check_rule
 from tarnkappe.algebra.rules import RULES
-from tarnkappe.algebra.rules.rule import LR, Effect, Rewrite, Rule
+from tarnkappe.algebra.rules.rule import LR, Effect, Rewrite, RewriteRule
 from tarnkappe.algebra.rules.samples import AB, ABC, ABCD, R1, R2, cut, gen, noise, onto, where
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.errors import ColumnError, ParameterError
 
 
 def test_equal_plans_are_equal_on_all_small_relations() -> None:
     finding = compare(noise(where(AB, "B", "b1"), A="1/4"), where(noise(AB, A="1/4"), "B", "b1"))
-    assert finding.verdict is Verdict.EQUAL
+    assert finding.verdict is EquivalenceVerdict.EQUAL
     assert finding.difference is None
     assert finding.worlds == 35 + 84, "complete and incomplete relations"
     assert str(finding).splitlines() == [
@@ -42,14 +42,14 @@ def test_partially_equal_plans_come_with_their_difference_and_their_degrees() ->
 
 def test_slicing_plans_are_partially_equal_in_their_sets() -> None:
     finding = compare(cut(cut(ABCD, "AC", "BD"), "AB", "CD"), cut(ABCD, "A", "B", "C", "D"))
-    assert finding.verdict is Verdict.PARTIALLY_EQUAL
+    assert finding.verdict is EquivalenceVerdict.PARTIALLY_EQUAL
     assert isinstance(finding.kind, PartialSlicing)
     assert len(finding.kind.groups) == 4
 
 
 def test_different_plans_come_with_the_smallest_counterexample() -> None:
     finding = compare(noise(noise(AB, A="1/2"), A="1/2"), noise(AB, A="1/2"))
-    assert finding.verdict is Verdict.DIFFERENT
+    assert finding.verdict is EquivalenceVerdict.DIFFERENT
     assert finding.difference is not None
     assert len(finding.difference.world.rows("r")) == 1
     text = str(finding)
@@ -75,9 +75,9 @@ def test_plans_with_other_columns_are_not_compared() -> None:
 
 def test_the_worlds_hold_the_constants_of_predicates_and_values_beside_them() -> None:
     table = Relation("t", ("n", "city"))
-    adult = Comparison(">=", Column("n"), Literal(18))
-    here = Comparison("=", Column("city"), Literal("Rostock"))
-    space = Space.of(Selection(Selection(table, adult), here))
+    adult = ComparisonPredicate(">=", ColumnRef("n"), Literal(18))
+    here = ComparisonPredicate("=", ColumnRef("city"), Literal("Rostock"))
+    space = WorldSpace.of(Selection(Selection(table, adult), here))
     assert space.domains["n"] == (17, 18, 19)
     assert space.domains["city"][0] == "Rostock"
     assert len(space.domains["city"]) == 2
@@ -85,14 +85,14 @@ def test_the_worlds_hold_the_constants_of_predicates_and_values_beside_them() ->
 
 def test_renamed_and_compared_columns_share_their_values() -> None:
     left = Rename(AB, (("A", "X"),))
-    joined = ThetaJoin(left, Relation("s", ("Y",)), Comparison("=", Column("X"), Column("Y")))
-    space = Space.of(joined)
+    joined = ThetaJoin(left, Relation("s", ("Y",)), ComparisonPredicate("=", ColumnRef("X"), ColumnRef("Y")))
+    space = WorldSpace.of(joined)
     assert space.domains["A"] == space.domains["X"] == space.domains["Y"]
 
 
 def test_the_number_of_worlds_is_kept_in_bounds_and_told() -> None:
     for limit in (1, 50, 500):
-        space = Space.of(cut(AB, "A", "B"), worlds=limit)
+        space = WorldSpace.of(cut(AB, "A", "B"), worlds=limit)
         number = len(list(space.worlds(cut(AB, "A", "B"))))
         assert number == space.size([cut(AB, "A", "B")])
         assert space.rows == 1 or number <= limit
@@ -105,7 +105,7 @@ def test_a_false_claim_is_refuted() -> None:
         """Wrong."""
         yield Rewrite(plan.child, RULES["D1"].considered(noise(AB), LR, facts)[0].kind)
 
-    wrong = Rule(
+    wrong = RewriteRule(
         "W1", "IdemDp", "Noise[P](r1)", "r1", "eq", (LR,), Effect.REMOVE, idempotent_noise,
         examples=(noise(AB, A="1/4"),),
     )  # fmt: skip
@@ -138,10 +138,10 @@ def test_general_joins_are_not_equal() -> None:
     """Generalizing a part before a join that drops rows is another thing than after it."""
     r1, r2 = Relation("r1", ("A", "V")), Relation("r2", ("V", "B"))
     finding = compare(gen(Join(r1, r2), "A", 2), Join(gen(r1, "A", 2), r2))
-    assert finding.verdict is Verdict.PARTIALLY_EQUAL
+    assert finding.verdict is EquivalenceVerdict.PARTIALLY_EQUAL
 
 
 def test_probabilities_are_exact() -> None:
     third = noise(AB, A="1/3")
     nearly = noise(AB, A=str(Fraction(1, 3) + Fraction(1, 10**18)))
-    assert compare(third, nearly).verdict is Verdict.DIFFERENT
+    assert compare(third, nearly).verdict is EquivalenceVerdict.DIFFERENT

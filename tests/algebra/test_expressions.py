@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tarnkappe.algebra.expressions import (
     And,
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     IsNull,
     Like,
     Literal,
@@ -74,7 +74,7 @@ def test_numbers_that_would_fill_the_memory_are_refused(number: str) -> None:
 
 
 def test_connectives_are_flat_and_keep_their_order() -> None:
-    a, b, c = (Comparison("=", Column(name), Literal(1)) for name in "abc")
+    a, b, c = (ComparisonPredicate("=", ColumnRef(name), Literal(1)) for name in "abc")
     assert And((a, And((b, c)))) == And((And((a, b)), c)) == And((a, b, c))
     assert And((a, b)) != And((b, a))
     assert And((a, Or((b, c)))).operands == (a, Or((b, c)))
@@ -91,30 +91,30 @@ def test_texts_and_numbers_have_no_order() -> None:
 
 def test_the_blood_groups_of_figure_17() -> None:
     not_b0 = read_predicate("B != 'B0'")
-    assert not_b0 == Comparison("<>", Column("B"), Literal("B0"))
+    assert not_b0 == ComparisonPredicate("<>", ColumnRef("B"), Literal("B0"))
     assert [group for group in ("00", "B0", "A0", None) if not_b0.holds({"B": group})] == ["00", "A0"]
 
 
 @pytest.mark.parametrize(
     ("text", "predicate"),
     [
-        ("x IS NOT NULL", Not(IsNull(Column("x")))),
-        ("x NOT IN ('a', NULL)", Not(OneOf(Column("x"), (Literal("a"), Literal(None))))),
-        ("x NOT LIKE 'a%'", Not(Like(Column("x"), "a%"))),
-        ("(((x))) = ((-1))", Comparison("=", Column("x"), Literal(-1))),
+        ("x IS NOT NULL", Not(IsNull(ColumnRef("x")))),
+        ("x NOT IN ('a', NULL)", Not(OneOf(ColumnRef("x"), (Literal("a"), Literal(None))))),
+        ("x NOT LIKE 'a%'", Not(Like(ColumnRef("x"), "a%"))),
+        ("(((x))) = ((-1))", ComparisonPredicate("=", ColumnRef("x"), Literal(-1))),
         (
             "x NOT BETWEEN 1 AND .5",
             Not(
                 And(
                     (
-                        Comparison(">=", Column("x"), Literal(1)),
-                        Comparison("<=", Column("x"), Literal(Decimal("0.5"))),
+                        ComparisonPredicate(">=", ColumnRef("x"), Literal(1)),
+                        ComparisonPredicate("<=", ColumnRef("x"), Literal(Decimal("0.5"))),
                     )
                 )
             ),
         ),
-        ("NOT NOT x = TRUE", Not(Not(Comparison("=", Column("x"), Literal(True))))),
-        ("x == y", Comparison("=", Column("x"), Column("y"))),
+        ("NOT NOT x = TRUE", Not(Not(ComparisonPredicate("=", ColumnRef("x"), Literal(True))))),
+        ("x == y", ComparisonPredicate("=", ColumnRef("x"), ColumnRef("y"))),
     ],
 )
 def test_other_ways_to_write_a_predicate(text: str, predicate: Predicate) -> None:
@@ -124,9 +124,12 @@ def test_other_ways_to_write_a_predicate(text: str, predicate: Predicate) -> Non
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Comparison("~", Column("x"), Column("y")), "No comparison '~'; there are =, <>"),
-        (lambda: OneOf(Column("x"), ()), "at least one value"),
-        (lambda: And((IsNull(Column("x")),)), "AND needs at least two"),
+        (
+            lambda: ComparisonPredicate("~", ColumnRef("x"), ColumnRef("y")),
+            "No comparison '~'; there are =, <>",
+        ),
+        (lambda: OneOf(ColumnRef("x"), ()), "at least one value"),
+        (lambda: And((IsNull(ColumnRef("x")),)), "AND needs at least two"),
         (lambda: Or(()), "OR needs at least two"),
     ],
 )

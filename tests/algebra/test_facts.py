@@ -14,12 +14,12 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Selection,
-    Slicing,
+    SlicingNode,
     Union,
 )
 from tarnkappe.algebra.rules import RL, RULES
 from tarnkappe.algebra.rules.samples import is_not
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
 
@@ -32,7 +32,7 @@ DECLARED = DeclaredFacts(
     inclusions=[("r1", "r2", KEY)],
     orders=[(frozenset({"r1", "r2"}), KEY)],
 )
-SPACE = Space.of(Generalization(LEFT, ("A",), 2), Randomization.of(LEFT, {"A": "1/2", "ID": "1/2"}))
+SPACE = WorldSpace.of(Generalization(LEFT, ("A",), 2), Randomization.of(LEFT, {"A": "1/2", "ID": "1/2"}))
 
 
 @st.composite
@@ -48,8 +48,8 @@ def plans(draw: st.DrawFn, depth: int = 3) -> Plan:
     options.append(Randomization.of(child, {"A": "1/2"} if "A" in child.schema else {}))
     if both:
         options += [
-            Slicing(child, (("A",), ("ID",))),
-            Slicing(child, (("A", "ID"),)),
+            SlicingNode(child, (("A",), ("ID",))),
+            SlicingNode(child, (("A", "ID"),)),
             Generalization(child, ("A",), 2),
             Union(child, RIGHT),
             Join(child, RIGHT),

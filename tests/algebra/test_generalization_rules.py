@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.algebra.distribution import Distribution, Rows, as_bag
+from tarnkappe.algebra.distribution import OutcomeDistribution, Rows, as_bag
 from tarnkappe.algebra.facts import DeclaredFacts, MeasuredFacts
 from tarnkappe.algebra.generalizing import generalize
 from tarnkappe.algebra.kinds import PartialGeneralization
@@ -345,12 +345,13 @@ def test_figures_3_4_and_5() -> None:
     table = rows(EXAMPLES["BASE3"]["rows"])
     shuffled = tuple(table[i] for i in (0, 3, 4, 1, 2, 5))
     shorter = (("01.01.", "00"), ("05.01.", "00"), ("14.02.", "00"), ("31.03.", "B0"))
-    this, that, other = (Distribution.certain(("A", "B"), t) for t in (table, shuffled, shorter))
+    this, that, other = (OutcomeDistribution.certain(("A", "B"), t) for t in (table, shuffled, shorter))
     assert this.same_as(that)
     assert not this.same_as(other)
     kind = PartialGeneralization(frozenset({"A"}))
     steps = [
-        Distribution.certain(("A", "B"), rows(EXAMPLES["fig5"][key])) for key in ("base", "month", "quarter")
+        OutcomeDistribution.certain(("A", "B"), rows(EXAMPLES["fig5"][key]))
+        for key in ("base", "month", "quarter")
     ]
     for left, right in itertools.combinations(steps, 2):
         assert kind.holds(left, right)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering import Backend, connect
 from tarnkappe.algebra.nodes import Relation
-from tarnkappe.algebra.session import Session
+from tarnkappe.algebra.session import QuerySession
 from tarnkappe.algebra.sql.query import read_sql
 from tarnkappe.errors import QueryError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy
@@ -50,9 +50,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(folder: Path) -> Iterator[Session]:
+def session(folder: Path) -> Iterator[QuerySession]:
     with connect({"spender": folder / "spender.parquet"}) as backend:
-        yield Session(backend, Catalog(backend.relations, {"plz": CODES}))
+        yield QuerySession(backend, Catalog(backend.relations, {"plz": CODES}))
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
@@ -185,7 +185,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_it_is_refused_before_the_engine_hears_of_it(
-    session: Session, folder: Path, attack: str, monkeypatch: pytest.MonkeyPatch
+    session: QuerySession, folder: Path, attack: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = fingerprint(folder)
 
@@ -223,7 +223,7 @@ HANDLED = {
 
 
 @pytest.mark.parametrize("name", HANDLED)
-def test_what_is_harmless_is_read_as_what_it_says(session: Session, folder: Path, name: str) -> None:
+def test_what_is_harmless_is_read_as_what_it_says(session: QuerySession, folder: Path, name: str) -> None:
     text, expected = HANDLED[name]
     before = fingerprint(folder)
     answer = session.sql(text).table
@@ -238,7 +238,7 @@ def test_a_view_of_a_database_is_no_table(tmp_path: Path) -> None:
         database.execute("CREATE VIEW sicht AS SELECT * FROM spender")
         database.execute("CREATE MACRO makro() AS TABLE SELECT * FROM spender")
     with connect(f"duckdb:///{tmp_path / 'x.db'}") as backend:
-        session = Session(backend, Catalog(backend.relations))
+        session = QuerySession(backend, Catalog(backend.relations))
         assert session.sql("SELECT plz FROM spender").table.num_rows == 1
         for attempt in ("sicht", "makro()", "main.sicht", "x.spender"):
             with pytest.raises(QueryError):
@@ -256,7 +256,7 @@ def test_views_and_functions_of_postgresql_are_no_tables(postgres: str) -> None:
         )
         database.execute("CREATE OR REPLACE VIEW sicht AS SELECT * FROM leck()")
     with connect(postgres) as backend:
-        session = Session(backend, Catalog(backend.relations))
+        session = QuerySession(backend, Catalog(backend.relations))
         for attempt in (
             "sicht",
             "leck()",
@@ -300,7 +300,7 @@ def test_whatever_is_read_asks_for_given_tables_only(words: list[str]) -> None:
         assert {node.name for node in plan.walk() if isinstance(node, Relation)} == {"spender"}
 
 
-def test_errors_of_the_engine_do_not_quote_cells(session: Session) -> None:
+def test_errors_of_the_engine_do_not_quote_cells(session: QuerySession) -> None:
     """Types that do not go together are refused here, before an engine could say which cell it disliked."""
     with pytest.raises(TarnkappeError) as error:
         session.sql("SELECT plz FROM spender WHERE name > 5")

@@ -33,7 +33,7 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.rules.samples import ABC, cut, gen, is_not, noise, onto, where
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
 
@@ -118,9 +118,9 @@ def pairs(family: str, ancestor: Plan) -> Iterator[tuple[Plan, Plan, World]]:
     """Two partially equal plans below an operator, in many worlds."""
     left, right = (LIFTED, RAW) if family == "generalization" else (SLICED, RAW)
     plans = below(ancestor, left), below(ancestor, right)
-    space = Space.of(*plans, LIFTED)
+    space = WorldSpace.of(*plans, LIFTED)
     thinned = {**space.domains, "E": space.domains.get("E", ())[:1]}
-    space = Space(thinned, space.hierarchies, space.noise, 2 if len(ancestor.children) > 1 else 3)
+    space = WorldSpace(thinned, space.hierarchies, space.noise, 2 if len(ancestor.children) > 1 else 3)
     for world in space.worlds(*plans):
         if len(world.rows("r")) > 1:
             yield *plans, world

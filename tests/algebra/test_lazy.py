@@ -13,7 +13,7 @@ import pytest
 
 import tarnkappe
 from tarnkappe.algebra.aggregates import Aggregate
-from tarnkappe.algebra.lazy import Expression, relation, sql
+from tarnkappe.algebra.lazy import LazyRelation, relation, sql
 from tarnkappe.algebra.sql.query import read_sql
 from tarnkappe.errors import ColumnError, InputError, ParameterError, QueryError
 from tarnkappe.table import Role, Table
@@ -24,21 +24,21 @@ COLUMNS = ("A", "B", "C", "D")
 
 
 @pytest.fixture
-def spende() -> Expression:
+def spende() -> LazyRelation:
     return relation(table("BASE6"), "spende", hierarchies=HIERARCHIES, noise=NOISE, bucket=3)
 
 
-def archive() -> Expression:
+def archive() -> LazyRelation:
     return relation(table("BASE7"), "archiv", hierarchies=HIERARCHIES)
 
 
-def same(expression: Expression, text: str) -> None:
+def same(expression: LazyRelation, text: str) -> None:
     query = read_sql(text, {"spende": COLUMNS, "archiv": COLUMNS, "ort": ("D", "E")})
     assert expression.plan == query.plan
     assert expression.columns == query.columns
 
 
-def test_every_operator_says_what_sql_says(spende: Expression) -> None:
+def test_every_operator_says_what_sql_says(spende: LazyRelation) -> None:
     same(spende.project("B", "A"), "SELECT B, A FROM spende")
     same(spende.project("B", distinct=True), "SELECT DISTINCT B FROM spende")
     same(spende.where("B <> 'B0' AND D >= '20'"), "SELECT * FROM spende WHERE B <> 'B0' AND D >= '20'")
@@ -63,13 +63,13 @@ def test_every_operator_says_what_sql_says(spende: Expression) -> None:
     )
 
 
-def test_a_chain_prints_as_a_tree_and_as_sql(spende: Expression) -> None:
+def test_a_chain_prints_as_a_tree_and_as_sql(spende: LazyRelation) -> None:
     chain = spende.where("B <> 'B0'").generalize(["A"], k=2).project("A", "B")
     assert repr(chain).splitlines() == ["π A, B", "└─ αG k=2 on A", "   └─ σ B <> 'B0'", "      └─ spende"]
     assert read_sql(chain.sql(), {"spende": COLUMNS}).plan == chain.plan
 
 
-def test_an_answer_is_collected_verified_and_in_the_order_of_its_columns(spende: Expression) -> None:
+def test_an_answer_is_collected_verified_and_in_the_order_of_its_columns(spende: LazyRelation) -> None:
     result = spende.generalize(["A"], k=3).project("B", "A").run()
     assert result.table.column_names == ["B", "A"]
     assert Counter(result.table.column("A").to_pylist()) == {"Jan": 3, "Mär": 3}
@@ -78,14 +78,14 @@ def test_an_answer_is_collected_verified_and_in_the_order_of_its_columns(spende:
     ]
 
 
-def test_options_go_to_the_session(spende: Expression) -> None:
+def test_options_go_to_the_session(spende: LazyRelation) -> None:
     twice = spende.generalize(["A", "C"], k=2).generalize(["A", "C"], k=3)
     assert twice.explain().rewriting.steps == ()
     explanation = twice.explain(mode="explicit", rules=["G7"])
     assert [step.rule for step in explanation.rewriting.steps] == ["G7"]
 
 
-def test_an_epsilon_is_calibrated(spende: Expression) -> None:
+def test_an_epsilon_is_calibrated(spende: LazyRelation) -> None:
     noisy = spende.randomize(epsilon={"C": 2.037})
     (stated,) = noisy.explain().privacy
     assert stated.epsilon == pytest.approx(2.037, abs=1e-3)
@@ -95,7 +95,7 @@ def test_an_epsilon_is_calibrated(spende: Expression) -> None:
         spende.randomize(epsilon={"A": 1})
 
 
-def test_sql_over_expressions(spende: Expression) -> None:
+def test_sql_over_expressions(spende: LazyRelation) -> None:
     general = spende.generalize(["A"], k=3)
     answer = sql("SELECT A, count(*) AS n FROM g GROUP BY A ORDER BY A DESC", g=general).collect()
     assert answer.to_pylist() == [{"A": "Mär", "n": 3}, {"A": "Jan", "n": 3}]
@@ -103,7 +103,7 @@ def test_sql_over_expressions(spende: Expression) -> None:
         sql("SELECT * FROM spende", g=general)
 
 
-def test_aggregates_may_be_objects_but_no_other_sql(spende: Expression) -> None:
+def test_aggregates_may_be_objects_but_no_other_sql(spende: LazyRelation) -> None:
     counted = spende.aggregate(n=Aggregate("count", None, "whatever"))
     assert counted.columns == ("n",)
     for attempt in ("A", "count(*) AS m, B", "count(*) FROM r; DROP TABLE r --", "(SELECT 1)"):
@@ -184,14 +184,14 @@ def test_postgresql_stays_the_engine(postgres: str) -> None:
 # ------------------------------------------------------------------ what is refused
 
 
-def test_one_name_is_one_relation(spende: Expression) -> None:
+def test_one_name_is_one_relation(spende: LazyRelation) -> None:
     other = relation(table("BASE7"), "spende")
     with pytest.raises(ParameterError, match="two relations are called 'spende'"):
         spende.union(other)
     assert spende.union(spende).collect().num_rows == 12
 
 
-def test_two_draws_of_one_random_expression_are_refused(spende: Expression) -> None:
+def test_two_draws_of_one_random_expression_are_refused(spende: LazyRelation) -> None:
     """They would average out: two answers about the same rows tell more than one."""
     noisy = spende.randomize({"C": 0.5})
     with pytest.raises(ParameterError, match="two draws tell more"):
@@ -214,7 +214,7 @@ def test_two_draws_of_one_random_expression_are_refused(spende: Expression) -> N
         (lambda r: r.where("E = 1"), "'E'"),
     ],
 )
-def test_mistakes_are_told_where_they_are_made(spende: Expression, wrong, message: str) -> None:
+def test_mistakes_are_told_where_they_are_made(spende: LazyRelation, wrong, message: str) -> None:
     with pytest.raises(ColumnError, match=message):
         wrong(spende)
 

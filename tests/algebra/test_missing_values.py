@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.algebra.catalog import Catalog
-from tarnkappe.algebra.equivalence import Finding, Verdict
+from tarnkappe.algebra.equivalence import EquivalenceFinding, EquivalenceVerdict
 from tarnkappe.algebra.facts import DeclaredFacts, MeasuredFacts
 from tarnkappe.algebra.nodes import Join, Plan, Relation, Selection, Union
 from tarnkappe.algebra.proof import check_rule, starts, try_rule
 from tarnkappe.algebra.proving import prove
-from tarnkappe.algebra.rules import ALL_RULES, RULES, Rule, Way
+from tarnkappe.algebra.rules import ALL_RULES, RULES, RewriteRule, Way
 from tarnkappe.algebra.rules.samples import LEFT_PART, RIGHT_PART, cut, gen, onto
-from tarnkappe.algebra.space import Space, small_spaces
+from tarnkappe.algebra.space import WorldSpace, small_spaces
 from tarnkappe.algebra.sql.expressions import read_predicate
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
@@ -24,13 +24,13 @@ TABLE = {"t": ("rh", "x"), "s": ("rh", "x")}
 EVERYTHING = ""
 
 
-def verdict(left: str, right: str, **declared: dict[str, list[str]]) -> Verdict:
+def verdict(left: str, right: str, **declared: dict[str, list[str]]) -> EquivalenceVerdict:
     found = prove([f"SELECT * FROM t {left}", f"SELECT * FROM t {right}"], Catalog(TABLE, **declared))
-    assert isinstance(found, Finding)
+    assert isinstance(found, EquivalenceFinding)
     return found.verdict
 
 
-DIFFERENT, EQUAL = Verdict.DIFFERENT, Verdict.EQUAL
+DIFFERENT, EQUAL = EquivalenceVerdict.DIFFERENT, EquivalenceVerdict.EQUAL
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ DIFFERENT, EQUAL = Verdict.DIFFERENT, Verdict.EQUAL
     ],
 )
 def test_a_proof_tries_missing_values_wherever_a_condition_looks(
-    left: str, right: str, expected: Verdict
+    left: str, right: str, expected: EquivalenceVerdict
 ) -> None:
     assert verdict(left, right) is expected
 
@@ -85,7 +85,7 @@ def test_a_column_that_is_declared_never_missing_is_not_tried_with_null() -> Non
 def test_a_finding_says_which_columns_were_tried_with_null() -> None:
     same = "SELECT * FROM t WHERE rh = 'a'"
     found = prove([same, same], Catalog(TABLE, not_null={"t": ["x"]}))
-    assert isinstance(found, Finding)
+    assert isinstance(found, EquivalenceFinding)
     assert found.nullable == ("rh",)
     assert f"{found.incomplete} of them with NULL in rh" in str(found)
     assert found.as_dict()["tried_with_null"] == ["rh"]
@@ -94,7 +94,7 @@ def test_a_finding_says_which_columns_were_tried_with_null() -> None:
 
 
 @pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.name)
-def test_every_rule_is_tried_with_missing_values(rule: Rule) -> None:
+def test_every_rule_is_tried_with_missing_values(rule: RewriteRule) -> None:
     for _, plan in starts(rule):
         _, incomplete = small_spaces(plan, worlds=500)
         assert incomplete.nullable
@@ -160,9 +160,9 @@ def _tried(name: str, world: World) -> list:  # type: ignore[type-arg]
     return found
 
 
-def key_space(rows: int) -> Space:
+def key_space(rows: int) -> WorldSpace:
     """Keys 1, 2 and missing, and relations large enough to show what a missing one does."""
-    return Space({"A": ("a1", "a2"), "B": ("b1",), "ID": ("1", "2", None)}, {"A": LETTERS}, rows=rows)
+    return WorldSpace({"A": ("a1", "a2"), "B": ("b1",), "ID": ("1", "2", None)}, {"A": LETTERS}, rows=rows)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_what_is_derived_to_be_never_missing_is_not_missing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_larger_incomplete_relations_confirm_every_rule(rule: Rule) -> None:
+def test_larger_incomplete_relations_confirm_every_rule(rule: RewriteRule) -> None:
     try:
         assert check_rule(rule, worlds=4_000).is_confirmed
     except NoSolutionError:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from tarnkappe.algebra.aggregates import Aggregate, Noise
-from tarnkappe.algebra.expressions import Column, Comparison, Literal
+from tarnkappe.algebra.expressions import ColumnRef, ComparisonPredicate, Literal
 from tarnkappe.algebra.nodes import (
     Difference,
     Generalization,
@@ -22,7 +22,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
     draws_at_random,
@@ -32,7 +32,7 @@ from tests.algebra.random_plans import plans
 
 R = Relation("r", ("b", "a", "c"))
 S = Relation("s", ("c", "d"))
-A_IS_1 = Comparison("=", Column("a"), Literal(1))
+A_IS_1 = ComparisonPredicate("=", ColumnRef("a"), Literal(1))
 
 
 def test_schemas_of_all_operators() -> None:
@@ -41,7 +41,7 @@ def test_schemas_of_all_operators() -> None:
     for same in (
         Selection(R, A_IS_1),
         Generalization(R, ("a",), 2),
-        Slicing(R, (("a",), ("b", "c"))),
+        SlicingNode(R, (("a",), ("b", "c"))),
         Randomization.of(R, {"a": 1}),
         Union(R, R),
         Intersection(R, R),
@@ -58,7 +58,7 @@ def test_schemas_of_all_operators() -> None:
 def test_parameters_have_one_canonical_order() -> None:
     assert Projection(R, ("c", "a")) == Projection(R, ("a", "c"))
     assert Generalization(R, ("c", "a"), 2) == Generalization(R, ("a", "c"), 2)
-    assert Slicing(R, (("c", "b"), ("a",))) == Slicing(R, (("a",), (), ("b", "c")))
+    assert SlicingNode(R, (("c", "b"), ("a",))) == SlicingNode(R, (("a",), (), ("b", "c")))
     one, other = (
         Randomization.of(R, {"c": "0.50", "a": 0.1}),
         Randomization.of(R, {"a": "1/10", "c": Decimal("0.5")}),
@@ -99,7 +99,7 @@ def test_probabilities_are_exact() -> None:
         (lambda: Difference(R, S), "The difference needs"),
         (lambda: ThetaJoin(R, S, A_IS_1), "different columns, but both sides have 'c'"),
         (lambda: ThetaJoin(S, Relation("t", ("e",)), A_IS_1), "'a', which neither side has"),
-        (lambda: Slicing(R, (("a", "b"), ("b", "c"))), "'b' stands more than once in the slicing"),
+        (lambda: SlicingNode(R, (("a", "b"), ("b", "c"))), "'b' stands more than once in the slicing"),
         (lambda: Randomization(R, (("a", Fraction(1)), ("a", Fraction(0)))), "more than once"),
     ],
 )
@@ -125,8 +125,8 @@ def test_probabilities_lie_between_0_and_1(p: str) -> None:
     [
         (Generalization(R, ("a", "z"), 2), "The generalization names 'z'"),
         (Randomization.of(R, {"z": 1}), "The randomization names 'z'"),
-        (Slicing(R, (("a", "b", "c", "z"),)), "The slicing names 'z'"),
-        (Slicing(R, (("a", "b"),)), "The slicing leaves out 'c'"),
+        (SlicingNode(R, (("a", "b", "c", "z"),)), "The slicing names 'z'"),
+        (SlicingNode(R, (("a", "b"),)), "The slicing leaves out 'c'"),
     ],
 )
 def test_foreign_columns_of_anonymizations_are_errors_only_where_a_plan_is_to_run(
@@ -151,7 +151,7 @@ def test_plans_are_values(plan: Plan) -> None:
 
 def test_what_draws_at_random() -> None:
     noisy = Grouping(R, (), (Aggregate("count", None, "n", noise=Noise(Fraction(1))),))
-    for random in (Randomization.of(R, {"a": 1}), Slicing(R, (("a", "b"), ("c",))), noisy):
+    for random in (Randomization.of(R, {"a": 1}), SlicingNode(R, (("a", "b"), ("c",))), noisy):
         assert draws_at_random(Projection(random, random.columns[:1]))
     assert not draws_at_random(Union(Generalization(R, ("a",), 3), R))
 

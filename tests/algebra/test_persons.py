@@ -10,7 +10,7 @@ import pytest
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lazy import relation
 from tarnkappe.algebra.lowering import connect
-from tarnkappe.algebra.session import Result, Session
+from tarnkappe.algebra.session import QueryResult, QuerySession
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.state import Store
@@ -25,11 +25,11 @@ DATA = {"patients": PATIENTS, "visits": VISITS, "wards": WARDS, "shifts": SHIFTS
 PERSONS = {"patients": "pid", "visits": "pid"}
 
 
-def answered(query: str, persons: dict[str, str], **options: Any) -> Result:
+def answered(query: str, persons: dict[str, str], **options: Any) -> QueryResult:
     with connect(DATA) as backend:
-        return Session(backend, Catalog(backend.relations, {"plz": PLZ}, persons=persons), **options).sql(
-            query
-        )
+        return QuerySession(
+            backend, Catalog(backend.relations, {"plz": PLZ}, persons=persons), **options
+        ).sql(query)
 
 
 ONE_ROW = "SELECT plz FROM generalize(patients, k => 2, by => [plz])"
@@ -115,7 +115,7 @@ def test_a_join_with_a_table_by_its_key_does_not_multiply_people() -> None:
     one = {**DATA, "v": VISITS.slice(4)}
     for columns, refused in ((("floor", "wards"), False), (("shift", "shifts"), True)):
         with connect(one) as backend:
-            session = Session(backend, Catalog(backend.relations, {"plz": PLZ}, persons={"v": "pid"}))
+            session = QuerySession(backend, Catalog(backend.relations, {"plz": PLZ}, persons={"v": "pid"}))
             if refused:
                 with pytest.raises(ParameterError, match="some rows agree in 'ward', so it is no key"):
                     session.sql(joined.format(*columns))
@@ -126,7 +126,7 @@ def test_a_join_with_a_table_by_its_key_does_not_multiply_people() -> None:
 def test_rows_of_nobody_are_refused_where_people_are_declared() -> None:
     nobody = {"patients": pa.table({"pid": [1, 2, None], "plz": ["18055"] * 3})}
     with connect(nobody) as backend:
-        session = Session(backend, Catalog(backend.relations, {"plz": PLZ}, persons={"patients": "pid"}))
+        session = QuerySession(backend, Catalog(backend.relations, {"plz": PLZ}, persons={"patients": "pid"}))
         with pytest.raises(ParameterError, match="'pid' is missing in some rows"):
             session.sql(ONE_ROW)
 

@@ -18,12 +18,12 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     Union,
 )
 from tarnkappe.algebra.promises import Promise, ended, promises
 from tarnkappe.algebra.semantics import evaluate, is_k_anonymous
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.algebra.sql.expressions import read_predicate
 from tarnkappe.errors import NoSolutionError
 
@@ -44,7 +44,7 @@ def test_operators_keep_restrict_or_end_a_promise() -> None:
     assert said(Rename(G, (("A", "X"),))) == ["3-anonymous in B, X"]
     assert said(Selection(G, read_predicate("C = 'c'"))) == []
     assert said(Randomization.of(G, {"A": "1/2", "C": "1/2"})) == ["3-anonymous in B"]
-    assert said(Slicing(G, (("A", "C"), ("B",)))) == ["3-anonymous in A", "3-anonymous in B"]
+    assert said(SlicingNode(G, (("A", "C"), ("B",)))) == ["3-anonymous in A", "3-anonymous in B"]
     assert said(Generalization(G, ("C",), 2)) == ["3-anonymous in A, B", "2-anonymous in C"]
     assert said(Generalization(G, ("A",), 2)) == ["3-anonymous in A, B"]
     assert said(Join(G, S)) == []
@@ -80,7 +80,7 @@ STEPS = {
     "project": lambda p: Projection(p, ("A",)) if len(p.columns) > 1 else p,
     "distinct": lambda p: Projection(p, p.columns, distinct=True),
     "select": lambda p: Selection(p, read_predicate("A <> 'a1'")),
-    "slice": lambda p: Slicing(p, tuple((column,) for column in p.columns)),
+    "slice": lambda p: SlicingNode(p, tuple((column,) for column in p.columns)),
     "randomize": lambda p: Randomization.of(p, {"A": "1/2"}),
     "union": lambda p: Union(p, Generalization(Projection(Relation("s", ("A", "B")), p.columns), ("A",), 2)),
     "plain union": lambda p: Union(p, Projection(Relation("s", ("A", "B")), p.columns)),
@@ -96,7 +96,7 @@ def test_every_promise_is_kept_on_all_small_relations(steps: list[str]) -> None:
     found = promises(plan)
     if not found:
         return
-    for world in itertools.islice(Space.of(plan, worlds=40).worlds(plan), 200):
+    for world in itertools.islice(WorldSpace.of(plan, worlds=40).worlds(plan), 200):
         try:
             result = evaluate(plan, world)
         except NoSolutionError:
@@ -109,7 +109,7 @@ def test_every_promise_is_kept_on_all_small_relations(steps: list[str]) -> None:
 def test_a_selection_really_breaks_what_it_ends() -> None:
     """The counterexample that the warning is about: after the selection a class has one row."""
     plan = Selection(Generalization(Relation("r", ("A", "B")), ("A",), 2), read_predicate("B = 'b1'"))
-    worlds = Space.of(plan).worlds(plan)
+    worlds = WorldSpace.of(plan).worlds(plan)
 
     def torn() -> bool:
         for world in worlds:

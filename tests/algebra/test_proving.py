@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tarnkappe.algebra.catalog import Catalog
-from tarnkappe.algebra.equivalence import Finding, Verdict
+from tarnkappe.algebra.equivalence import EquivalenceFinding, EquivalenceVerdict
 from tarnkappe.algebra.json_document import plan_json
 from tarnkappe.algebra.noise import Dynamic
 from tarnkappe.algebra.proof import RuleFinding
@@ -17,9 +17,9 @@ CATALOG = Catalog({"spende": ("A", "B"), "archiv": ("A", "B")})
 NOISY = "SELECT * FROM randomize({}, probability => {{A: 0.25}})"
 
 
-def finding(*claim: str, catalog: Catalog = CATALOG) -> Finding:
+def finding(*claim: str, catalog: Catalog = CATALOG) -> EquivalenceFinding:
     found = prove(claim, catalog)
-    assert isinstance(found, Finding)
+    assert isinstance(found, EquivalenceFinding)
     return found
 
 
@@ -40,20 +40,20 @@ def test_a_refuted_exchange_shows_its_counterexample() -> None:
 def test_equal_plans() -> None:
     late = NOISY.format("(SELECT * FROM spende UNION ALL SELECT * FROM archiv)")
     early = f"{NOISY.format('spende')} UNION ALL {NOISY.format('archiv')}"
-    assert finding(late, early).verdict is Verdict.EQUAL
+    assert finding(late, early).verdict is EquivalenceVerdict.EQUAL
 
 
 def test_partially_equal_plans() -> None:
     late = "SELECT * FROM generalize(spende, k => 2, by => [A]) WHERE B <> 'x'"
     early = "SELECT * FROM generalize((SELECT * FROM spende WHERE B <> 'x'), k => 2, by => [A])"
     found = finding(late, early)
-    assert found.verdict is Verdict.PARTIALLY_EQUAL
+    assert found.verdict is EquivalenceVerdict.PARTIALLY_EQUAL
     assert found.degrees == (1, 2), "the late selection tears classes, and the finding says so"
 
 
 def test_different_plans_have_a_counterexample() -> None:
     found = finding(NOISY.format("spende"), "SELECT * FROM spende")
-    assert found.verdict is Verdict.DIFFERENT
+    assert found.verdict is EquivalenceVerdict.DIFFERENT
     assert found.difference is not None
 
 
@@ -63,15 +63,15 @@ def test_noise_that_depends_on_the_old_value_is_known_from_the_catalog() -> None
         NOISY.format(f"({NOISY.format('spende')})"),
         NOISY.format("spende").replace("0.25", "0.4375"),
     )
-    assert finding(twice, once).verdict is Verdict.EQUAL
+    assert finding(twice, once).verdict is EquivalenceVerdict.EQUAL
     dynamic = Catalog(CATALOG.relations, noise={"A": Dynamic({})})
-    assert finding(twice, once, catalog=dynamic).verdict is Verdict.DIFFERENT
+    assert finding(twice, once, catalog=dynamic).verdict is EquivalenceVerdict.DIFFERENT
 
 
 def test_plans_may_be_documents() -> None:
     plan = read_plan("SELECT A FROM spende WHERE B = 'x'", CATALOG)
     nothing = Catalog({})
-    assert finding(plan_xml(plan), plan_json(plan), catalog=nothing).verdict is Verdict.EQUAL
+    assert finding(plan_xml(plan), plan_json(plan), catalog=nothing).verdict is EquivalenceVerdict.EQUAL
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_wide_tables_and_large_degrees_are_tried_on_small_relations() -> None:
     late = "SELECT * FROM generalize(spende, k => 50, by => [A]) WHERE B = 'x'"
     early = "SELECT * FROM generalize((SELECT * FROM spende WHERE B = 'x'), k => 50, by => [A])"
     found = finding(late, early, catalog=WIDE)
-    assert found.verdict is Verdict.PARTIALLY_EQUAL
+    assert found.verdict is EquivalenceVerdict.PARTIALLY_EQUAL
     assert found.rows >= 3
     assert found.notes == ("k = 50 is tried as 2", "C stands for D, E, F, G, H as well")
     assert "k = 50 is tried as 2" in str(found)
@@ -106,15 +106,17 @@ def test_wide_tables_and_large_degrees_are_tried_on_small_relations() -> None:
 def test_the_order_of_degrees_is_kept() -> None:
     twice = "SELECT A FROM generalize(generalize(spende, k => {}, by => [A]), k => {}, by => [A])"
     once = "SELECT A FROM generalize(spende, k => {}, by => [A])"
-    assert finding(twice.format(50, 20), once.format(50), catalog=WIDE).verdict is Verdict.EQUAL
-    assert finding(twice.format(20, 50), once.format(20), catalog=WIDE).verdict is not Verdict.EQUAL
+    assert finding(twice.format(50, 20), once.format(50), catalog=WIDE).verdict is EquivalenceVerdict.EQUAL
+    assert (
+        finding(twice.format(20, 50), once.format(20), catalog=WIDE).verdict is not EquivalenceVerdict.EQUAL
+    )
 
 
 def test_columns_in_different_sets_of_a_slicing_are_told_apart() -> None:
     one = "SELECT * FROM slice(spende, groups => [[A, B, C, D], [E, F, G, H]])"
     other = "SELECT * FROM slice(spende, groups => [[A, B, C, E], [D, F, G, H]])"
-    assert finding(one, one, catalog=WIDE).verdict is Verdict.EQUAL
-    assert finding(one, other, catalog=WIDE).verdict is not Verdict.EQUAL
+    assert finding(one, one, catalog=WIDE).verdict is EquivalenceVerdict.EQUAL
+    assert finding(one, other, catalog=WIDE).verdict is not EquivalenceVerdict.EQUAL
 
 
 def test_nothing_tried_is_nothing_proved() -> None:

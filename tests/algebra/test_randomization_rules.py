@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from tarnkappe.algebra.distribution import as_bag
-from tarnkappe.algebra.equivalence import Verdict, compare
+from tarnkappe.algebra.equivalence import EquivalenceVerdict, compare
 from tarnkappe.algebra.facts import DeclaredFacts, MeasuredFacts
 from tarnkappe.algebra.kinds import EQUAL
 from tarnkappe.algebra.nodes import Join, Plan, Projection, Randomization, Relation, Selection, Union
@@ -15,7 +15,7 @@ from tarnkappe.algebra.proof import check_rule
 from tarnkappe.algebra.rules import LR, RL, RULES, SWAP, Way
 from tarnkappe.algebra.rules.samples import AB, ABC, LEFT_PART, R1, R2, RIGHT_PART, is_not, noise, onto, where
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.algebra.world import World
 from tests.algebra.blood import EXAMPLES, NOISE, base, rows, world
 
@@ -47,7 +47,7 @@ def test_d4_plain_idempotence_is_refused_and_wrong() -> None:
     (rewrite,) = RULES["D4"].considered(twice, LR, STATIC)
     assert not rewrite.is_allowed
     assert "D6" in rewrite.refused[0]
-    assert compare(twice, noise(AB, A="1/2")).verdict is Verdict.DIFFERENT
+    assert compare(twice, noise(AB, A="1/2")).verdict is EquivalenceVerdict.DIFFERENT
 
 
 def test_d5_merges_splits_and_swaps() -> None:
@@ -69,8 +69,10 @@ def test_d6_and_d7_are_wrong_for_dynamic_noise_and_refused() -> None:
     """Printed for all distributions; the printed example even uses a dynamic one."""
     twice = noise(noise(AB, A="1/4"), A="1/4")
     once = noise(AB, A="7/16")
-    assert compare(twice, once).verdict is Verdict.EQUAL
-    assert compare(twice, once, Space.of(twice, once, dynamic="A")).verdict is Verdict.DIFFERENT
+    assert compare(twice, once).verdict is EquivalenceVerdict.EQUAL
+    assert (
+        compare(twice, once, WorldSpace.of(twice, once, dynamic="A")).verdict is EquivalenceVerdict.DIFFERENT
+    )
     finding = check_rule(RULES["D6"], dynamic="A")
     assert not finding.allowed
     assert finding.needed is not None
@@ -116,14 +118,14 @@ def test_d8_and_d9_are_refused_for_a_projection_that_drops_duplicates() -> None:
     early = onto(noise(ABC, A="1/4"), "AB", distinct=True)
     assert result_of("D8", LR, late) is None
     assert result_of("D9", RL, early) is None
-    assert compare(late, early).verdict is Verdict.DIFFERENT
+    assert compare(late, early).verdict is EquivalenceVerdict.DIFFERENT
 
 
 def test_d11_is_refused_on_noised_columns_and_rightly_so() -> None:
     early, late = noise(where(AB, "A", "a1"), A="1/4"), where(noise(AB, A="1/4"), "A", "a1")
     assert result_of("D11", LR, early) is None
     assert result_of("D11", RL, late) is None
-    assert compare(early, late).verdict is Verdict.DIFFERENT
+    assert compare(early, late).verdict is EquivalenceVerdict.DIFFERENT
     relation, table = base("BASE6", ("A", "B"))
     selected = Selection(Randomization.of(relation, {"B": "0"}), is_not("B", "A0"))
     kept = evaluate(Projection(selected, ("B",)), world(r=table))
@@ -142,7 +144,7 @@ def test_d12_is_wrong_for_a_union_that_drops_duplicates() -> None:
     """Relations are bags: as sets, overlapping parts refute the rule."""
     late = noise(onto(Union(R1, R2), "AB", distinct=True), A="1/4")
     early = onto(Union(noise(R1, A="1/4"), noise(R2, A="1/4")), "AB", distinct=True)
-    assert compare(late, early).verdict is Verdict.DIFFERENT
+    assert compare(late, early).verdict is EquivalenceVerdict.DIFFERENT
 
 
 ONE_TO_ONE = DeclaredFacts(keys={"r1": [frozenset({"ID"})], "r2": [frozenset({"ID"})]})
@@ -161,7 +163,7 @@ def test_d13_as_printed_with_a_noised_key_is_wrong_and_refused() -> None:
     assert "no join column is noised" in rewrite.refused
     here = World(
         {"r1": (("a1", "1"), ("a2", "2")), "r2": (("b1", "1"), ("b2", "2"))},
-        noise=Space.of(printed).noise | {"ID": Space.of(printed).noise["ID"]},
+        noise=WorldSpace.of(printed).noise | {"ID": WorldSpace.of(printed).noise["ID"]},
     )
     assert evaluate(printed, here).row_counts != evaluate(LATE, here).row_counts
 
@@ -170,7 +172,7 @@ def test_d13_is_refused_where_a_noised_row_meets_several_partners() -> None:
     """One draw of noise would be copied to several rows: they would always err together."""
     here = World(
         {"r1": (("a1", "1"),), "r2": (("b1", "1"), ("b2", "1"))},
-        noise=Space.of(LATE).noise,
+        noise=WorldSpace.of(LATE).noise,
     )
     (refused,) = RULES["D13"].considered(LATE, LR, MeasuredFacts(here))
     assert refused.refused == ("no noised row meets several partners",)
@@ -187,7 +189,7 @@ def test_d13_allows_noise_on_the_many_side_alone() -> None:
     one = noise(onto(Join(LEFT_PART, RIGHT_PART), "AB"), A="1/4")
     assert result_of("D13", LR, one, facts) is None
     for plan in (many, one):
-        for here in Space.of(plan, worlds=500).worlds(plan):
+        for here in WorldSpace.of(plan, worlds=500).worlds(plan):
             for rewrite in RULES["D13"].apply(plan, LR, MeasuredFacts(here)):
                 assert rewrite.plan is not None
                 assert evaluate(plan, here).same_as(evaluate(rewrite.plan, here))
@@ -200,7 +202,7 @@ def test_intersection_and_difference_never_pass_not_even_on_other_columns(rule: 
         assert result_of(rule, way, plan) is None
     (early,) = RULES[rule].considered(plan, LR, NOTHING)
     assert early.plan is not None
-    assert compare(plan, early.plan).verdict is Verdict.DIFFERENT
+    assert compare(plan, early.plan).verdict is EquivalenceVerdict.DIFFERENT
 
 
 def test_the_fifth_chain_swaps_noise_to_let_a_selection_pass() -> None:

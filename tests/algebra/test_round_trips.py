@@ -12,7 +12,7 @@ from sqlglot.expressions import FUNCTION_BY_NAME
 from sqlglot.tokens import Tokenizer
 
 from tarnkappe.algebra.aggregates import Aggregate
-from tarnkappe.algebra.expressions import And, Column, Comparison, IsNull, Literal, Not, Predicate
+from tarnkappe.algebra.expressions import And, ColumnRef, ComparisonPredicate, IsNull, Literal, Not, Predicate
 from tarnkappe.algebra.json_document import plan_json, plan_object, read_json, read_object
 from tarnkappe.algebra.nodes import (
     Generalization,
@@ -23,7 +23,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
 )
 from tarnkappe.algebra.numbers import number_text, read_number
 from tarnkappe.algebra.sql.expressions import read_predicate
@@ -93,9 +93,11 @@ WORDS = sorted({word.lower() for word in [*Tokenizer.KEYWORDS, *FUNCTION_BY_NAME
 def test_every_word_of_sql_is_a_good_name(start: int) -> None:
     words = tuple(WORDS[start : start + 40])
     relation = Relation(words[0], words)
-    predicates = [Not(Comparison("<>", Column(word), Literal("x"))) for word in words]
-    plan: Plan = Selection(Generalization(relation, words, 2), And((*predicates, IsNull(Column(words[0])))))
-    plan = Slicing(Randomization.of(plan, dict.fromkeys(words, "0.5")), tuple((word,) for word in words))
+    predicates = [Not(ComparisonPredicate("<>", ColumnRef(word), Literal("x"))) for word in words]
+    plan: Plan = Selection(
+        Generalization(relation, words, 2), And((*predicates, IsNull(ColumnRef(words[0]))))
+    )
+    plan = SlicingNode(Randomization.of(plan, dict.fromkeys(words, "0.5")), tuple((word,) for word in words))
     plan = Rename(Projection(plan, words), tuple((word, f"{word}s_") for word in words))
     plan = Rename(plan, tuple((f"{word}s_", word) for word in words))
     plan = Grouping(plan, words, tuple(Aggregate("count", word, f"{word} n") for word in words))

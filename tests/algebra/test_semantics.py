@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.algebra.aggregates import Aggregate, Noise
-from tarnkappe.algebra.distribution import Distribution, Row, Rows, as_bag
+from tarnkappe.algebra.distribution import OutcomeDistribution, Row, Rows, as_bag
 from tarnkappe.algebra.nodes import (
     Difference,
     Generalization,
@@ -23,7 +23,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
-    Slicing,
+    SlicingNode,
     Union,
 )
 from tarnkappe.algebra.noise import Dynamic, Static
@@ -40,7 +40,7 @@ OTHER = Hierarchy.from_rows([["b1", "b*"], ["b2", "b*"]])
 TABLES = st.lists(st.tuples(st.sampled_from(["a1", "a2", "a3"]), st.sampled_from(["b1", "b2"])), max_size=6)
 
 
-def only(result: Distribution) -> Rows:
+def only(result: OutcomeDistribution) -> Rows:
     assert len(result) == 1
     return next(iter(result))[0]
 
@@ -183,11 +183,11 @@ def test_slicing_oracles_324_and_9() -> None:
     example = EXAMPLES["fig23"]
     relation, table = base("BASE6")
     groups = tuple(map(tuple, example["V"]))
-    result = evaluate(Slicing(relation, groups), world(example["bucket"], r=table))
+    result = evaluate(SlicingNode(relation, groups), world(example["bucket"], r=table))
     assert len(result) == example["outcomes"]
     assert set(result.probabilities.values()) == {Fraction(example["probability_each"])}
     assert result.probabilities[as_bag(rows(example["possible_outcome"]))] > 0
-    pair = evaluate(Slicing(Projection(relation, ("A", "B")), (("A",), ("B",))), world(3, r=table))
+    pair = evaluate(SlicingNode(Projection(relation, ("A", "B")), (("A",), ("B",))), world(3, r=table))
     assert len(pair) == 9
     assert set(pair.probabilities.values()) == {Fraction(1, 9)}
 
@@ -201,7 +201,7 @@ def test_buckets_are_consecutive_and_the_remainder_joins_the_last() -> None:
 @settings(max_examples=60)
 def test_slicing_is_every_permutation_of_every_set_in_every_bucket(table: list[Row], bucket: int) -> None:
     """The twin permutes both columns, and counts."""
-    plan = Slicing(R, (("A",), ("B",)))
+    plan = SlicingNode(R, (("A",), ("B",)))
     if len(table) < bucket:
         with pytest.raises(NoSolutionError, match="a bucket"):
             evaluate(plan, small(table, bucket=bucket))
@@ -222,7 +222,7 @@ def test_slicing_is_every_permutation_of_every_set_in_every_bucket(table: list[R
 
 def test_slicing_must_be_a_partition() -> None:
     with pytest.raises(ColumnError, match="leaves out 'B'"):
-        evaluate(Slicing(R, (("A",),)), small([("a1", "b1")] * 2))
+        evaluate(SlicingNode(R, (("A",),)), small([("a1", "b1")] * 2))
 
 
 # randomization

@@ -16,7 +16,7 @@ from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.distribution import Rows, as_bag
 from tarnkappe.algebra.lowering import Backend, connect
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.session import Session
+from tarnkappe.algebra.session import QuerySession
 from tarnkappe.algebra.sql.query import read_sql
 from tarnkappe.algebra.statistics import RelationStatistics
 from tarnkappe.errors import (
@@ -55,8 +55,8 @@ def catalog(backend: Backend) -> Catalog:
 
 
 @pytest.fixture
-def session(backend: Backend, catalog: Catalog) -> Session:
-    return Session(backend, catalog)
+def session(backend: Backend, catalog: Catalog) -> QuerySession:
+    return QuerySession(backend, catalog)
 
 
 def bag(answer: pa.Table) -> Rows:
@@ -101,12 +101,12 @@ def test_a_figure_is_answered_by_the_engine_and_verified(
 ) -> None:
     example = EXAMPLES[figure]
     expected = example[side][-1] if side in ("left", "right") else example[side]
-    result = Session(backend, catalog, mode=mode).sql(text)
+    result = QuerySession(backend, catalog, mode=mode).sql(text)
     assert bag(result.table) == sorted_columns(expected, example["schema"])
     assert [kept.measured for kept in result.verified] == ([] if k is None else [k])
 
 
-def test_strict_mode_leaves_the_torn_classes_of_figure_17_and_says_so(session: Session) -> None:
+def test_strict_mode_leaves_the_torn_classes_of_figure_17_and_says_so(session: QuerySession) -> None:
     """Late selection: the answer is what was asked for, but its classes have two rows, not three."""
     text = "SELECT A, B FROM generalize(BASE6, k => 3, by => [A]) WHERE B <> 'B0'"
     result = session.sql(text)
@@ -120,12 +120,12 @@ def test_strict_mode_leaves_the_torn_classes_of_figure_17_and_says_so(session: S
 def test_relaxed_mode_selects_first_and_restores_the_degree(backend: Backend, catalog: Catalog) -> None:
     """G14 from right to left: the selection was counted to keep k rows, so it may go first."""
     text = "SELECT A, B FROM generalize(BASE6, k => 3, by => [A]) WHERE B <> 'B0'"
-    result = Session(backend, catalog, mode="explicit", rules=["G14.rl"]).sql(text)
+    result = QuerySession(backend, catalog, mode="explicit", rules=["G14.rl"]).sql(text)
     assert [step.rule for step in result.explanation.rewriting.steps] == ["G14"]
     assert result.degree == EXAMPLES["G14-fig17"]["left_k"] == 4
 
 
-def test_figure_23_slicing_keeps_groups_and_buckets(session: Session) -> None:
+def test_figure_23_slicing_keeps_groups_and_buckets(session: QuerySession) -> None:
     text = "SELECT * FROM slice(BASE6, groups => [[A], [B, C], [D]])"
     possible = evaluate(read_sql(text, TABLES).plan, world(BUCKET, BASE6=rows(EXAMPLES["BASE6"]["rows"])))
     assert len(possible) == 324
@@ -135,7 +135,7 @@ def test_figure_23_slicing_keeps_groups_and_buckets(session: Session) -> None:
         assert bag(answer) in possible.probabilities
 
 
-def test_figure_39_noise_leaves_the_age_alone_and_states_its_epsilon(session: Session) -> None:
+def test_figure_39_noise_leaves_the_age_alone_and_states_its_epsilon(session: QuerySession) -> None:
     text = "SELECT * FROM randomize(BASE6, probability => {A: 0.16, B: 0.33, C: 0.5})"
     result = session.sql(text)
     assert result.table.num_rows == 6
@@ -147,7 +147,7 @@ def test_figure_39_noise_leaves_the_age_alone_and_states_its_epsilon(session: Se
     assert stated["C"] == pytest.approx(oracle["C"], abs=1e-3)
 
 
-def test_all_three_operators_in_one_query(session: Session) -> None:
+def test_all_three_operators_in_one_query(session: QuerySession) -> None:
     text = (
         "SELECT A, B, C FROM slice((SELECT A, B, C FROM randomize(generalize(BASE6, k => 3, by => [A]), "
         "probability => {B: 0.33, C: 0.5})), groups => [[A], [B, C]]) ORDER BY A"
@@ -161,7 +161,7 @@ def test_all_three_operators_in_one_query(session: Session) -> None:
     assert not result.explanation.warnings
 
 
-def test_an_epsilon_may_stand_for_a_probability(session: Session) -> None:
+def test_an_epsilon_may_stand_for_a_probability(session: QuerySession) -> None:
     result = session.sql("SELECT C FROM randomize(BASE6, epsilon => {C: 2.037})")
     (stated,) = result.explanation.privacy
     assert stated.epsilon is not None
@@ -178,7 +178,7 @@ FIGURES = [
 def check_figures(backend: Backend) -> None:
     """The figures, and what can be said of the random operators, from any engine."""
     relations = {name: backend.relations[name] for name in ("blood6", "blood7")}
-    session = Session(backend, Catalog(relations, HIERARCHIES, NOISE, BUCKET), mode="relaxed")
+    session = QuerySession(backend, Catalog(relations, HIERARCHIES, NOISE, BUCKET), mode="relaxed")
     for text, figure, side in FIGURES:
         example = EXAMPLES[figure]
         expected = example[side][-1] if side in ("left", "right") else example[side]
@@ -216,7 +216,7 @@ def test_partitions_are_rewritten_in_relaxed_mode_and_keep_the_promise(
     """G15: each part finds its own levels; the classes of both are measured in the answer."""
     both = "(SELECT A, B FROM first UNION ALL SELECT A, B FROM second)"
     text = f"SELECT A, B FROM generalize({both}, k => 3, by => [A])"
-    relaxed = Session(backend, catalog, mode="explicit", rules=["G15.lr"], parallelism=2).sql(text)
+    relaxed = QuerySession(backend, catalog, mode="explicit", rules=["G15.lr"], parallelism=2).sql(text)
     rewriting = relaxed.explanation.rewriting
     assert [step.rule for step in rewriting.steps] == ["G15"]
     assert [partition.techniques for partition in rewriting.partitions] == [("G15",)]
@@ -224,7 +224,7 @@ def test_partitions_are_rewritten_in_relaxed_mode_and_keep_the_promise(
     assert "joins, unions and groupings of raw rows: 1 as written, 0 as it runs" in str(relaxed.explanation)
 
 
-def test_an_explanation_runs_nothing_but_tells_everything(session: Session) -> None:
+def test_an_explanation_runs_nothing_but_tells_everything(session: QuerySession) -> None:
     explanation = session.explain("SELECT B FROM randomize(BASE6, probability => {B: 0.5, C: 0.5})")
     text = str(explanation)
     for said in ("the plan as written:", "αD", "D9", "estimated cost", "epsilon", "the plan that runs:"):
@@ -235,14 +235,14 @@ def test_an_explanation_runs_nothing_but_tells_everything(session: Session) -> N
     assert machine["cost_after"] < machine["cost_before"]
 
 
-def test_what_was_refused_is_told_with_its_reason(session: Session) -> None:
+def test_what_was_refused_is_told_with_its_reason(session: QuerySession) -> None:
     explanation = session.explain("SELECT * FROM slice(BASE6, groups => [[A], [B, C, D]]) WHERE B <> 'B0'")
     reasons = {refusal.rule: " ".join(refusal.reasons) for refusal in explanation.rewriting.refused}
     assert "slicing breaks rows on purpose" in reasons["S7"]
 
 
 def test_a_plan_can_be_explained_without_data(catalog: Catalog) -> None:
-    nowhere = Session(None, catalog)
+    nowhere = QuerySession(None, catalog)
     text = "SELECT A FROM generalize(BASE6, k => 3, by => [A])"
     assert nowhere.explain(text).rewriting.plan.schema == {"A"}
     with pytest.raises(ParameterError, match="there are no data to run this on"):
@@ -250,10 +250,10 @@ def test_a_plan_can_be_explained_without_data(catalog: Catalog) -> None:
 
 
 def test_rules_and_plans_are_proved_without_data(catalog: Catalog) -> None:
-    assert "holds on" in str(Session(None, catalog).prove("G10"))
+    assert "holds on" in str(QuerySession(None, catalog).prove("G10"))
 
 
-def test_role_warnings_are_read_from_the_query_as_written(session: Session) -> None:
+def test_role_warnings_are_read_from_the_query_as_written(session: QuerySession) -> None:
     """G11 removes the generalization; that it was written is what the warning looks at."""
     hidden = session.sql("SELECT B FROM generalize(BASE6, k => 3, by => [A])")
     assert "G11" in [step.rule for step in hidden.explanation.rewriting.steps]
@@ -262,7 +262,7 @@ def test_role_warnings_are_read_from_the_query_as_written(session: Session) -> N
     assert [warning.kind for warning in raw.explanation.warnings] == ["sensitive-untouched"]
 
 
-def test_a_renamed_column_is_generalized_by_its_own_hierarchy(session: Session) -> None:
+def test_a_renamed_column_is_generalized_by_its_own_hierarchy(session: QuerySession) -> None:
     result = session.sql("SELECT * FROM generalize((SELECT A AS tag, B FROM BASE6), k => 3, by => [tag])")
     assert Counter(result.table.column("tag").to_pylist()) == {"Jan": 3, "Mär": 3}
 
@@ -271,9 +271,9 @@ def test_fresh_randomness_for_every_answer_and_the_same_for_the_same_key(
     backend: Backend, catalog: Catalog
 ) -> None:
     text = "SELECT * FROM randomize(BASE6, probability => {A: 1, B: 1, C: 1})"
-    fresh = {bag(Session(backend, catalog).sql(text).table) for _ in range(4)}
+    fresh = {bag(QuerySession(backend, catalog).sql(text).table) for _ in range(4)}
     assert len(fresh) > 1
-    keyed = {bag(Session(backend, catalog, key=bytes(32)).sql(text).table) for _ in range(4)}
+    keyed = {bag(QuerySession(backend, catalog, key=bytes(32)).sql(text).table) for _ in range(4)}
     assert len(keyed) == 1
 
 
@@ -288,7 +288,7 @@ def test_only_columns_that_costs_depend_on_are_counted_and_only_once(
         return count(own, relation, columns)
 
     monkeypatch.setattr(type(backend), "statistics", counting)
-    session = Session(backend, catalog)
+    session = QuerySession(backend, catalog)
     session.explain("SELECT A FROM generalize(BASE6, k => 2, by => [A]) WHERE B = '00'")
     session.explain("SELECT A FROM BASE6 WHERE B = '00'")
     session.explain("SELECT A FROM BASE6 WHERE D = '18'")
@@ -311,14 +311,14 @@ def budgets() -> Budgets:
 def test_a_noisy_aggregate_is_paid_before_it_is_answered(
     backend: Backend, catalog: Catalog, budgets: Budgets
 ) -> None:
-    session = Session(backend, catalog, user="ann", budgets=budgets)
+    session = QuerySession(backend, catalog, user="ann", budgets=budgets)
     result = session.sql(COUNTED)
     assert result.table.num_rows == 1
     assert result.spent["BASE6"].left == Fraction(1, 2)
     with pytest.raises(AccessError, match="does not suffice"):
         session.sql(COUNTED)
     with pytest.raises(AccessError, match="no privacy budget"):
-        Session(backend, catalog, user="bob", budgets=budgets).sql(COUNTED)
+        QuerySession(backend, catalog, user="bob", budgets=budgets).sql(COUNTED)
 
 
 def test_a_failed_answer_is_paid_all_the_same(
@@ -329,7 +329,7 @@ def test_a_failed_answer_is_paid_all_the_same(
     def fail(*_: object, **__: object) -> None:
         raise OSError("the engine is gone")
 
-    session = Session(backend, catalog, user="ann", budgets=budgets)
+    session = QuerySession(backend, catalog, user="ann", budgets=budgets)
     session.explain(COUNTED)  # counts the rows of the relation
     monkeypatch.setattr(type(backend), "execute", fail)
     with pytest.raises(OSError, match="gone"):
@@ -339,14 +339,14 @@ def test_a_failed_answer_is_paid_all_the_same(
     assert left.left == Fraction(1, 2)
 
 
-def test_without_a_budget_there_is_no_noisy_answer(session: Session) -> None:
+def test_without_a_budget_there_is_no_noisy_answer(session: QuerySession) -> None:
     with pytest.raises(ParameterError, match="say who asks"):
         session.sql(COUNTED)
     assert session.explain(COUNTED).costs == {"BASE6": 1}
 
 
 def test_noise_is_paid_where_budgets_are_kept(backend: Backend, catalog: Catalog, budgets: Budgets) -> None:
-    session = Session(backend, catalog, user="ann", budgets=budgets)
+    session = QuerySession(backend, catalog, user="ann", budgets=budgets)
     with pytest.raises(AccessError, match="does not suffice"):
         session.sql("SELECT C FROM randomize(BASE6, probability => {C: 0.5})")
     with pytest.raises(ParameterError, match="depends on the old value"):
@@ -358,9 +358,9 @@ def test_noisy_groups_do_not_come_from_the_data(backend: Backend, budgets: Budge
     text = "SELECT C, noisy_count(epsilon => 1) AS n FROM BASE6 GROUP BY C"
     proposed = Declarations().over(backend)
     with pytest.raises(HierarchyError, match="must not depend on the data"):
-        Session(backend, proposed, user="ann", budgets=budgets).sql(text)
+        QuerySession(backend, proposed, user="ann", budgets=budgets).sql(text)
     listed = Declarations(hierarchies={"C": HIERARCHIES["C"]}).over(backend)
-    result = Session(backend, listed, user="ann", budgets=budgets).sql(text)
+    result = QuerySession(backend, listed, user="ann", budgets=budgets).sql(text)
     assert sorted(result.table.column("C").to_pylist()) == ["+", "-"]
 
 
@@ -382,13 +382,13 @@ def test_noisy_groups_do_not_come_from_the_data(backend: Backend, budgets: Budge
     ],
 )
 def test_what_cannot_be_answered_is_refused(
-    session: Session, text: str, error: type[Exception], message: str
+    session: QuerySession, text: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         session.sql(text)
 
 
-def test_an_answer_that_breaks_its_promise_is_not_handed_over(session: Session, monkeypatch) -> None:
+def test_an_answer_that_breaks_its_promise_is_not_handed_over(session: QuerySession, monkeypatch) -> None:
     """The engine is not trusted: what it returns is measured. Here it returns the raw rows."""
     raw = session.sql("SELECT A, B FROM BASE6").table
     monkeypatch.setattr(type(session.backend), "execute", lambda *_, **__: raw)
@@ -399,12 +399,12 @@ def test_an_answer_that_breaks_its_promise_is_not_handed_over(session: Session, 
 def test_an_unknown_mode_or_rule_is_refused(backend: Backend, catalog: Catalog) -> None:
     text = "SELECT A FROM BASE6"
     with pytest.raises(ParameterError, match="no mode of rewriting"):
-        Session(backend, catalog, mode="lax").sql(text)
+        QuerySession(backend, catalog, mode="lax").sql(text)
     with pytest.raises(ParameterError, match="unknown rule"):
-        Session(backend, catalog, mode="explicit", rules=["G99"]).sql(text)
+        QuerySession(backend, catalog, mode="explicit", rules=["G99"]).sql(text)
 
 
-def test_a_result_tells_machines_everything_but_the_rows(session: Session) -> None:
+def test_a_result_tells_machines_everything_but_the_rows(session: QuerySession) -> None:
     told = session.sql("SELECT A FROM generalize(BASE6, k => 3, by => [A])").as_dict()
     assert told["rows"] == 6
     assert told["verified"] == [{"columns": ["A"], "k": 3, "measured": 3, "counted": "rows"}]
@@ -415,4 +415,4 @@ def test_the_catalog_may_have_less_than_the_backend(backend: Backend, catalog: C
     """A table that the catalog does not name cannot be asked for."""
     narrow = replace(catalog, relations={"BASE6": catalog.relations["BASE6"]}, roles={})
     with pytest.raises(QueryError, match="no table 'BASE7'"):
-        Session(backend, narrow).sql("SELECT A FROM BASE7")
+        QuerySession(backend, narrow).sql("SELECT A FROM BASE7")

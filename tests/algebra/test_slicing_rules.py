@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from tarnkappe.algebra.distribution import Distribution, as_bag
-from tarnkappe.algebra.equivalence import Verdict, compare
+from tarnkappe.algebra.distribution import OutcomeDistribution, as_bag
+from tarnkappe.algebra.equivalence import EquivalenceVerdict, compare
 from tarnkappe.algebra.facts import DeclaredFacts, MeasuredFacts
 from tarnkappe.algebra.kinds import EQUAL, PartialSlicing, refinement
 from tarnkappe.algebra.nodes import (
@@ -19,13 +19,13 @@ from tarnkappe.algebra.nodes import (
     Projection,
     Relation,
     Selection,
-    Slicing,
+    SlicingNode,
     Union,
 )
 from tarnkappe.algebra.rules import LR, RL, RULES
 from tarnkappe.algebra.rules.samples import AB, ABC, ABCD, R1, R2, cut, is_not, onto
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.algebra.world import World
 from tests.algebra.blood import EXAMPLES, base, rows, world
 
@@ -37,7 +37,9 @@ SIX = tuple((f"a{i}", f"b{i}") for i in range(6))
 
 def test_figure_6_other_buckets_are_partially_equal() -> None:
     example = EXAMPLES["fig6"]
-    tables = [Distribution.certain(("A", "B"), rows(example[key])) for key in ("base", "split3", "split2")]
+    tables = [
+        OutcomeDistribution.certain(("A", "B"), rows(example[key])) for key in ("base", "split3", "split2")
+    ]
     for left, right in itertools.combinations(tables, 2):
         assert PAIRS.holds(left, right)
         assert not left.same_as(right)
@@ -82,13 +84,13 @@ def test_s3_table_9_and_figure_26() -> None:
     example = EXAMPLES["S3-fig26"]
     relation, table = base("BASE6", example["base_projection"])
     here = world(example["bucket"], r=table)
-    first = evaluate(Slicing(relation, tuple(map(tuple, example["first"]))), here)
+    first = evaluate(SlicingNode(relation, tuple(map(tuple, example["first"]))), here)
     assert first.probabilities[as_bag(rows(example["left_possible"][0]))] > 0
-    plan = Slicing(
-        Slicing(relation, tuple(map(tuple, example["first"]))), tuple(map(tuple, example["second"]))
+    plan = SlicingNode(
+        SlicingNode(relation, tuple(map(tuple, example["first"]))), tuple(map(tuple, example["second"]))
     )
     (rewrite,) = RULES["S3"].apply(plan, LR, MeasuredFacts(here))
-    assert rewrite.plan == Slicing(relation, tuple(map(tuple, example["V"])))
+    assert rewrite.plan == SlicingNode(relation, tuple(map(tuple, example["V"])))
     assert rewrite.kind == EQUAL
     assert evaluate(rewrite.plan, here).probabilities[as_bag(rows(example["right_possible"]))] > 0
 
@@ -98,8 +100,8 @@ def test_s3_with_a_cycle_is_only_partial() -> None:
     example = EXAMPLES["S3-cycle-counterexample"]
     relation = Relation("r", tuple(example["schema"]))
     here = World({"r": rows(example["rows"])}, bucket=example["bucket"])
-    inner = Slicing(relation, tuple(map(tuple, example["V2"])))
-    plan = Slicing(inner, tuple(map(tuple, example["V1"])))
+    inner = SlicingNode(relation, tuple(map(tuple, example["V2"])))
+    plan = SlicingNode(inner, tuple(map(tuple, example["V1"])))
     (rewrite,) = RULES["S3"].apply(plan, LR, MeasuredFacts(here))
     assert isinstance(rewrite.kind, PartialSlicing)
     assert rewrite.plan is not None
@@ -128,7 +130,7 @@ def test_s4_and_s5_are_refused_for_a_projection_that_drops_duplicates() -> None:
     early = onto(cut(ABC, "A", "B", "C"), "AB", distinct=True)
     assert not RULES["S4"].apply(late, LR, NOTHING)
     assert not RULES["S5"].apply(early, RL, NOTHING)
-    assert compare(late, early).verdict is Verdict.DIFFERENT
+    assert compare(late, early).verdict is EquivalenceVerdict.DIFFERENT
 
 
 def test_s6_figure_29() -> None:
@@ -196,7 +198,7 @@ def test_s9_with_the_published_vertical_parts() -> None:
     example = EXAMPLES["G17-fig20"]
     here = world(3, r1=rows(example["r1"]["rows"]), r2=rows(example["r2"]["rows"]))
     (rewrite,) = RULES["S9"].apply(APART, LR, MeasuredFacts(here))
-    sliced = Join(Slicing(LEFT, (("ID",), ("A",))), Slicing(RIGHT, (("ID",), ("B",))))
+    sliced = Join(SlicingNode(LEFT, (("ID",), ("A",))), SlicingNode(RIGHT, (("ID",), ("B",))))
     assert rewrite.plan == Projection(sliced, ("A", "B"))
     assert rewrite.kind == EQUAL
     late, early = evaluate(APART, here), evaluate(rewrite.plan, here)
@@ -226,7 +228,7 @@ def test_s9_is_refused_if_the_key_is_grouped_with_data_or_a_set_spans_both_parts
     both = [("r1", "r2", frozenset({"ID"})), ("r2", "r1", frozenset({"ID"}))]
     facts = DeclaredFacts(keys=keys, inclusions=both, orders=[(frozenset({"r1", "r2"}), frozenset({"ID"}))])
     assert RULES["S9"].apply(APART, LR, facts)[0].kind == EQUAL
-    grouped = Join(Slicing(LEFT, (("A", "ID"),)), Slicing(RIGHT, (("B", "ID"),)))
+    grouped = Join(SlicingNode(LEFT, (("A", "ID"),)), SlicingNode(RIGHT, (("B", "ID"),)))
     (refused,) = RULES["S9"].considered(onto(grouped, "AB"), RL, facts)
     assert "the key is a correlation set of its own in both parts" in refused.refused
     (spanning,) = RULES["S9"].considered(cut(onto(Join(LEFT, RIGHT), "AB"), "AB"), LR, facts)
@@ -258,7 +260,7 @@ def test_s10_and_s11_break_even_the_number_of_rows(
 def test_s2_and_s3_hold_their_kinds_with_and_without_stable_buckets() -> None:
     plans = [cut(cut(ABC, "AB", "C"), "A", "BC"), cut(cut(ABCD, "AC", "BD"), "AB", "CD")]
     for plan, stable in itertools.product(plans, (True, False)):
-        space = Space.of(plan, worlds=600, stable_buckets=stable)
+        space = WorldSpace.of(plan, worlds=600, stable_buckets=stable)
         for here in space.worlds(plan):
             if min(map(len, here.relations.values())) >= 2:
                 (rewrite,) = RULES["S3"].apply(plan, LR, MeasuredFacts(here))

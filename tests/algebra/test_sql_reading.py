@@ -17,7 +17,7 @@ from tarnkappe.algebra.noise import Dynamic, Static
 from tarnkappe.algebra.sql.dialect import parse_query
 from tarnkappe.algebra.sql.expressions import read_predicate
 from tarnkappe.algebra.sql.printing import plan_sql
-from tarnkappe.algebra.sql.query import Query, read_sql, read_tree
+from tarnkappe.algebra.sql.query import ParsedQuery, read_sql, read_tree
 from tarnkappe.algebra.tree import plan_tree
 from tarnkappe.errors import QueryError
 from tests.conftest import FIXTURES
@@ -26,7 +26,7 @@ SPENDER = ("plz", "alter", "blutgruppe")
 TABLES = {"spender": SPENDER, "archiv": SPENDER, "ort": ("plz", "stadt")}
 
 
-def read(text: str) -> Query:
+def read(text: str) -> ParsedQuery:
     return read_sql(text, TABLES)
 
 

@@ -13,7 +13,7 @@ from tarnkappe.algebra.lowering import connect
 from tarnkappe.algebra.noise import Static
 from tarnkappe.algebra.proof import check_rule
 from tarnkappe.algebra.rules import RULES
-from tarnkappe.algebra.session import Result, Session
+from tarnkappe.algebra.session import QueryResult, QuerySession
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.report.answer_text import answer_lines
@@ -27,12 +27,12 @@ DATA = {"donors": DONORS, "others": OTHERS}
 NOISE = {"age": Static({"31": Fraction(1, 2), "52": Fraction(1, 2)})}
 
 
-def answered(query: str, data: dict[str, pa.Table] | None = None, **options: Any) -> Result:
+def answered(query: str, data: dict[str, pa.Table] | None = None, **options: Any) -> QueryResult:
     with connect(data or DATA) as backend:
-        return Session(backend, Catalog(backend.relations, {"age": AGES}, NOISE), **options).sql(query)
+        return QuerySession(backend, Catalog(backend.relations, {"age": AGES}, NOISE), **options).sql(query)
 
 
-def kinds(result: Result) -> list[str]:
+def kinds(result: QueryResult) -> list[str]:
     return [warning.kind for warning in result.explanation.warnings]
 
 
@@ -115,7 +115,7 @@ def test_what_does_not_follow_from_the_plan_is_said_not_to_be_known() -> None:
 def test_warnings_are_right_about_classes(query: str, expected: list[str]) -> None:
     hierarchies = {"age": AGES, "plz": Hierarchy.from_rows([["a", "*"], ["b", "*"]])}
     with connect(DATA) as backend:
-        result = Session(backend, Catalog(backend.relations, hierarchies)).sql(query)
+        result = QuerySession(backend, Catalog(backend.relations, hierarchies)).sql(query)
     assert kinds(result) == expected
 
 
@@ -135,7 +135,7 @@ def test_a_relaxed_plan_that_would_pair_people_is_not_taken() -> None:
     persons = pa.table({"age": [31, 34, 52, 57], "pid": [1, 2, 3, 4]})
     with connect({"donors": persons}) as backend:
         catalog = Catalog(backend.relations, {"age": AGES}, persons={"donors": "pid"})
-        result = Session(backend, catalog, mode="explicit", rules=["G15.rl"]).sql(query)
+        result = QuerySession(backend, catalog, mode="explicit", rules=["G15.rl"]).sql(query)
     assert not result.explanation.rewriting.steps
     assert result.verified[0].people
     with pytest.raises(ParameterError):

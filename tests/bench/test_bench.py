@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tarnkappe.lattice import Auto
+from tarnkappe.lattice import AutoSearch
 from tarnkappe_bench import NAMES, bench, exchange, lattice, recoding, risk, scale
 from tarnkappe_bench.adult import read_adult, read_reference
 from tarnkappe_bench.chart import draw_curves
@@ -38,7 +38,7 @@ def test_some_optima_of_the_reference_are_found(adult: Path) -> None:
     data, references = read_adult(adult), read_reference(adult)
     for reference in references[::12]:
         problem = data.problem(reference.models, reference.loss, reference.limit)
-        found = Auto().run(problem).best
+        found = AutoSearch().run(problem).best
         assert found is not None
         assert found.loss == pytest.approx(reference.score, rel=1e-8), reference
 
@@ -48,7 +48,7 @@ def test_all_optima_of_the_reference_are_found(adult: Path) -> None:
     """Every configuration, by the search that users get."""
     data = read_adult(adult)
     for reference in read_reference(adult):
-        solution = Auto().run(data.problem(reference.models, reference.loss, reference.limit))
+        solution = AutoSearch().run(data.problem(reference.models, reference.loss, reference.limit))
         assert solution.optimal
         assert solution.best is not None
         assert solution.best.loss == pytest.approx(reference.score, rel=1e-8, abs=1e-9), reference

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ProtocolError
 from tarnkappe.federation.ciphers import PrivateKey
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe_bench.federation_two_party import anonymize_between_two, intersection_sizes
 from tests.federation.federations import EXAMPLE, RULES, SMALL_KEY, example, random_whole
 
@@ -45,7 +45,7 @@ def test_encrypted_intersections_equal_plain_ones(people: list[tuple[int, int]])
 
 
 def example_parts() -> tuple[list[pa.Table], dict[str, Hierarchy]]:
-    tables = example(Protocol.STAR, Distribution.VERTICAL).tables
+    tables = example(Protocol.STAR, Partitioning.VERTICAL).tables
     second = tables["P2"].join(tables["P3"], "tid").combine_chunks()
     rules = {}
     for name, table in (("zip", tables["P1"]), ("age", tables["P2"]), ("sex", tables["P3"])):

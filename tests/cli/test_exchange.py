@@ -35,10 +35,10 @@ def test_from_a_request_to_a_decision_at_the_desk(trial: Path, capsys: pytest.Ca
     assert made["state"] == "queued"  # nobody is there
     assert tarn(capsys, "withdraw", "study-7", *a)["state"] == "withdrawn"
     stew = ["--key", str(trial / "keys" / "Stew.key")]
-    from tarnkappe.exchange.site import Site
+    from tarnkappe.exchange.site import ExchangeSite
 
-    [sent] = [each.request for each in Site.load(trial / "A.toml").outbox().all()]
-    Site.load(trial / "B.toml").desk().receive(sent)
+    [sent] = [each.request for each in ExchangeSite.load(trial / "A.toml").outbox().all()]
+    ExchangeSite.load(trial / "B.toml").desk().receive(sent)
     assert [each["state"] for each in tarn(capsys, "review", *b)["requests"]] == ["received"]
     assert tarn(capsys, "review", "study-7", *b, "--check-as", "Stew", *stew)["k"] >= 5
     [wrong] = tarn(capsys, "review", "study-7", *b, "--check-as", "Stew", code=2)["error"]
@@ -54,7 +54,7 @@ def test_from_a_request_to_a_decision_at_the_desk(trial: Path, capsys: pytest.Ca
 def test_several_values_of_one_attribute_can_be_selected(
     trial: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tarnkappe.exchange.site import Site
+    from tarnkappe.exchange.site import ExchangeSite
 
     ask = [
         "--site",
@@ -70,7 +70,9 @@ def test_several_values_of_one_attribute_can_be_selected(
     ]
     two = ["--select", "medication=ibuprofen", "--select", "medication=metformin"]
     made = tarn(capsys, "request", *ask, *two)["request"]
-    [sent] = [e.request for e in Site.load(trial / "A.toml").outbox().all() if e.request.digest == made]
+    [sent] = [
+        e.request for e in ExchangeSite.load(trial / "A.toml").outbox().all() if e.request.digest == made
+    ]
     assert sent.anchor.values == ("ibuprofen", "metformin")
     for select, error in (("diagnosis=flu", "several attributes"), ("medication=ibuprofen", "twice")):
         [said] = tarn(capsys, "request", *ask, *two, "--select", select, code=2)["error"]

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tarnkappe.cli import main
-from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.gate import Block, HistoryEntry
 from tarnkappe.gate.history_store import HistoryStore
 from tarnkappe.state import Store
 from tests.cli.spoken import lines_of
@@ -233,7 +233,7 @@ def test_a_proof_that_lacks_something_says_so_and_ends_with_1(
     monkeypatch.chdir(folder)
     store = HistoryStore(Store.open(folder / "tarnkappe.state"))
     block = Block(("x",), ("flu", "cold", "gout"))
-    store.add("everyone", "illness", 1, Entry((("x", "flu"),), (block,)))
+    store.add("everyone", "illness", 1, HistoryEntry((("x", "flu"),), (block,)))
     code, told, _ = ends(capsys, "audit", "--policy", "gate.toml")
     assert code == 1
     assert "changes and occurrence unknown" in " ".join(told.split())

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.engines.engine import DIGITS
-from tarnkappe.engines.statements import LevelTable, Plan, in_words, left, releasing
+from tarnkappe.engines.statements import LevelTable, ReleasePlan, in_words, left, releasing
 from tests.engines.places import Place, everywhere
 
 ROWS = pa.table(
@@ -36,9 +36,9 @@ def level_tables() -> tuple[LevelTable, ...]:
     )
 
 
-def plan(kept: list[tuple[int, int]], **settings: object) -> Plan:
+def plan(kept: list[tuple[int, int]], **settings: object) -> ReleasePlan:
     codes = tuple(np.array(column, np.int32) for column in zip(*kept, strict=True))
-    return Plan(("alter", 'se"l`ect', "illness %"), level_tables(), codes, **settings)  # type: ignore[arg-type]
+    return ReleasePlan(("alter", 'se"l`ect', "illness %"), level_tables(), codes, **settings)  # type: ignore[arg-type]
 
 
 EVERYTHING = [(age, town) for age in range(4) for town in range(4)]
@@ -49,7 +49,7 @@ def expected(dropped: int | None = None) -> list[tuple[object, ...]]:
     return [row for place, row in enumerate(rows) if place != dropped]
 
 
-def released(place: Place, chosen: Plan, table: pa.Table = ROWS) -> list[tuple[object, ...]]:
+def released(place: Place, chosen: ReleasePlan, table: pa.Table = ROWS) -> list[tuple[object, ...]]:
     place.put(table)
     with place.open() as engine, engine.release(chosen) as written:
         assert written.columns == chosen.columns
@@ -139,7 +139,7 @@ def test_many_columns_and_classes_are_joined_row_by_row(anywhere: Place) -> None
     anywhere.put(table)
     with (
         anywhere.open() as engine,
-        engine.release(Plan(tuple(names), levels, tuple(classes))) as written,
+        engine.release(ReleasePlan(tuple(names), levels, tuple(classes))) as written,
     ):
         assert written.group(names).num_rows == kept
         assert len(written.group(names).counts) == classes.shape[1]

@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.peer import ExchangeService, Outbox
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import Caller
@@ -51,8 +51,8 @@ def _watched(method: Callable[..., Any], passed: Callable[[], None]) -> Callable
     return watched
 
 
-def desk_of(place: Path) -> Desk:
-    return Desk(Store.open(place), OWN, surroundings(network=NETWORK), STAFF)
+def desk_of(place: Path) -> RequestWorkflow:
+    return RequestWorkflow(Store.open(place), OWN, surroundings(network=NETWORK), STAFF)
 
 
 def outbox_of(place: Path, credentials: Credentials, port: int) -> Outbox:

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from tarnkappe.exchange import (
     Anchor,
-    Catalogue,
+    AttributeCatalogue,
+    DataRequest,
     Institution,
-    Member,
     Network,
-    Policy,
+    NetworkMember,
     Purpose,
-    Request,
+    SitePolicy,
     Surroundings,
     Wanted,
 )
@@ -57,14 +57,14 @@ def surroundings(
     said = {**FIXTURE["policy"], **(policy or {})}
     around = {
         "institution": Institution("B", with_others(patients() if table is None else table), "id"),
-        "catalogue": Catalogue.from_dict(FIXTURE["catalogue"]),
-        "policy": Policy.from_dict(said),
-        "network": Network([Member("A", frozenset(Purpose), bound_to_secrecy=True)]),
+        "catalogue": AttributeCatalogue.from_dict(FIXTURE["catalogue"]),
+        "policy": SitePolicy.from_dict(said),
+        "network": Network([NetworkMember("A", frozenset(Purpose), bound_to_secrecy=True)]),
     }
     return Surroundings(**{**around, **other})
 
 
-def request(*names: str, **changes: Any) -> Request:
+def request(*names: str, **changes: Any) -> DataRequest:
     values: dict[str, Any] = {
         "id": "r1",
         "requester": "Dr. Ask",
@@ -74,7 +74,7 @@ def request(*names: str, **changes: Any) -> Request:
         "anchor": Anchor("medication", ("X",)),
         "wanted": tuple(Wanted(name) for name in names or ASKED),
     }
-    return Request(**{**values, **changes})
+    return DataRequest(**{**values, **changes})
 
 
 def free_port() -> int:

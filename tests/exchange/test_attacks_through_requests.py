@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from tarnkappe.exchange import Anchor, Verdict
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange import Anchor, CheckVerdict
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.findings import Action
 from tests.exchange.scenes import FIXTURE, patients, request
 from tests.exchange.test_desk import accepted, desk
@@ -24,13 +24,13 @@ def ward(**changes: dict) -> list[list]:
     return patients(rows, **changes)
 
 
-def ask(at: Desk, *names: str, **changes):
+def ask(at: RequestWorkflow, *names: str, **changes):
     sent = request(*names, **changes)
     at.receive(sent)
     return at.check(sent.digest, "Stew")
 
 
-def leave(at: Desk, *names: str, **changes) -> None:
+def leave(at: RequestWorkflow, *names: str, **changes) -> None:
     digest = accepted(at, request(*names, **changes))
     at.answer(digest, changes.get("institution", "A"))
 
@@ -43,7 +43,7 @@ def test_the_insider_who_asks_for_his_neighbour_under_a_pretext_gets_nothing() -
     """E2: few take the medicament; the neighbour is one of them."""
     at = desk(table=patients(FIXTURE["rows"][:4]))
     found = ask(at, "diagnosis")
-    assert (found.verdict, found.steps[-1].name) == (Verdict.REFUSE, "S3")
+    assert (found.verdict, found.steps[-1].name) == (CheckVerdict.REFUSE, "S3")
     for attribute, value in (
         ("age", "41"),
         ("occupation", "Schweisser"),
@@ -67,28 +67,28 @@ def test_one_who_splits_his_question_into_many_gets_no_more_than_one_answer() ->
     at = desk(table=ward(), **LIMITS)
     leave(at, "age", "sex", "diagnosis")
     found = ask(at, "weight", "sex", "diagnosis", id="r2")
-    assert (found.verdict, found.steps[-1].name) == (Verdict.REFUSE, "S9a")
+    assert (found.verdict, found.steps[-1].name) == (CheckVerdict.REFUSE, "S9a")
     assert "split question" in codes(found)
 
 
 @pytest.mark.parametrize("institution", ["A", "C"])
 def test_several_who_compare_their_packages_get_no_more_than_one(institution: str) -> None:
-    from tarnkappe.exchange import Member, Network, Purpose
+    from tarnkappe.exchange import Network, NetworkMember, Purpose
 
     at = desk(table=ward(), **LIMITS)
-    members = [Member(name, frozenset(Purpose), bound_to_secrecy=True) for name in "AC"]
+    members = [NetworkMember(name, frozenset(Purpose), bound_to_secrecy=True) for name in "AC"]
     at.around = dataclasses.replace(at.around, network=Network(members))
     leave(at, "age", "sex", "diagnosis")
     found = ask(at, "weight", "sex", "diagnosis", id="r2", requester="Dr. Other", institution=institution)
-    assert (found.verdict, found.steps[-1].name) == (Verdict.REFUSE, "S9a")
+    assert (found.verdict, found.steps[-1].name) == (CheckVerdict.REFUSE, "S9a")
     assert "several requesters" in codes(found)
 
 
 def test_a_policy_may_trust_institutions_not_to_compare_but_never_one_institution_with_itself() -> None:
-    from tarnkappe.exchange import Member, Network, Purpose
+    from tarnkappe.exchange import Network, NetworkMember, Purpose
 
     trusting = {"thresholds": {**LIMITS["thresholds"], "together": "recipient"}}
-    members = [Member(name, frozenset(Purpose), bound_to_secrecy=True) for name in "AC"]
+    members = [NetworkMember(name, frozenset(Purpose), bound_to_secrecy=True) for name in "AC"]
     at = desk(table=ward(), **trusting)
     at.around = dataclasses.replace(at.around, network=Network(members))
     leave(at, "age", "sex", "diagnosis")
@@ -104,7 +104,7 @@ def test_two_selections_that_differ_by_few_people_do_not_give_these_away() -> No
     at = desk(table=ward(**some), **LIMITS)
     leave(at, "sex", "diagnosis", anchor=Anchor("medication", ("X", "Y")))
     found = ask(at, "sex", "diagnosis", id="r2")
-    assert (found.verdict, found.steps[-1].name) == (Verdict.REFUSE, "S9a")
+    assert (found.verdict, found.steps[-1].name) == (CheckVerdict.REFUSE, "S9a")
     assert "differing selections" in codes(found)
 
 
@@ -131,7 +131,7 @@ def test_the_same_question_again_is_no_attack() -> None:
 def test_small_base_sets_are_refused_with_the_same_answer_whatever_their_size(number: int) -> None:
     at = desk(table=patients(FIXTURE["rows"][: number or 1], P01={"medication": "X" if number else "Y"}))
     found = ask(at)
-    assert (found.verdict, found.steps[-1].name) == (Verdict.REFUSE, "S3")
+    assert (found.verdict, found.steps[-1].name) == (CheckVerdict.REFUSE, "S3")
     from tests.exchange.test_desk import decide
 
     decide(at, request().digest, "Ann", accepts=False)

@@ -17,14 +17,14 @@ import pytest
 
 from tarnkappe.cli import main
 from tarnkappe.errors import JobError, TarnkappeError, VerificationError
-from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange import Anchor, DataRequest, Purpose, Wanted
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.exchange.example import make
-from tarnkappe.exchange.site import Site
-from tarnkappe.exchange.staff import Duty, Person, Staff
+from tarnkappe.exchange.site import ExchangeSite
+from tarnkappe.exchange.staff import Duty, Staff, StaffMember
 
 
-def asked(number: str = "r1", **changes: Any) -> Request:
+def asked(number: str = "r1", **changes: Any) -> DataRequest:
     values: dict[str, Any] = {
         "id": number,
         "requester": "Dr. Ask",
@@ -34,7 +34,7 @@ def asked(number: str = "r1", **changes: Any) -> Request:
         "anchor": Anchor("medication", ("ibuprofen",)),
         "wanted": (Wanted("sex"), Wanted("diagnosis")),
     }
-    return Request(**{**values, **changes})
+    return DataRequest(**{**values, **changes})
 
 
 class House:
@@ -44,8 +44,8 @@ class House:
         self.folder, self.database = folder, folder / "B.db"
 
     @property
-    def desk(self) -> Desk:
-        return Site.load(self.folder / "B.toml").desk()
+    def desk(self) -> RequestWorkflow:
+        return ExchangeSite.load(self.folder / "B.toml").desk()
 
     def decide(self, digest: str, person: str) -> int:
         """Somebody decides with the command; its exit code."""
@@ -161,9 +161,9 @@ def test_a_decision_without_a_signature_does_not_count(at: Any) -> None:
 
 
 def test_a_state_that_was_set_in_the_database_is_not_believed(at: Any) -> None:
-    for state in State:
+    for state in RequestState:
         house = at("half agreed")
-        if state is not State.HALF_AGREED:
+        if state is not RequestState.HALF_AGREED:
             house.write(f"UPDATE exchange_requests SET state = '{state}'")
             require_nothing_leaves(house)
         shutil.rmtree(house.folder)
@@ -184,14 +184,14 @@ def test_who_has_left_the_staff_before_a_package_leaves_has_not_agreed(at: Any) 
 
 def test_one_key_under_two_names_is_no_staff() -> None:
     one, other = "d04ab232742bb4ab3a1368bd4615e4e6d0224ab71a016baf8520a332c9778737", "0" * 64
-    ann = Person("Ann", frozenset({Duty.PHYSICIAN}), one)
+    ann = StaffMember("Ann", frozenset({Duty.PHYSICIAN}), one)
     for person in (
-        Person("Cleo", frozenset({Duty.SECOND_REVIEWER}), one),
-        Person("Cleo", frozenset({Duty.SECOND_REVIEWER}), one.upper()),
-        Person("Cleo", frozenset({Duty.SECOND_REVIEWER}), other),
-        Person("Cleo", frozenset({Duty.SECOND_REVIEWER}), ""),
-        Person("ANN", frozenset({Duty.SECOND_REVIEWER}), one.replace("d", "e")),
-        Person("\uff21nn", frozenset({Duty.SECOND_REVIEWER}), one.replace("d", "e")),
+        StaffMember("Cleo", frozenset({Duty.SECOND_REVIEWER}), one),
+        StaffMember("Cleo", frozenset({Duty.SECOND_REVIEWER}), one.upper()),
+        StaffMember("Cleo", frozenset({Duty.SECOND_REVIEWER}), other),
+        StaffMember("Cleo", frozenset({Duty.SECOND_REVIEWER}), ""),
+        StaffMember("ANN", frozenset({Duty.SECOND_REVIEWER}), one.replace("d", "e")),
+        StaffMember("\uff21nn", frozenset({Duty.SECOND_REVIEWER}), one.replace("d", "e")),
     ):
         with pytest.raises(JobError):
             Staff([ann, person])
@@ -220,7 +220,7 @@ def test_what_honest_people_do_is_not_hindered(at: Any) -> None:
     answer = house.desk.answer(DIGEST, "A")
     assert answer.package is not None
     assert "sex" in pa.ipc.open_file(answer.package).schema.names
-    assert house.desk.confirm(DIGEST, "A") is State.DELIVERED
+    assert house.desk.confirm(DIGEST, "A") is RequestState.DELIVERED
     assert house.audit() == 0
 
 
@@ -285,4 +285,4 @@ def test_a_request_that_cannot_be_read_does_not_stop_the_others(at: Any) -> None
         )
     assert len(house.desk.requests()) == 2
     house.desk.check(DIGEST, "Stew")
-    assert house.desk.state(DIGEST) is State.CHECKED
+    assert house.desk.state(DIGEST) is RequestState.CHECKED

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.state import Store
 from tests.exchange.scenes import request
 from tests.exchange.test_desk import decide, desk
@@ -23,7 +23,7 @@ class PowerFailure(BaseException):
 
 
 @contextmanager
-def power_failing(at: Desk, statement: int) -> Iterator[None]:
+def power_failing(at: RequestWorkflow, statement: int) -> Iterator[None]:
     """The power fails before one of the statements that the store runs."""
     seen = [0]
 
@@ -40,7 +40,10 @@ def power_failing(at: Desk, statement: int) -> Iterator[None]:
 
 
 def every_crash(
-    prepared: Path, tmp_path: Path, act: Callable[[Desk], object], verify: Callable[[Desk], None]
+    prepared: Path,
+    tmp_path: Path,
+    act: Callable[[RequestWorkflow], object],
+    verify: Callable[[RequestWorkflow], None],
 ) -> int:
     """Crash at every statement of an action, do it again after a restart, and verify; how often."""
     for statement in itertools.count(1):
@@ -77,8 +80,8 @@ def half_agreed(tmp_path: Path) -> Path:
 def test_the_last_decision_releases_once_or_not_at_all(half_agreed: Path, tmp_path: Path) -> None:
     digest = request().digest
 
-    def verify(at: Desk) -> None:
-        assert at.state(digest) is State.ACCEPTED
+    def verify(at: RequestWorkflow) -> None:
+        assert at.state(digest) is RequestState.ACCEPTED
         assert len(at.register.disclosures("P01")) == 1
         decided = [entry for entry in at.log.entries() if entry.event == "decided"]
         assert [entry.details["by"] for entry in decided] == ["Ann", "Cleo"]
@@ -99,17 +102,17 @@ def test_a_confirmation_and_a_withdrawal_are_whole(half_agreed: Path, tmp_path: 
     at.answer(digest, "A")
     at.store.close()
 
-    def confirmed(after: Desk) -> None:
-        assert after.state(digest) is State.DELIVERED
+    def confirmed(after: RequestWorkflow) -> None:
+        assert after.state(digest) is RequestState.DELIVERED
         assert [entry.event for entry in after.log.entries()].count("answer delivered") == 1
 
-    def withdrawn(after: Desk) -> None:
-        assert after.state(digest) is State.RECEIVED
+    def withdrawn(after: RequestWorkflow) -> None:
+        assert after.state(digest) is RequestState.RECEIVED
         assert after.register.disclosures("P02") == []
         assert [entry.event for entry in after.log.entries()].count("a patient withdrew") == 1
 
-    def sent(after: Desk) -> None:
-        assert after.state(digest) is State.SENT
+    def sent(after: RequestWorkflow) -> None:
+        assert after.state(digest) is RequestState.SENT
         told = [entry.details["again"] for entry in after.log.entries() if entry.event == "answer sent"]
         assert told[0] is False
         assert after.withdraw_patient("P01") == []

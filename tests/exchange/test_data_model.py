@@ -13,11 +13,11 @@ from tarnkappe.errors import JobError, ParameterError, TarnkappeError
 from tarnkappe.exchange import (
     Anchor,
     Attribute,
-    Catalogue,
+    AttributeCatalogue,
+    DataRequest,
     Network,
-    Policy,
     Purpose,
-    Request,
+    SitePolicy,
     Thresholds,
     Wanted,
 )
@@ -46,7 +46,7 @@ role = "insensitive"
 
 def test_a_catalogue_has_the_four_classes(tmp_path: Path) -> None:
     (tmp_path / "catalogue.toml").write_text(CATALOGUE)
-    catalogue = Catalogue.load(tmp_path / "catalogue.toml")
+    catalogue = AttributeCatalogue.load(tmp_path / "catalogue.toml")
     assert {each.name: each.role for each in catalogue} == {
         "insurance": Role.IDENTIFIER,
         "age": Role.QUASI_IDENTIFIER,
@@ -58,7 +58,7 @@ def test_a_catalogue_has_the_four_classes(tmp_path: Path) -> None:
 
 
 def test_classes_can_be_overridden_for_one_request_but_an_identifier_stays_one() -> None:
-    catalogue = Catalogue.from_dict(FIXTURE["catalogue"])
+    catalogue = AttributeCatalogue.from_dict(FIXTURE["catalogue"])
     changed = catalogue.override({"origin": Role.SENSITIVE})
     assert changed["origin"].role is Role.SENSITIVE
     assert catalogue["origin"].role is Role.QUASI_IDENTIFIER
@@ -82,21 +82,21 @@ def test_classes_can_be_overridden_for_one_request_but_an_identifier_stays_one()
 )
 def test_a_wrong_catalogue_is_refused(section: dict, error: str) -> None:
     with pytest.raises(TarnkappeError, match=error):
-        Catalogue.from_dict({"attributes": {"x": section}})
+        AttributeCatalogue.from_dict({"attributes": {"x": section}})
 
 
 def test_a_catalogue_knows_no_attribute_twice() -> None:
     with pytest.raises(ParameterError, match="twice"):
-        Catalogue([Attribute("a", Role.SENSITIVE), Attribute("a", Role.SENSITIVE)])
+        AttributeCatalogue([Attribute("a", Role.SENSITIVE), Attribute("a", Role.SENSITIVE)])
 
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=8)
 
 
 @st.composite
-def requests(draw: st.DrawFn) -> Request:
+def requests(draw: st.DrawFn) -> DataRequest:
     names = draw(st.lists(texts, min_size=1, max_size=5, unique=True))
-    return Request(
+    return DataRequest(
         draw(texts),
         draw(texts),
         draw(texts),
@@ -112,16 +112,16 @@ def requests(draw: st.DrawFn) -> Request:
 
 @given(requests())
 @settings(max_examples=40)
-def test_a_request_survives_being_sent(sent: Request) -> None:
-    received = Request.from_dict(sent.to_dict())
+def test_a_request_survives_being_sent(sent: DataRequest) -> None:
+    received = DataRequest.from_dict(sent.to_dict())
     assert received == sent
     assert received.digest == sent.digest
 
 
 @given(requests(), requests())
 @settings(max_examples=30)
-def test_any_change_of_a_request_changes_its_digest(one: Request, other: Request) -> None:
-    for field in dataclasses.fields(Request):
+def test_any_change_of_a_request_changes_its_digest(one: DataRequest, other: DataRequest) -> None:
+    for field in dataclasses.fields(DataRequest):
         value = getattr(other, field.name)
         changed = dataclasses.replace(one, **{field.name: value})
         same = value == getattr(one, field.name) or field.name == "received"
@@ -147,14 +147,14 @@ def test_any_change_of_a_request_changes_its_digest(one: Request, other: Request
 )
 def test_what_is_no_request_is_refused(broken: dict) -> None:
     with pytest.raises(ParameterError):
-        Request.from_dict({**request().to_dict(), **broken})
+        DataRequest.from_dict({**request().to_dict(), **broken})
 
 
 def test_a_missing_part_of_a_request_is_named() -> None:
     sent = request().to_dict()
     del sent["anchor"]
     with pytest.raises(ParameterError, match="anchor"):
-        Request.from_dict(sent)
+        DataRequest.from_dict(sent)
 
 
 POLICY = """
@@ -179,7 +179,7 @@ lawfully_collected = true
 
 def test_a_policy_has_thresholds_by_purpose(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY)
-    policy = Policy.load(tmp_path / "policy.toml")
+    policy = SitePolicy.load(tmp_path / "policy.toml")
     teaching, research = (policy.thresholds_for(p) for p in (Purpose.TEACHING, Purpose.RESEARCH))
     assert (teaching.k, teaching.l, teaching.base) == (10, 3, 60)  # twice the base, as nothing else is said
     assert research.k == 3
@@ -212,7 +212,7 @@ def test_a_policy_has_thresholds_by_purpose(tmp_path: Path) -> None:
 )
 def test_a_wrong_policy_is_refused(content: dict) -> None:
     with pytest.raises((JobError, ParameterError)):
-        Policy.from_dict(content)
+        SitePolicy.from_dict(content)
 
 
 def test_what_is_rare_here_is_what_fewer_than_k_have_unless_the_policy_says_otherwise() -> None:

@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.exchange import Anchor, Institution, Statistics, Verdict, check
-from tarnkappe.exchange.statistics import EVERYBODY, QUERIES, Asked, Fact, ask, import_file
+from tarnkappe.exchange import Anchor, CheckVerdict, Institution, Statistics, check
+from tarnkappe.exchange.statistics import EVERYBODY, QUERIES, Asked, PopulationFigure, ask, import_file
 from tarnkappe.exchange.statistics.example import MEDICATIONS, facts, joint
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.state import AuditLog, Store
@@ -57,7 +57,7 @@ def ward(request: pytest.FixtureRequest, tmp_path: Path):
 
 def test_a_request_is_checked_on_any_sql_source(ward: Institution) -> None:
     found = check(request(), surroundings(institution=ward))
-    assert found.verdict is Verdict.RELEASE_WITH_CHANGES
+    assert found.verdict is CheckVerdict.RELEASE_WITH_CHANGES
     assert found.metrics["discernibility"] == 49
     assert found.package.release.num_rows == 12
     assert ward.count(Anchor("medication", ("Y",))) == 0
@@ -82,7 +82,7 @@ def test_what_a_database_gives_is_released_as_it_is_where_nothing_is_conspicuous
         connection.executemany("INSERT INTO ward VALUES (?, ?, ?, ?)", rows)
     ward = Institution("B", f"sqlite:///{tmp_path / 'ward.db'}", "id", table="ward")
     found = check(request("sex", "diagnosis"), surroundings(institution=ward))
-    assert found.verdict is Verdict.RELEASE
+    assert found.verdict is CheckVerdict.RELEASE
 
 
 def test_the_database_is_only_read(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_somebody_with_two_rows_is_refused() -> None:
     with pytest.raises(InputError, match="one row"):
         Institution("B", twice, "id").select(Anchor("medication", ("X",)), ["age"])
     found = check(request(), surroundings(twice))
-    assert found.verdict is Verdict.REFUSE
+    assert found.verdict is CheckVerdict.REFUSE
 
 
 def test_a_file_is_no_database() -> None:
@@ -167,7 +167,9 @@ def test_later_figures_take_the_place_of_earlier_ones_and_future_ones_do_not_hol
     statistics = Statistics(Store.in_memory())
     for year, share in ((2020, 0.1), (2024, 0.2), (2030, 0.3)):
         statistics.add(
-            [Fact(EVERYBODY, {"sex": "M"}, share, 1000, "s", date(year, 1, 1))], str(year), "0" * 64
+            [PopulationFigure(EVERYBODY, {"sex": "M"}, share, 1000, "s", date(year, 1, 1))],
+            str(year),
+            "0" * 64,
         )
     found = {
         year: statistics.distribution(EVERYBODY, ("sex",), date(year, 6, 1)).shares

@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, VerificationError
-from tarnkappe.exchange import Purpose, Verdict, Wanted
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange import CheckVerdict, Purpose, Wanted
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.packages import digest_of, opened
 from tarnkappe.exchange.desk.tables import REQUESTS
-from tarnkappe.exchange.staff import Duty, Person, Staff
+from tarnkappe.exchange.staff import Duty, Staff, StaffMember
 from tarnkappe.state import Key, Signer, Statement, Store, require_signature
 from tests.exchange.scenes import FIXTURE, patients, request, surroundings
 
@@ -31,20 +31,20 @@ DUTIES = {
     "Stew": {Duty.STEWARD},
     "Aud": {Duty.AUDITOR},
 }
-STAFF = Staff([Person(name, frozenset(DUTIES[name]), Signer(key).public) for name, key in KEYS.items()])
+STAFF = Staff([StaffMember(name, frozenset(DUTIES[name]), Signer(key).public) for name, key in KEYS.items()])
 OWN = Key(bytes(32))
 
 
-def desk(store: Store | None = None, table: pa.Table | None = None, **policy) -> Desk:
-    return Desk(store or Store.in_memory(), OWN, surroundings(table, policy), STAFF)
+def desk(store: Store | None = None, table: pa.Table | None = None, **policy) -> RequestWorkflow:
+    return RequestWorkflow(store or Store.in_memory(), OWN, surroundings(table, policy), STAFF)
 
 
-def decide(at: Desk, digest: str, person: str, accepts: bool = True, **changes) -> State:
+def decide(at: RequestWorkflow, digest: str, person: str, accepts: bool = True, **changes) -> RequestState:
     content = {**at.to_decide(digest, person, accepts=accepts, reason="It serves the patients."), **changes}
     return at.decide(content, Signer(KEYS[person]).sign(decision_statement(content)))
 
 
-def accepted(at: Desk, sent=None) -> str:
+def accepted(at: RequestWorkflow, sent=None) -> str:
     sent = sent or request()
     at.receive(sent)
     at.check(sent.digest, "Stew")
@@ -55,18 +55,18 @@ def accepted(at: Desk, sent=None) -> str:
 
 def test_a_package_leaves_after_two_decisions_signed_and_logged() -> None:
     at, sent = desk(), request()
-    assert at.receive(sent) is State.RECEIVED
-    assert at.check(sent.digest, "Stew").verdict is Verdict.RELEASE_WITH_CHANGES
-    assert decide(at, sent.digest, "Ann") is State.HALF_AGREED
+    assert at.receive(sent) is RequestState.RECEIVED
+    assert at.check(sent.digest, "Stew").verdict is CheckVerdict.RELEASE_WITH_CHANGES
+    assert decide(at, sent.digest, "Ann") is RequestState.HALF_AGREED
     with pytest.raises(AccessError, match="no answer yet"):
         at.answer(sent.digest, "A")
-    assert decide(at, sent.digest, "Cleo") is State.ACCEPTED
+    assert decide(at, sent.digest, "Cleo") is RequestState.ACCEPTED
     answer = at.answer(sent.digest, "A")
     require_signature(at.signer.public, Statement("answer", answer.content), answer.signature)
     assert answer.content["package"] == digest_of(answer.package)
     assert answer.content["request"] == sent.digest
     assert opened(answer.package).num_rows == 12
-    assert at.confirm(sent.digest, "A") is at.confirm(sent.digest, "A") is State.DELIVERED
+    assert at.confirm(sent.digest, "A") is at.confirm(sent.digest, "A") is RequestState.DELIVERED
     with pytest.raises(AccessError, match="not sent again"):
         at.answer(sent.digest, "A")
     events = [entry.event for entry in at.log.entries()]
@@ -114,17 +114,17 @@ def test_a_refusal_says_nothing_but_that_it_is_one() -> None:
 def test_what_was_refused_by_the_check_cannot_be_accepted() -> None:
     at, sent = desk(table=patients(FIXTURE["rows"][:4])), request()
     at.receive(sent)
-    assert at.check(sent.digest, "Stew").verdict is Verdict.REFUSE
+    assert at.check(sent.digest, "Stew").verdict is CheckVerdict.REFUSE
     with pytest.raises(AccessError, match="no verified package"):
         decide(at, sent.digest, "Ann")
-    assert decide(at, sent.digest, "Ann", accepts=False) is State.REJECTED
+    assert decide(at, sent.digest, "Ann", accepts=False) is RequestState.REJECTED
 
 
 def test_without_four_eyes_one_physician_is_enough() -> None:
     at, sent = desk(four_eyes=["teaching"]), request()
     at.receive(sent)
     at.check(sent.digest, "Stew")
-    assert decide(at, sent.digest, "Ann") is State.ACCEPTED
+    assert decide(at, sent.digest, "Ann") is RequestState.ACCEPTED
 
 
 @pytest.mark.parametrize("person", ["Stew", "Aud", "Nobody"])
@@ -135,7 +135,7 @@ def test_only_physicians_and_reviewers_decide(person: str) -> None:
     content = at.to_decide(sent.digest, person, accepts=True, reason="x")
     with pytest.raises(AccessError):
         at.decide(content, Signer(KEYS.get(person, OWN)).sign(decision_statement(content)))
-    assert at.state(sent.digest) is State.CHECKED
+    assert at.state(sent.digest) is RequestState.CHECKED
     with pytest.raises(AccessError, match="steward"):
         at.check(sent.digest, "Ann")
 
@@ -149,7 +149,7 @@ def test_four_eyes_are_those_of_two_people_and_a_physician_is_first() -> None:
     decide(at, sent.digest, "Bea")
     with pytest.raises(AccessError, match="two people"):
         decide(at, sent.digest, "Bea")
-    assert at.state(sent.digest) is State.HALF_AGREED
+    assert at.state(sent.digest) is RequestState.HALF_AGREED
 
 
 def test_nobody_decides_about_his_own_request() -> None:
@@ -179,7 +179,7 @@ def test_forged_changed_and_replayed_decisions_are_refused_and_logged() -> None:
     at.check(sent.digest, "Stew")
     with pytest.raises(AccessError, match="another check"):
         at.decide(content, signature)  # replayed after a new check
-    assert at.state(sent.digest) is State.CHECKED
+    assert at.state(sent.digest) is RequestState.CHECKED
     assert [entry.event for entry in at.log.entries()].count("refused") == len(attempts) + 1
 
 
@@ -194,7 +194,7 @@ def test_a_decision_needs_a_reason() -> None:
 def test_a_request_cannot_be_changed_after_it_was_sent() -> None:
     at, sent = desk(), request()
     at.receive(sent)
-    assert at.receive(sent) is State.RECEIVED  # sent again, taken once
+    assert at.receive(sent) is RequestState.RECEIVED  # sent again, taken once
     with pytest.raises(AccessError, match="changed after"):
         at.receive(dataclasses.replace(sent, wanted=(Wanted("name"),)))
     assert [entry.event for entry in at.log.entries()] == ["request received", "refused"]
@@ -218,7 +218,7 @@ def test_requests_expire_and_can_be_withdrawn() -> None:
     at.withdraw_request(gone.digest, "A")  # again, as after a broken connection
     assert at.expire(datetime.now(UTC) + timedelta(days=29)) == 0
     assert at.expire(datetime.now(UTC) + timedelta(days=31)) == 1
-    assert (at.state(late.digest), at.state(gone.digest)) == (State.EXPIRED, State.WITHDRAWN)
+    assert (at.state(late.digest), at.state(gone.digest)) == (RequestState.EXPIRED, RequestState.WITHDRAWN)
     with pytest.raises(AccessError, match="allows no check"):
         at.check(late.digest, "Stew")
 
@@ -245,7 +245,7 @@ def test_after_the_deadline_nothing_can_be_decided_even_if_nobody_looked(
     monkeypatch.setattr("tarnkappe.exchange.desk.desk.datetime", Later)
     with pytest.raises(AccessError, match="expired"):
         at.decide(content, Signer(KEYS["Cleo"]).sign(decision_statement(content)))
-    assert at.state(sent.digest) is State.EXPIRED
+    assert at.state(sent.digest) is RequestState.EXPIRED
 
 
 def test_what_is_closed_keeps_no_package_and_nobody_who_was_in_it() -> None:
@@ -302,7 +302,7 @@ def test_a_withdrawal_holds_back_a_package_that_has_not_left(agreed: int) -> Non
     for person in ("Ann", "Cleo")[:agreed]:
         decide(at, sent.digest, person)
     assert at.withdraw_patient("P01") == [sent.digest]
-    assert at.state(sent.digest) is State.RECEIVED
+    assert at.state(sent.digest) is RequestState.RECEIVED
     assert at.register.disclosures("P02") == []
     with pytest.raises(AccessError, match="no answer"):
         at.answer(sent.digest, "A")
@@ -332,10 +332,10 @@ def test_a_package_that_was_fetched_and_not_confirmed_has_left() -> None:
     digest = accepted(at)
     at.answer(digest, "A")
     assert at.withdraw_patient("P01") == []
-    assert at.state(digest) is State.SENT
+    assert at.state(digest) is RequestState.SENT
     assert len(at.register.disclosures("P01")) == 1  # she can learn of it
     assert at.answer(digest, "A").package is not None
-    assert at.confirm(digest, "A") is State.DELIVERED
+    assert at.confirm(digest, "A") is RequestState.DELIVERED
 
 
 def test_nobody_confirms_what_he_has_not_fetched() -> None:
@@ -351,7 +351,7 @@ def test_after_a_delivery_a_withdrawal_comes_too_late_for_it() -> None:
     at.answer(digest, "A")
     at.confirm(digest, "A")
     assert at.withdraw_patient("P01") == []
-    assert at.state(digest) is State.DELIVERED
+    assert at.state(digest) is RequestState.DELIVERED
     assert len(at.register.disclosures("P01")) == 1
 
 
@@ -388,12 +388,12 @@ def test_two_packages_that_expose_together_cannot_both_be_accepted() -> None:
         at.receive(sent)
         assert at.check(sent.digest, "Stew").package is not None
         decide(at, sent.digest, "Ann")
-    assert decide(at, one.digest, "Cleo") is State.ACCEPTED
+    assert decide(at, one.digest, "Cleo") is RequestState.ACCEPTED
     with pytest.raises(AccessError, match="check it again"):
         decide(at, other.digest, "Cleo")
-    assert at.state(other.digest) is State.HALF_AGREED
-    assert at.check(other.digest, "Stew").verdict is Verdict.REFUSE
-    assert at.state(other.digest) is State.CHECKED  # Ann's agreement was to another package
+    assert at.state(other.digest) is RequestState.HALF_AGREED
+    assert at.check(other.digest, "Stew").verdict is CheckVerdict.REFUSE
+    assert at.state(other.digest) is RequestState.CHECKED  # Ann's agreement was to another package
 
 
 def test_tampering_with_the_log_is_found(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from tarnkappe.exchange import Thresholds
 from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.desk import PatientRegister
 from tarnkappe.exchange.desk.earlier import EarlierReleases
+from tarnkappe.exchange.desk.exposure import Trails
 from tarnkappe.exchange.desk.tables import TRAILS
-from tarnkappe.exchange.desk.trails import Trails
 from tarnkappe.state import Key, Store
 from tarnkappe.table import Role, Table
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import AccessError, TarnkappeError
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.exchange.desk.packages import digest_of
 from tarnkappe.exchange.peer import ExchangeService, Outbox
 from tarnkappe.federation.certificates import Authority, Credentials
@@ -110,27 +110,27 @@ def test_a_killed_decision_is_there_whole_or_not_at_all(prepared: Path, tmp_path
         number += 1
         at = killed.desk_of(place)
         before = at.state(DIGEST)
-        assert before in (State.HALF_AGREED, State.ACCEPTED)
+        assert before in (RequestState.HALF_AGREED, RequestState.ACCEPTED)
         assert (events(at.log)["decided"], len(at.register.disclosures("P01"))) == (
-            (1, 0) if before is State.HALF_AGREED else (2, 1)
+            (1, 0) if before is RequestState.HALF_AGREED else (2, 1)
         )
         with suppress(AccessError):
             decide(at, DIGEST, "Cleo")
-        assert at.state(DIGEST) is State.ACCEPTED
+        assert at.state(DIGEST) is RequestState.ACCEPTED
         assert events(at.log)["decided"] == 2
         assert len(at.register.disclosures("P01")) == 1
         at.store.close()
     assert number == MOST + 1
 
 
-def finish(own: Outbox, at: Desk) -> None:
+def finish(own: Outbox, at: RequestWorkflow) -> None:
     """Everything goes on after the restart; A has one package, B has sent one, and both know it."""
     while own.work():
         pass
     [sent] = own.all()
     assert sent.state == "closed"
     assert digest_of(sent.package) == sent.answer["package"]
-    assert at.state(DIGEST) is State.DELIVERED
+    assert at.state(DIGEST) is RequestState.DELIVERED
     with pytest.raises(AccessError, match="not sent again"):
         at.answer(DIGEST, "A")
     ours, theirs = events(AuditLog(own.store)), events(at.log)
@@ -197,7 +197,7 @@ def test_an_institution_that_is_killed_while_it_answers_loses_no_request_and_sen
         else:
             own.work()
             assert [each.state for each in own.all()] == ["sent"]
-            assert at.state(DIGEST) is State.RECEIVED
+            assert at.state(DIGEST) is RequestState.RECEIVED
             assert events(at.log) == {"request received": 1}
         service.close()
         own.store.close()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import AccessError, InputError, ParameterError, ProtocolError
-from tarnkappe.exchange import Member, Network, Purpose
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange import Network, NetworkMember, Purpose
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.peer import ExchangeService, Outbox
 from tarnkappe.federation.certificates import Authority, Credentials
@@ -22,9 +22,9 @@ from tests.exchange.scenes import request, surroundings
 from tests.exchange.test_desk import OWN, STAFF, decide
 
 MEMBERS = [
-    Member("A", frozenset(Purpose), public_key=Signer(Key(b"a" * 32)).public),
-    Member("B", frozenset(Purpose), public_key=Signer(OWN).public),
-    Member("R", frozenset(Purpose), revoked=True),
+    NetworkMember("A", frozenset(Purpose), public_key=Signer(Key(b"a" * 32)).public),
+    NetworkMember("B", frozenset(Purpose), public_key=Signer(OWN).public),
+    NetworkMember("R", frozenset(Purpose), revoked=True),
 ]
 NETWORK = Network(MEMBERS)
 
@@ -51,7 +51,7 @@ class House:
         self.open()
 
     def open(self) -> None:
-        self.desk = Desk(Store.open(self._place), OWN, surroundings(network=NETWORK), STAFF)
+        self.desk = RequestWorkflow(Store.open(self._place), OWN, surroundings(network=NETWORK), STAFF)
         self.service = ExchangeService(self.desk, self._credentials, ("127.0.0.1", self._port))
         self._port = self.service.address[1]
         self.service.start()
@@ -71,7 +71,7 @@ def house(authority: Authority, tmp_path: Path) -> Iterator[House]:
     opened_house.close()
 
 
-def accept(desk: Desk, digest: str) -> None:
+def accept(desk: RequestWorkflow, digest: str) -> None:
     desk.check(digest, "Stew")
     decide(desk, digest, "Ann")
     decide(desk, digest, "Cleo")
@@ -89,7 +89,7 @@ def test_a_package_travels_from_one_institution_to_another(
     [sent] = outbox.all()
     assert sent.state == "closed"
     assert opened(sent.package).num_rows == 12
-    assert house.desk.state(digest) is State.DELIVERED
+    assert house.desk.state(digest) is RequestState.DELIVERED
     assert outbox.work() == 0
     events = [entry.event for entry in AuditLog(outbox.store).entries()]
     assert events == ["request made", "request sent", "answer received", "package received", "request closed"]
@@ -124,7 +124,7 @@ def test_who_is_offline_gets_it_later_and_restarts_lose_nothing(
         assert [each.state for each in outbox().all()] == [state]
     house.open()
     assert outbox().work() == 1
-    assert house.desk.state(digest) is State.DELIVERED
+    assert house.desk.state(digest) is RequestState.DELIVERED
     assert [entry.event for entry in house.desk.log.entries()].count("answer delivered") == 1
 
 
@@ -154,7 +154,7 @@ def test_a_revoked_or_unknown_institution_is_refused_and_logged(
 
 
 def test_nobody_asks_in_anothers_name_or_sees_anothers_answer(house: House, authority: Authority) -> None:
-    other = Network([*MEMBERS, Member("C", frozenset(Purpose))])
+    other = Network([*MEMBERS, NetworkMember("C", frozenset(Purpose))])
     house.desk.around = surroundings(network=other)
     third = house.caller(authority.issue("C"))
     with pytest.raises(ProtocolError, match="another institution's name"):
@@ -253,8 +253,8 @@ def test_a_request_can_be_withdrawn_here_and_there(
     outbox.withdraw(first)  # before it was sent
     outbox.work()
     outbox.withdraw(second)
-    assert house.desk.state(second) is State.WITHDRAWN
-    assert [state for _, state in house.desk.requests()] == [State.WITHDRAWN]
+    assert house.desk.state(second) is RequestState.WITHDRAWN
+    assert [state for _, state in house.desk.requests()] == [RequestState.WITHDRAWN]
     assert outbox.work() == 0
     with pytest.raises(ParameterError, match="too late"):
         outbox.withdraw(second)

@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import InputError
-from tarnkappe.exchange import Attribute, Recommendation, Thresholds, Verdict, check
+from tarnkappe.exchange import Attribute, CheckVerdict, Recommendation, Thresholds, check
 from tarnkappe.exchange.checking import STEPS
 from tarnkappe.exchange.checking.component import s9_verify
-from tarnkappe.exchange.checking.protect import Draft, NotEnoughError, protect
-from tarnkappe.exchange.checking.rarity import Known
+from tarnkappe.exchange.checking.protect import NotEnoughError, protect
+from tarnkappe.exchange.checking.rarity import KnownAttribute
+from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage
 from tarnkappe.exchange.checking.verify import Inquiry, Verified, verify
-from tarnkappe.exchange.findings import Step
+from tarnkappe.exchange.findings import CheckStep
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import encode_column
@@ -36,11 +37,13 @@ AGES = Hierarchy.from_rows([[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] 
 TOWNS = Hierarchy.from_rows([[t, t[0] + "*", "*"] for t in ("A1", "A2", "B1", "B2")])
 
 
-def known(data: pa.Table) -> list[Known]:
+def known(data: pa.Table) -> list[KnownAttribute]:
     found = []
     for name, hierarchy in (("age", AGES), ("town", TOWNS)):
         column = encode_column(name, data.column(name))
-        found.append(Known(Attribute(name, Role.QUASI_IDENTIFIER), hierarchy.attach(column), hierarchy))
+        found.append(
+            KnownAttribute(Attribute(name, Role.QUASI_IDENTIFIER), hierarchy.attach(column), hierarchy)
+        )
     return found
 
 
@@ -59,7 +62,7 @@ people = st.lists(
 )
 
 
-def inquiry(data: pa.Table, draft: Draft, limits: Thresholds, **changes) -> Inquiry:
+def inquiry(data: pa.Table, draft: UnverifiedPackage, limits: Thresholds, **changes) -> Inquiry:
     values = {
         "draft": draft,
         "base": data,
@@ -103,14 +106,14 @@ def test_whatever_is_protected_is_verified_and_private_by_counting(
     )
 
 
-def good() -> tuple[pa.Table, Draft, Thresholds]:
+def good() -> tuple[pa.Table, UnverifiedPackage, Thresholds]:
     data = ward([(20 + i % 10, "A1" if i % 2 else "A2", ("flu", "gout")[i // 2 % 2]) for i in range(12)])
     limits = Thresholds(k=3, l=2, base=10)
     draft = protect(Table(data, ROLES), known(data), {"age": 1, "town": 0}, ["ill"], limits, seed=1)
     return data, draft, limits
 
 
-def spoiled(draft: Draft, **columns) -> Draft:
+def spoiled(draft: UnverifiedPackage, **columns) -> UnverifiedPackage:
     data = draft.release.data
     for name, cells in columns.items():
         data = data.set_column(data.column_names.index(name), name, pa.chunked_array([cells]))
@@ -157,10 +160,10 @@ def test_more_detail_than_asked_for_is_found() -> None:
 
 
 def test_a_package_out_of_balance_is_found() -> None:
-    from tarnkappe.exchange.statistics import Distribution
+    from tarnkappe.exchange.statistics import PopulationDistribution
 
     data, draft, limits = good()
-    rare_here = Distribution(("town",), {("A1",): 0.9, ("A2",): 0.1})
+    rare_here = PopulationDistribution(("town",), {("A1",): 0.9, ("A2",): 0.1})
     uneven = [dataclasses.replace(k, selected=rare_here) if k.name == "town" else k for k in known(data)]
     strict = dataclasses.replace(limits, imbalance=0.2)
     assert "balance" in verify(inquiry(data, draft, strict, known=uneven))[1][0].text
@@ -171,7 +174,7 @@ def test_a_package_out_of_balance_is_found() -> None:
 
 def test_ranges_of_regions_that_overlap_are_not_out_of_balance() -> None:
     """Half of all write 20-29 and half 20-39: at least half are in their twenties, and that is all."""
-    from tarnkappe.exchange.statistics import Distribution
+    from tarnkappe.exchange.statistics import PopulationDistribution
 
     data, draft, limits = good()
     towns = data.column("town").take(pa.array(draft.source_rows)).to_pylist()
@@ -180,7 +183,7 @@ def test_ranges_of_regions_that_overlap_are_not_out_of_balance() -> None:
     strict = dataclasses.replace(limits, imbalance=0.2)
 
     def found(twenties: float):
-        share = Distribution(("age",), {("20-29",): twenties, ("30-39",): 1 - twenties})
+        share = PopulationDistribution(("age",), {("20-29",): twenties, ("30-39",): 1 - twenties})
         known_now = [dataclasses.replace(k, selected=share) if k.name == "age" else k for k in known(data)]
         return " ".join(each.text for each in verify(inquiry(data, draft, strict, known=known_now))[1])
 
@@ -210,8 +213,8 @@ def test_nobody_else_can_make_a_verified_package() -> None:
         dataclasses.replace(verified, k=99)
 
 
-@pytest.mark.parametrize("verdict", [Verdict.RELEASE, Verdict.RELEASE_WITH_CHANGES])
-def test_no_release_can_be_recommended_without_a_verified_package(verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", [CheckVerdict.RELEASE, CheckVerdict.RELEASE_WITH_CHANGES])
+def test_no_release_can_be_recommended_without_a_verified_package(verdict: CheckVerdict) -> None:
     with pytest.raises(TypeError, match="verified package"):
         Recommendation(request(), verdict, (), (), ())
 
@@ -219,24 +222,24 @@ def test_no_release_can_be_recommended_without_a_verified_package(verdict: Verdi
 @pytest.mark.parametrize("place", range(len(STEPS)))
 @pytest.mark.parametrize("how", ["break", "skip"])
 def test_a_failed_step_never_yields_a_release(place: int, how: str) -> None:
-    def broken(_) -> Step:
+    def broken(_) -> CheckStep:
         raise InputError("the patient P05 has a problem")
 
     replaced = {"break": [broken], "skip": []}[how]
     found = check(request(), surroundings(), steps=(*STEPS[:place], *replaced, *STEPS[place + 1 :]))
-    assert found.verdict is Verdict.REFUSE
+    assert found.verdict is CheckVerdict.REFUSE
     assert found.package is None
     assert "P05" not in str(found.to_dict())
 
 
 def test_a_package_that_fails_verification_is_refused() -> None:
-    def tampered(case) -> Step:
+    def tampered(case) -> CheckStep:
         case.draft = spoiled(case.draft, age=pa.array(["80-89"] * 12))
         return s9_verify(case)
 
     steps = tuple(tampered if step is s9_verify else step for step in STEPS)
     found = check(request(), surroundings(), steps=steps)
-    assert found.verdict is Verdict.REFUSE
+    assert found.verdict is CheckVerdict.REFUSE
     assert found.steps[-1].name == "S9"
 
 
@@ -246,12 +249,14 @@ def test_removing_names_is_not_anonymity(name: str) -> None:
     known_to_all = ("PLZ", "Alter", "Nationalitaet")
     roles = dict.fromkeys(known_to_all, Role.QUASI_IDENTIFIER)
     data = table.select(list(known_to_all))
-    draft = Draft(Table(data, roles), np.arange(12), (), {}, ())
+    draft = UnverifiedPackage(Table(data, roles), np.arange(12), (), {}, ())
     columns = []
     for name in known_to_all:
         column = encode_column(name, data.column(name))
         hierarchy = Hierarchy.from_rows([[label, "*root*"] for label in column.labels])
-        columns.append(Known(Attribute(name, Role.QUASI_IDENTIFIER), hierarchy.attach(column), hierarchy))
+        columns.append(
+            KnownAttribute(Attribute(name, Role.QUASI_IDENTIFIER), hierarchy.attach(column), hierarchy)
+        )
     asked = Inquiry(draft, data, columns, [], known_to_all, (), Thresholds(k=2, base=2, rare_local=1), 2, {})
     verified, failures = verify(asked)
     assert verified is None
@@ -285,17 +290,17 @@ def test_a_sensitive_column_that_is_the_same_for_all_is_withheld() -> None:
     assert "diagnosis" not in found.package.release.column_names
     assert found.package.l is None
     alone = check(request("diagnosis"), surroundings(patients(**rows)))
-    assert alone.verdict is Verdict.REFUSE
+    assert alone.verdict is CheckVerdict.REFUSE
     assert "diversity" in alone.steps[-1].reply
 
 
 def test_conspicuous_features_are_hidden_among_as_many_others() -> None:
-    from tarnkappe.exchange import Catalogue
+    from tarnkappe.exchange import AttributeCatalogue
     from tests.exchange.scenes import FIXTURE
 
     attributes = {**FIXTURE["catalogue"]["attributes"]}
     attributes["diagnosis"] = {**attributes["diagnosis"], "conspicuous": ["D3"]}
-    around = surroundings(catalogue=Catalogue.from_dict({"attributes": attributes}))
+    around = surroundings(catalogue=AttributeCatalogue.from_dict({"attributes": attributes}))
     found = check(request("diagnosis"), around)
     cells = Counter(found.package.release.data.column("diagnosis").to_pylist())
     assert "D3" not in cells

@@ -15,9 +15,16 @@ from hypothesis import strategies as st
 
 from tarnkappe.exchange import Anchor, Attribute, Statistics, Thresholds
 from tarnkappe.exchange.checking.actions import choose, loss_of
-from tarnkappe.exchange.checking.rarity import Flagger, Known, pattern
+from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute, pattern
 from tarnkappe.exchange.findings import Flag
-from tarnkappe.exchange.statistics import EVERYBODY, Asked, Distribution, Fact, Profile, ask
+from tarnkappe.exchange.statistics import (
+    EVERYBODY,
+    Asked,
+    PopulationDistribution,
+    PopulationFigure,
+    PopulationProfile,
+    ask,
+)
 from tarnkappe.exchange.statistics.profile import bounds, joint_bound
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.state import Store
@@ -26,7 +33,7 @@ from tarnkappe.table.encoding import encode_column
 from tests.exchange.twins import Twin
 
 ANCHOR = Anchor("medication", ("X",))
-NOTHING = Profile(ANCHOR)
+NOTHING = PopulationProfile(ANCHOR)
 HIERARCHIES = {
     "age": {v: (v, "low" if v in "12" else "high", "*") for v in "1234"},
     "sex": {v: (v, "*") for v in "MW"},
@@ -34,15 +41,17 @@ HIERARCHIES = {
 }
 
 
-def known(rows, prices, useful, shares=None, detail=None) -> list[Known]:
+def known(rows, prices, useful, shares=None, detail=None) -> list[KnownAttribute]:
     found = []
     for name, lines in HIERARCHIES.items():
         hierarchy = Hierarchy.from_rows([list(line) for line in lines.values()])
         column = encode_column(name, pa.chunked_array([pa.array([row[name] for row in rows], pa.string())]))
-        own = Distribution((name,), {(v,): float(p) for v, p in (shares or {}).get(name, {}).items()}, 10**6)
+        own = PopulationDistribution(
+            (name,), {(v,): float(p) for v, p in (shares or {}).get(name, {}).items()}, 10**6
+        )
         attribute = Attribute(name, Role.QUASI_IDENTIFIER, useful_level=useful[name])
         found.append(
-            Known(
+            KnownAttribute(
                 attribute, hierarchy.attach(column), hierarchy, (detail or {}).get(name, 0), prices[name], own
             )
         )
@@ -125,8 +134,11 @@ def test_what_costs_more_to_change_is_changed_less() -> None:
     pairs = [("age", "sex"), ("sex", "age")]
     statistics = Statistics(Store.in_memory())
     statistics.add(
-        [Fact(EVERYBODY, {"age": a, "sex": "M"}, 1e-9, 10**6, "s", date(2020, 1, 1)) for a in "1234"]
-        + [Fact(EVERYBODY, {"age": "1", "sex": "W"}, 1 - 4e-9, 10**6, "s", date(2020, 1, 1))],
+        [
+            PopulationFigure(EVERYBODY, {"age": a, "sex": "M"}, 1e-9, 10**6, "s", date(2020, 1, 1))
+            for a in "1234"
+        ]
+        + [PopulationFigure(EVERYBODY, {"age": "1", "sex": "W"}, 1 - 4e-9, 10**6, "s", date(2020, 1, 1))],
         "f",
         "0" * 64,
     )
@@ -146,13 +158,13 @@ def test_a_rare_combination_is_proven_by_its_rarest_value_or_by_a_joint_figure_n
     mine = known(rows, dict.fromkeys(HIERARCHIES, 1.0), {"age": 1, "sex": 0, "origin": 2})
     levels, live = {"age": 0, "sex": 0, "origin": 0}, np.ones(4, dtype=bool)
 
-    def judged(*facts: Fact):
+    def judged(*facts: PopulationFigure):
         statistics = Statistics(Store.in_memory())
         statistics.add(facts, "f", "0" * 64)
         return pattern(mine, levels, live, ask(statistics, Asked(ANCHOR, tuple(HIERARCHIES), {})), 5)
 
-    def fact(probability: float, **values: str) -> Fact:
-        return Fact(EVERYBODY, values, probability, 1000, "s", date(2020, 1, 1))
+    def fact(probability: float, **values: str) -> PopulationFigure:
+        return PopulationFigure(EVERYBODY, values, probability, 1000, "s", date(2020, 1, 1))
 
     rare = judged(fact(0.004, age="1"), fact(0.996, age="2"))
     assert (rare.rare, rare.people) == (1, 4)
@@ -176,10 +188,10 @@ def test_what_is_rare_within_a_group_counts_whatever_the_group_is_called(group: 
     others = {"age": "2"} if rare == "feature" else {ANCHOR.attribute: "something else"}
     asked = Asked(ANCHOR, tuple(HIERARCHIES), {group: [value]})
 
-    def profile(share: float) -> Profile:
+    def profile(share: float) -> PopulationProfile:
         statistics = Statistics(Store.in_memory())
         facts = [
-            Fact((group, value), said, part, 1000, "s", date(2020, 1, 1))
+            PopulationFigure((group, value), said, part, 1000, "s", date(2020, 1, 1))
             for said, part in ((about, share), (others, 1 - share))
         ]
         statistics.add(facts, "f", "0" * 64)
@@ -198,8 +210,8 @@ def test_what_is_rare_within_a_group_counts_whatever_the_group_is_called(group: 
 def test_typical_values_are_released_in_ranges() -> None:
     rows = [{"age": a, "sex": "M", "origin": "A"} for a in "112233"]
     [age, sex, origin] = known(rows, dict.fromkeys(HIERARCHIES, 1.0), {"age": 1, "sex": 0, "origin": 2})
-    typical = Distribution(("age",), {("1",): 0.4, ("2",): 0.4, ("3",): 0.2})
-    everybody = Distribution(("age",), {("1",): 0.01, ("2",): 0.4, ("3",): 0.2, ("4",): 0.39})
+    typical = PopulationDistribution(("age",), {("1",): 0.4, ("2",): 0.4, ("3",): 0.2})
+    everybody = PopulationDistribution(("age",), {("1",): 0.01, ("2",): 0.4, ("3",): 0.2, ("4",): 0.39})
     age = dataclasses.replace(age, selected=typical, everybody=everybody)
     mine = [age, sex, origin]
     flagger = Flagger(mine, LIMITS)
@@ -219,7 +231,7 @@ def test_typical_values_are_released_in_ranges() -> None:
     ],
 )
 def test_the_statistics_answer_in_bounds(label: str, low: float, high: float) -> None:
-    figures = Distribution(("age",), {("40-49",): 0.3, ("50-59",): 0.2, ("60-69",): 0.4})
+    figures = PopulationDistribution(("age",), {("40-49",): 0.3, ("50-59",): 0.2, ("60-69",): 0.4})
     hierarchy = Hierarchy.from_rows([["45", "*"], ["55", "*"]])
     found = bounds(figures, [label], hierarchy)
     assert np.isclose(found.low[0], low)
@@ -227,7 +239,9 @@ def test_the_statistics_answer_in_bounds(label: str, low: float, high: float) ->
 
 
 def test_a_joint_bound_is_the_sum_of_all_that_may_be_meant() -> None:
-    figures = Distribution(("age", "sex"), {("40-49", "M"): 0.3, ("40-49", "W"): 0.2, ("50-59", "M"): 0.5})
+    figures = PopulationDistribution(
+        ("age", "sex"), {("40-49", "M"): 0.3, ("40-49", "W"): 0.2, ("50-59", "M"): 0.5}
+    )
     ages = Hierarchy.from_rows([["45", "40-49", "40-59", "*"], ["55", "50-59", "40-59", "*"]])
     sexes = Hierarchy.from_rows([["M", "*"], ["W", "*"]])
     labels = {"age": ["45", "40-59"], "sex": ["M", "W"]}

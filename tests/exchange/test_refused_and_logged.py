@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ProtocolError, VerificationError
 from tarnkappe.exchange import Wanted
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.peer import service as peer_service
 from tarnkappe.federation.certificates import Authority, Credentials
@@ -23,7 +23,7 @@ from tests.exchange.test_desk import KEYS, accepted, decide, desk
 from tests.exchange.test_peers import House, RenewingAuthority
 
 
-def refusals(at: Desk) -> list[str]:
+def refusals(at: RequestWorkflow) -> list[str]:
     """What was refused; a service may still be writing it when its caller has been sent away."""
     for _ in range(100):
         if found := [entry.details["why"] for entry in at.log.entries() if entry.event == "refused"]:
@@ -43,7 +43,7 @@ def test_a_log_that_was_tampered_with_lets_nothing_out_and_says_so(tmp_path: Pat
         connection.exec_driver_sql("""UPDATE log_entries SET details = '{"by": "Zoe"}' WHERE number = 3""")
     with pytest.raises(VerificationError, match="entry 3"):
         decide(at, sent.digest, "Cleo")
-    assert at.state(sent.digest) is State.HALF_AGREED
+    assert at.state(sent.digest) is RequestState.HALF_AGREED
     with pytest.raises(VerificationError, match="entry 3"):
         at.answer(sent.digest, "A")
     found = [entry for entry in at.log.entries() if entry.event == "tampering found"]
@@ -67,7 +67,7 @@ def test_a_replayed_decision() -> None:
     with pytest.raises(AccessError, match="another check"):
         at.decide(early, Signer(KEYS["Ann"]).sign(decision_statement(early)))  # about a later check
     assert len(refusals(at)) == 3
-    assert at.state(other.digest) is State.CHECKED
+    assert at.state(other.digest) is RequestState.CHECKED
 
 
 def test_a_request_changed_after_approval() -> None:

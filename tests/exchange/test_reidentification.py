@@ -10,36 +10,45 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError, VerificationError
 from tarnkappe.exchange import Purpose
-from tarnkappe.exchange.desk import Ask, Desk, Progress
+from tarnkappe.exchange.desk import Ask, ReidentificationState, RequestWorkflow
 from tarnkappe.exchange.desk.packages import PSEUDONYM, opened
 from tarnkappe.exchange.desk.tables import REIDENTIFICATIONS
-from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Requester, Role, Vault
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym import (
+    Approver,
+    KeyPair,
+    Registrar,
+    ReidentificationReason,
+    Requester,
+    Vault,
+    VaultMember,
+    VaultRole,
+)
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.state import AuditLog, Key, Store
 from tests.exchange.scenes import FIXTURE, request, surroundings
 from tests.exchange.test_desk import KEYS, OWN, STAFF, decide
 
-PEOPLE = {"Rita": Role.REGISTRAR, "Ann": Role.REQUESTER, "Paul": Role.APPROVER}
+PEOPLE = {"Rita": VaultRole.REGISTRAR, "Ann": VaultRole.REQUESTER, "Paul": VaultRole.APPROVER}
 VAULT_KEYS = {"Rita": Key(b"r" * 32), "Ann": KEYS["Ann"], "Paul": Key(b"p" * 32)}
 
 
 def vault() -> Vault:
-    members = [Member(name, role, KeyPair.of(VAULT_KEYS[name]).public) for name, role in PEOPLE.items()]
+    members = [VaultMember(name, role, KeyPair.of(VAULT_KEYS[name]).public) for name, role in PEOPLE.items()]
     return Vault.create(Store.in_memory(), "exchange", ["id"], members)
 
 
-def house(kept: Vault | None) -> Desk:
+def house(kept: Vault | None) -> RequestWorkflow:
     policy = {"thresholds": {**FIXTURE["policy"]["thresholds"], "base": 6}}
     registrar = None if kept is None else Registrar(kept, "Rita", VAULT_KEYS["Rita"])
-    at = Desk(Store.in_memory(), OWN, surroundings(policy=policy), STAFF, registrar)
+    at = RequestWorkflow(Store.in_memory(), OWN, surroundings(policy=policy), STAFF, registrar)
     until = datetime.now(UTC) + timedelta(days=9)
     for number in range(1, 13):
         for person in (f"P{number:02}", f"P{number:02}-1", f"P{number:02}-2"):
-            at.register.consent(person, Consent(Scope.THIS_STUDY, until))
+            at.register.consent(person, Consent(ConsentScope.THIS_STUDY, until))
     return at
 
 
-def delivered(at: Desk, **changes) -> tuple[str, list[str]]:
+def delivered(at: RequestWorkflow, **changes) -> tuple[str, list[str]]:
     """A package with pseudonyms is at A; its request, and the pseudonyms."""
     sent = request(purpose=Purpose.CLINICAL, reidentification=True, **changes)
     at.receive(sent)
@@ -52,7 +61,7 @@ def delivered(at: Desk, **changes) -> tuple[str, list[str]]:
 
 
 def ask(digest: str, *names: str) -> Ask:
-    return Ask(digest, names, Reason.FEEDBACK, "Dr. Ask")
+    return Ask(digest, names, ReidentificationReason.FEEDBACK, "Dr. Ask")
 
 
 def test_two_people_of_the_vault_find_who_it_is_and_the_requester_learns_no_name() -> None:
@@ -60,8 +69,8 @@ def test_two_people_of_the_vault_find_who_it_is_and_the_requester_learns_no_name
     at = house(kept)
     digest, names = delivered(at)
     wish = ask(digest, names[0])
-    assert at.reidentifications.ask(wish, "A") is Progress.ASKED
-    assert at.reidentifications.ask(wish, "A") is Progress.ASKED  # sent again, taken once
+    assert at.reidentifications.ask(wish, "A") is ReidentificationState.ASKED
+    assert at.reidentifications.ask(wish, "A") is ReidentificationState.ASKED  # sent again, taken once
     requester = Requester(kept, "Ann", VAULT_KEYS["Ann"])
     number = at.reidentifications.forward(wish.digest, "Ann", requester)
     with pytest.raises(AccessError, match="not approved"):
@@ -69,7 +78,7 @@ def test_two_people_of_the_vault_find_who_it_is_and_the_requester_learns_no_name
     Approver(kept, "Paul", VAULT_KEYS["Paul"]).approve(number)
     [[identity]] = requester.show(number).values()
     assert identity[0] in {f"P{n:02}" for n in range(1, 13)}
-    assert at.reidentifications.progress(wish.digest, "A") is Progress.FORWARDED
+    assert at.reidentifications.progress(wish.digest, "A") is ReidentificationState.FORWARDED
     ours = [entry for entry in at.log.entries() if "re-identification" in entry.event]
     assert [entry.event for entry in ours] == ["re-identification asked", "re-identification forwarded"]
     assert ours[1].details["vault_request"] == number
@@ -150,7 +159,7 @@ def test_only_a_physician_of_the_vault_forwards_and_what_is_refused_stays_refuse
     at.reidentifications.refuse(wish.digest, "Ann")
     with pytest.raises(AccessError, match="no such open wish"):
         at.reidentifications.forward(wish.digest, "Ann", requester)
-    assert at.reidentifications.progress(wish.digest, "A") is Progress.REFUSED
+    assert at.reidentifications.progress(wish.digest, "A") is ReidentificationState.REFUSED
     with pytest.raises(AccessError):
         at.reidentifications.progress(wish.digest, "C")
 
@@ -164,8 +173,8 @@ def test_what_is_no_wish_is_refused() -> None:
 
 
 def test_a_wish_that_was_put_into_the_database_is_not_forwarded() -> None:
-    at = Desk(Store.in_memory(), OWN, surroundings(), STAFF)
-    wish = Ask("0" * 64, ("4K3X",), Reason.FEEDBACK, "Dr. Ask")
+    at = RequestWorkflow(Store.in_memory(), OWN, surroundings(), STAFF)
+    wish = Ask("0" * 64, ("4K3X",), ReidentificationReason.FEEDBACK, "Dr. Ask")
     with at.store.writing() as connection:
         forged = {"id": wish.digest, "content": json.dumps(wish.to_dict()), "state": "asked"}
         connection.execute(sa.insert(REIDENTIFICATIONS).values(forged))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarnkappe.exchange.desk import Disclosure
+from tarnkappe.exchange.desk import DisclosureRecord
 from tarnkappe.exchange.reports import patient_report, physician_report, requester_report
 from tests.exchange.scenes import FIXTURE, patients, request
 from tests.exchange.test_desk import accepted, desk
@@ -49,7 +49,7 @@ def test_the_requester_reads_the_verdict_and_no_reason() -> None:
 
 
 def test_the_patient_reads_who_got_what_when() -> None:
-    seen = Disclosure("A", "research", ("age", "sex"), "2026-01-02T03:04:05")
+    seen = DisclosureRecord("A", "research", ("age", "sex"), "2026-01-02T03:04:05")
     assert "2026-01-02: A received, for research" in patient_report([seen])
     assert "age, sex" in patient_report([seen])
     assert "No data about you" in patient_report([])

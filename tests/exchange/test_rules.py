@@ -13,29 +13,37 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import JobError
-from tarnkappe.exchange import Catalogue, Member, Network, Policy, Purpose, Verdict, check
-from tarnkappe.exchange.facts import HUMAN, STATED, ExpertDetermination, Protected, gather
-from tarnkappe.exchange.rules import FOLDER, Fact, Outcome, Rule, RuleSet, evaluate
+from tarnkappe.exchange import (
+    AttributeCatalogue,
+    CheckVerdict,
+    Network,
+    NetworkMember,
+    Purpose,
+    SitePolicy,
+    check,
+)
+from tarnkappe.exchange.facts import HUMAN, STATED, ExpertDetermination, PackageFacts, gather
+from tarnkappe.exchange.rules import FOLDER, LegalFact, LegalRule, RuleOutcome, RuleSet, evaluate
 from tarnkappe.exchange.safe_harbor import filtered, safe_hierarchy
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.hierarchy.plan import planned_hierarchy
-from tarnkappe.risk import Kind
+from tarnkappe.risk import IdentifierKind
 from tarnkappe.table import Column
 from tarnkappe.table.encoding import encode_column
 from tests.exchange.scenes import FIXTURE, patients, request, surroundings
 
 SHIPPED = sorted(path.stem for path in FOLDER.glob("*.toml"))
-SAFE = Protected(True, True, True, True, True)
+SAFE = PackageFacts(True, True, True, True, True)
 
 
-def facts(sent=None, package: Protected = SAFE, member: Member | None = None, **changes):
-    network = Network([member or Member("A", frozenset(Purpose), bound_to_secrecy=True)])
-    policy = Policy.from_dict({**FIXTURE["policy"], **changes.pop("policy", {})})
-    catalogue = Catalogue.from_dict(FIXTURE["catalogue"])
+def facts(sent=None, package: PackageFacts = SAFE, member: NetworkMember | None = None, **changes):
+    network = Network([member or NetworkMember("A", frozenset(Purpose), bound_to_secrecy=True)])
+    policy = SitePolicy.from_dict({**FIXTURE["policy"], **changes.pop("policy", {})})
+    catalogue = AttributeCatalogue.from_dict(FIXTURE["catalogue"])
     return gather(sent or request(), catalogue, policy, network, package=package, **changes)
 
 
-def outcomes(known, name: str = "dsg-2000") -> dict[str, Outcome]:
+def outcomes(known, name: str = "dsg-2000") -> dict[str, RuleOutcome]:
     return {ruling.rule.id: ruling.outcome for ruling in evaluate(RuleSet.load(name), known)}
 
 
@@ -48,7 +56,7 @@ def test_every_fact_that_a_shipped_rule_asks_for_is_gathered(name: str) -> None:
 def test_l1_to_l14_are_all_there_and_pass_for_a_protected_package() -> None:
     found = outcomes(facts())
     assert {f"L{number}" for number in range(1, 15)} <= set(found)
-    assert set(found.values()) == {Outcome.PASS}
+    assert set(found.values()) == {RuleOutcome.PASS}
 
 
 @pytest.mark.parametrize(
@@ -63,14 +71,14 @@ def test_l1_to_l14_are_all_there_and_pass_for_a_protected_package() -> None:
         ("L9", {"sent": request(reidentification=True), "consent": False}),
         ("L11", {"package": dataclasses.replace(SAFE, identity_removed=False)}),
         ("L12", {"policy": {"statements": {**FIXTURE["policy"]["statements"], "own_competence": False}}}),
-        ("L13", {"member": Member("A", frozenset())}),
-        ("L13", {"member": Member("Z", frozenset(Purpose))}),
+        ("L13", {"member": NetworkMember("A", frozenset())}),
+        ("L13", {"member": NetworkMember("Z", frozenset(Purpose))}),
         ("L14", {"package": dataclasses.replace(SAFE, mildest=False)}),
     ],
 )
 def test_each_rule_fails_for_its_own_reason(rule: str, known: dict) -> None:
     gathered = facts(**known)
-    assert outcomes(gathered)[rule] is Outcome.FAIL
+    assert outcomes(gathered)[rule] is RuleOutcome.FAIL
     ruling = next(r for r in evaluate(RuleSet.load("dsg-2000"), gathered) if r.rule.id == rule)
     assert ruling.evidence
     assert all(ruling.evidence)
@@ -80,17 +88,17 @@ def test_each_rule_fails_for_its_own_reason(rule: str, known: dict) -> None:
 def test_what_only_a_human_can_judge_is_left_to_a_human() -> None:
     claimed = request(reidentification=True, legal_basis={"approval": "K202.1"})
     found = outcomes(facts(claimed, consent=False))
-    assert found["L9"] is found["L10"] is found["L10a"] is Outcome.NEEDS_HUMAN
+    assert found["L9"] is found["L10"] is found["L10a"] is RuleOutcome.NEEDS_HUMAN
     looked_up = outcomes(facts(claimed, consent=False, policy={"approvals": ["K202.1"]}))
-    assert looked_up["L9"] is Outcome.PASS
-    assert looked_up["L10"] is Outcome.NEEDS_HUMAN
-    assert outcomes(facts(policy={"statements": {}}))["L12"] is Outcome.NEEDS_HUMAN
+    assert looked_up["L9"] is RuleOutcome.PASS
+    assert looked_up["L10"] is RuleOutcome.NEEDS_HUMAN
+    assert outcomes(facts(policy={"statements": {}}))["L12"] is RuleOutcome.NEEDS_HUMAN
     assert not set(STATED) & set(HUMAN)
 
 
 def test_an_unprotected_package_is_unknown_and_never_passes() -> None:
-    found = outcomes(facts(package=Protected()))
-    assert found["L1"] is found["L5"] is found["L14"] is Outcome.NEEDS_HUMAN
+    found = outcomes(facts(package=PackageFacts()))
+    assert found["L1"] is found["L5"] is found["L14"] is RuleOutcome.NEEDS_HUMAN
 
 
 VALUES = (True, False, None)
@@ -99,17 +107,17 @@ VALUES = (True, False, None)
 @pytest.mark.parametrize(("applies", "a", "b", "c"), list(product(VALUES, repeat=4)))
 def test_rules_follow_three_valued_logic(applies, a, b, c) -> None:
     """Twin: try all ways to fill in what is not known; a rule is decided only if they all agree."""
-    rule = Rule("R", "t", "§1", "x", when=("w",), all=("a",), any=("b", "not c"))
+    rule = LegalRule("R", "t", "§1", "x", when=("w",), all=("a",), any=("b", "not c"))
     given = {"w": applies, "a": a, "b": b, "c": c}
     worlds = [
         dict(zip(given, world, strict=True))
         for world in product(*([value] if value is not None else [True, False] for value in given.values()))
     ]
     held = {not world["w"] or (world["a"] and (world["b"] or not world["c"])) for world in worlds}
-    known = {name: Fact(value, name) for name, value in given.items()}
+    known = {name: LegalFact(value, name) for name, value in given.items()}
     outcome = evaluate(RuleSet("x", "X", (rule,)), known)[0].outcome
     assert outcome is (
-        Outcome.NEEDS_HUMAN if len(held) > 1 else Outcome.PASS if held == {True} else Outcome.FAIL
+        RuleOutcome.NEEDS_HUMAN if len(held) > 1 else RuleOutcome.PASS if held == {True} else RuleOutcome.FAIL
     )
 
 
@@ -117,9 +125,9 @@ def test_a_new_law_is_a_new_file(tmp_path: Path) -> None:
     (tmp_path / "ours.toml").write_text(
         '[[rule]]\nid = "O1"\ntitle = "weekday"\nparagraph = "1"\ntext = "x"\nall = ["not research"]\n'
     )
-    policy = Policy.from_dict({**FIXTURE["policy"], "rules": ["ours.toml"]}, tmp_path)
+    policy = SitePolicy.from_dict({**FIXTURE["policy"], "rules": ["ours.toml"]}, tmp_path)
     found = check(request(), surroundings(policy={"rules": list(policy.rules)}))
-    assert found.verdict is Verdict.REFUSE
+    assert found.verdict is CheckVerdict.REFUSE
     assert found.steps[-1].name == "S2"
     assert "O1" in found.steps[-1].reply
 
@@ -138,7 +146,7 @@ def test_an_unknown_rule_set_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize(("people", "left"), [(20_001, "537"), (20_000, "000"), (0, "000")])
 def test_safe_harbor_keeps_three_digits_of_a_postcode_only_of_large_areas(people: int, left: str) -> None:
-    table = filtered(pa.table({"zip": ["53715"]}), {"zip": Kind.PLACE}, 2020, {"537": people})
+    table = filtered(pa.table({"zip": ["53715"]}), {"zip": IdentifierKind.PLACE}, 2020, {"537": people})
     assert table.to_pylist() == [{"zip": left}]
 
 
@@ -148,13 +156,15 @@ def test_safe_harbor_keeps_three_digits_of_a_postcode_only_of_large_areas(people
 )
 def test_safe_harbor_has_one_group_over_89_and_removes_the_year_that_shows_it(age, born, shown, year) -> None:
     table = pa.table({"age": pa.array([age], pa.int64()), "born": pa.array([born], pa.string())})
-    assert filtered(table, {"age": Kind.DATE, "born": Kind.DATE}, 2020).to_pylist() == [
+    assert filtered(table, {"age": IdentifierKind.DATE, "born": IdentifierKind.DATE}, 2020).to_pylist() == [
         {"age": shown, "born": year}
     ]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in (Kind.PLACE, Kind.DATE)])
-def test_safe_harbor_removes_the_other_sixteen_kinds(kind: Kind) -> None:
+@pytest.mark.parametrize(
+    "kind", [kind for kind in IdentifierKind if kind not in (IdentifierKind.PLACE, IdentifierKind.DATE)]
+)
+def test_safe_harbor_removes_the_other_sixteen_kinds(kind: IdentifierKind) -> None:
     table = pa.table({"x": ["a"], "y": ["b"]})
     assert filtered(table, {"x": kind}, 2020).column_names == ["y"]
 
@@ -165,9 +175,9 @@ def test_hipaa_passes_by_either_of_its_two_ways() -> None:
         "Dr. X", "statistician", "k-map", sent.digest, date(2025, 1, 1), date(2027, 1, 1)
     )
     unsafe = dataclasses.replace(SAFE, safe_harbor=False)
-    assert outcomes(facts(today=day), "hipaa")["H1"] is Outcome.PASS
-    assert outcomes(facts(package=unsafe, today=day), "hipaa")["H1"] is Outcome.FAIL
-    assert outcomes(facts(package=unsafe, today=day, expert=expert), "hipaa")["H1"] is Outcome.PASS
+    assert outcomes(facts(today=day), "hipaa")["H1"] is RuleOutcome.PASS
+    assert outcomes(facts(package=unsafe, today=day), "hipaa")["H1"] is RuleOutcome.FAIL
+    assert outcomes(facts(package=unsafe, today=day, expert=expert), "hipaa")["H1"] is RuleOutcome.PASS
     for wrong in (
         {"valid_until": day},
         {"decided": date(2026, 2, 1)},
@@ -175,7 +185,9 @@ def test_hipaa_passes_by_either_of_its_two_ways() -> None:
         {"method": " "},
     ):
         not_covering = dataclasses.replace(expert, **wrong)
-        assert outcomes(facts(package=unsafe, today=day, expert=not_covering), "hipaa")["H1"] is Outcome.FAIL
+        assert (
+            outcomes(facts(package=unsafe, today=day, expert=not_covering), "hipaa")["H1"] is RuleOutcome.FAIL
+        )
 
 
 def test_under_hipaa_nobody_over_89_leaves_with_his_age() -> None:
@@ -188,7 +200,7 @@ def test_under_hipaa_nobody_over_89_leaves_with_his_age() -> None:
     }
     found = check(
         request("age", "diagnosis"),
-        surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=Catalogue.from_dict(catalogue)),
+        surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=AttributeCatalogue.from_dict(catalogue)),
     )
     assert set(found.package.release.data.column("age").to_pylist()) == {"90+"}
 
@@ -216,7 +228,7 @@ def test_the_safe_harbor_filter_works_with_every_hierarchy_of_ages(
     catalogue = {"attributes": {**FIXTURE["catalogue"]["attributes"], "age": age}}
     found = check(
         request("age", "diagnosis"),
-        surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=Catalogue.from_dict(catalogue)),
+        surroundings(patients(rows), {"rules": ["hipaa"]}, catalogue=AttributeCatalogue.from_dict(catalogue)),
     )
     assert not any("could not be finished" in step.reply for step in found.steps)
     if found.package is None or "age" not in found.package.release.column_names:
@@ -248,7 +260,7 @@ def test_a_filtered_column_whose_values_all_changed_is_still_generalized(
     kind: int, cells: list[str], hierarchy: list[list[str]] | None
 ) -> None:
     column = encode_column("x", pa.chunked_array([cells]))
-    filtered_cells = filtered(pa.table({"x": cells}), {"x": Kind(kind)}, 2020).column("x")
+    filtered_cells = filtered(pa.table({"x": cells}), {"x": IdentifierKind(kind)}, 2020).column("x")
     after = encode_column("x", filtered_cells)
 
     def build(own: Column) -> Hierarchy:

@@ -7,15 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tarnkappe.exchange import Anchor, Catalogue, Institution, Verdict, check
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange import Anchor, AttributeCatalogue, CheckVerdict, Institution, check
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.findings import Action
 from tarnkappe.state import Store
 from tests.exchange.scenes import FIXTURE, request, surroundings
 from tests.exchange.test_desk import OWN, STAFF, accepted
 
 ATTRIBUTES = FIXTURE["catalogue"]["attributes"]
-CATALOGUE = Catalogue.from_dict(
+CATALOGUE = AttributeCatalogue.from_dict(
     {
         "attributes": {
             **ATTRIBUTES,
@@ -45,16 +45,16 @@ def sixty(men: str = "HIV", women: str = "flu") -> list[dict[str, Any]]:
     return [person(n, "MW"[n // 30], (men, women)[n // 30], "XYZ"[n % 3]) for n in range(60)]
 
 
-def desk(people: list[dict[str, Any]], store: Store | None = None, **limits: Any) -> Desk:
+def desk(people: list[dict[str, Any]], store: Store | None = None, **limits: Any) -> RequestWorkflow:
     around = surroundings(
         policy={"thresholds": {**LIMITS, **limits}},
         institution=Institution("B", pa.Table.from_pylist(people), "id"),
         catalogue=CATALOGUE,
     )
-    return Desk(store or Store.in_memory(), OWN, around, STAFF)
+    return RequestWorkflow(store or Store.in_memory(), OWN, around, STAFF)
 
 
-def asked(at: Desk, number: int, attribute: str, values: str | tuple[str, ...], *wanted: str):
+def asked(at: RequestWorkflow, number: int, attribute: str, values: str | tuple[str, ...], *wanted: str):
     """What is recommended; what is recommended leaves."""
     values = (values,) if isinstance(values, str) else values
     sent = request(*wanted, id=str(number), anchor=Anchor(attribute, values))
@@ -66,14 +66,14 @@ def asked(at: Desk, number: int, attribute: str, values: str | tuple[str, ...], 
     return found
 
 
-def last(found) -> tuple[Verdict, str]:
+def last(found) -> tuple[CheckVerdict, str]:
     return found.verdict, found.steps[-1].name
 
 
 def test_a_selection_by_one_value_must_not_tell_who_has_it() -> None:
     """All men have it, and nobody else: by sex the package says of every man that he has it."""
     found = asked(desk(sixty()), 1, "diagnosis", "HIV", "sex")
-    assert last(found) == (Verdict.REFUSE, "S9a")
+    assert last(found) == (CheckVerdict.REFUSE, "S9a")
     assert asked(desk(sixty()), 1, "diagnosis", "HIV", "age").package is not None
 
 
@@ -81,7 +81,7 @@ def test_a_selection_by_one_value_must_not_tell_who_has_it() -> None:
 def test_a_question_split_by_value_gains_nothing(share: float) -> None:
     at = desk(sixty(), share=share)
     parts = [asked(at, n, "diagnosis", value, "sex") for n, value in enumerate(("HIV", "flu"))]
-    assert [last(part) for part in parts] == [(Verdict.REFUSE, "S9a")] * 2
+    assert [last(part) for part in parts] == [(CheckVerdict.REFUSE, "S9a")] * 2
 
 
 def test_overlapping_selections_gain_nothing() -> None:
@@ -96,7 +96,7 @@ def test_overlapping_selections_gain_nothing() -> None:
     men = [person(n, "M" if ill[n % 3] == "HIV" else "W", ill[n % 3], "XY"[n % 2]) for n in range(90)]
     at = desk(men, share=1.0)
     assert asked(at, 1, "diagnosis", ("HIV", "flu"), "sex").package is not None
-    assert last(asked(at, 2, "diagnosis", ("HIV", "gout"), "sex")) == (Verdict.REFUSE, "S9a")
+    assert last(asked(at, 2, "diagnosis", ("HIV", "gout"), "sex")) == (CheckVerdict.REFUSE, "S9a")
 
 
 def test_a_second_selecting_attribute_gains_nothing() -> None:
@@ -104,7 +104,7 @@ def test_a_second_selecting_attribute_gains_nothing() -> None:
     people = [person(n, "MW"[n // 30], ("HIV", "flu")[n // 30], "XY"[n // 30]) for n in range(60)]
     at = desk(people, share=1.0)
     assert asked(at, 1, "diagnosis", "HIV", "age").package is not None
-    assert last(asked(at, 2, "medication", "X", "sex")) == (Verdict.REFUSE, "S9a")
+    assert last(asked(at, 2, "medication", "X", "sex")) == (CheckVerdict.REFUSE, "S9a")
 
 
 def test_a_selection_by_what_everybody_knows_counts_as_one_by_all_that_it_shows() -> None:
@@ -113,7 +113,7 @@ def test_a_selection_by_what_everybody_knows_counts_as_one_by_all_that_it_shows(
     people = [person(n, "MW"[n // 40], ("HIV", "flu")[n % 2], "XYZ"[n % 3], ages[n % 2]) for n in range(80)]
     at = desk(people, share=1.0)
     assert asked(at, 1, "sex", "M", "diagnosis").package is not None
-    assert last(asked(at, 2, "diagnosis", "HIV", "age", "sex")) == (Verdict.REFUSE, "S9a")
+    assert last(asked(at, 2, "diagnosis", "HIV", "age", "sex")) == (CheckVerdict.REFUSE, "S9a")
 
 
 def test_somebody_who_comes_alone_must_not_be_given_away_by_the_second_package() -> None:
@@ -121,7 +121,7 @@ def test_somebody_who_comes_alone_must_not_be_given_away_by_the_second_package()
     people = [person(n, "M", ("HIV", "flu")[n % 2], "XYZ"[n % 3]) for n in range(60)]
     assert asked(desk(people, store), 1, "diagnosis", "HIV", "sex").package is not None
     found = asked(desk([*people, person(99, "M", "HIV")], store), 2, "diagnosis", "HIV", "sex")
-    assert last(found) == (Verdict.REFUSE, "S9a")
+    assert last(found) == (CheckVerdict.REFUSE, "S9a")
 
 
 def test_a_refusal_tells_the_requester_nothing_and_the_physician_no_numbers() -> None:
@@ -138,7 +138,7 @@ def test_what_was_told_counts_from_acceptance_and_not_if_it_did_not_leave() -> N
     later = desk(again, at.store, share=1.0)
     sent = request("sex", id="2", anchor=Anchor("diagnosis", ("HIV",)))
     later.receive(sent)
-    assert last(later.check(sent.digest, "Stew")) == (Verdict.REFUSE, "S9a")
+    assert last(later.check(sent.digest, "Stew")) == (CheckVerdict.REFUSE, "S9a")
     assert later.withdraw_patient("P1") == [digest]
     assert later.check(sent.digest, "Stew").package is not None
 
@@ -150,7 +150,7 @@ def test_without_a_history_one_package_is_still_looked_at() -> None:
         catalogue=CATALOGUE,
     )
     sent = request("sex", anchor=Anchor("diagnosis", ("HIV",)))
-    assert last(check(sent, around)) == (Verdict.REFUSE, "S9a")
+    assert last(check(sent, around)) == (CheckVerdict.REFUSE, "S9a")
 
 
 def test_of_a_refused_request_no_attribute_is_called_released() -> None:
@@ -161,7 +161,7 @@ def test_of_a_refused_request_no_attribute_is_called_released() -> None:
     }
     for step, sent in refused.items():
         found = check(sent, desk(sixty()).around)
-        assert last(found) == (Verdict.REFUSE, step)
+        assert last(found) == (CheckVerdict.REFUSE, step)
         assert found.treatments
         for treatment in found.treatments:
             assert treatment.action in (Action.WITHHOLD, Action.DROP)

@@ -16,33 +16,42 @@ import scipy.stats
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, InputError, JobError, ParameterError
-from tarnkappe.exchange import Institution, Member, Network, Purpose, Statistics
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange import Institution, Network, NetworkMember, Purpose, Statistics
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.desk.tables import SHARED
-from tarnkappe.exchange.statistics import EVERYBODY, Distribution, Fact
+from tarnkappe.exchange.statistics import EVERYBODY, PopulationDistribution, PopulationFigure
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.exchange.statistics.profile import bounds, ratios
-from tarnkappe.exchange.statistics.sharing import Counted, Plan, Shown, combined, count, noise_bound
+from tarnkappe.exchange.statistics.sharing import (
+    CountingPlan,
+    CountTable,
+    Shown,
+    combined,
+    count,
+    noise_bound,
+)
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.state import Budgets, Key, Signer, Store
 from tests.exchange.scenes import surroundings
 from tests.exchange.test_desk import STAFF
 
 VALUES = {"sex": ("M", "W"), "age": ("0-49", "50-120"), "medication": ("ibuprofen", "metformin")}
-PLAN = Plan(VALUES, (Counted(("age", "sex")), Counted(("sex",), given="medication")))
+PLAN = CountingPlan(VALUES, (CountTable(("age", "sex")), CountTable(("sex",), given="medication")))
 KEYS = {"A": Key(b"a" * 32), "B": Key(b"b" * 32)}
-MEMBERS = [Member(name, frozenset(Purpose), public_key=Signer(key).public) for name, key in KEYS.items()]
+MEMBERS = [
+    NetworkMember(name, frozenset(Purpose), public_key=Signer(key).public) for name, key in KEYS.items()
+]
 SURE = Fraction(10**6)
 """An epsilon that promises nothing, so that the noise is all but gone."""
 
 
 def figures(
-    name: str = "B", budget: float = 2.0, people: pa.Table | None = None, plan: Plan = PLAN
+    name: str = "B", budget: float = 2.0, people: pa.Table | None = None, plan: CountingPlan = PLAN
 ) -> Figures:
     ward = Institution(name, drawn(4000, ord(name)) if people is None else people, "patient")
     around = surroundings(policy={"statistics_budget": budget}, institution=ward, network=Network(MEMBERS))
-    return Figures(Desk(Store.in_memory(), KEYS[name], around, STAFF), plan)
+    return Figures(RequestWorkflow(Store.in_memory(), KEYS[name], around, STAFF), plan)
 
 
 def test_counts_are_those_of_the_patients() -> None:
@@ -209,22 +218,22 @@ def test_what_others_see_holds_no_patient() -> None:
 
 def test_published_figures_come_before_noisy_ones() -> None:
     statistics, day = Statistics(Store.in_memory()), datetime(2020, 1, 1, tzinfo=UTC).date()
-    noisy = Fact(EVERYBODY, {"sex": "M"}, 0.9, 5000, "network", day, margin=0.05)
+    noisy = PopulationFigure(EVERYBODY, {"sex": "M"}, 0.9, 5000, "network", day, margin=0.05)
     statistics.add([noisy], "network", "0" * 64)
     assert statistics.distribution(EVERYBODY, ("sex",)).margin == 0.05
-    statistics.add([Fact(EVERYBODY, {"sex": "M"}, 0.5, 10**6, "census", day)], "census", "0" * 64)
+    statistics.add([PopulationFigure(EVERYBODY, {"sex": "M"}, 0.5, 10**6, "census", day)], "census", "0" * 64)
     found = statistics.distribution(EVERYBODY, ("sex",))
     assert (found.shares, found.margin) == ({("M",): 0.5}, 0.0)
 
 
 def test_what_noise_may_explain_is_proof_of_nothing() -> None:
     sexes = Hierarchy.from_rows([["M", "*"], ["W", "*"]])
-    figures_ = Distribution(("sex",), {("M",): 0.02, ("W",): 0.98}, 5000, (), 0.03)
+    figures_ = PopulationDistribution(("sex",), {("M",): 0.02, ("W",): 0.98}, 5000, (), 0.03)
     found = bounds(figures_, ["M", "W"], sexes)
     assert (found.low[0], found.high[0]) == (0.0, 0.05)
-    exact = Distribution(("sex",), {("M",): 0.5, ("W",): 0.5}, 10**6)
+    exact = PopulationDistribution(("sex",), {("M",): 0.5, ("W",): 0.5}, 10**6)
     assert ratios(figures_, exact)["M"] == pytest.approx(0.05 / 0.5)
-    near = Distribution(("sex",), {("M",): 0.49, ("W",): 0.51}, 5000, (), 0.03)
+    near = PopulationDistribution(("sex",), {("M",): 0.49, ("W",): 0.51}, 5000, (), 0.03)
     assert ratios(near, exact) == {"M": 1.0, "W": 1.0}
 
 
@@ -241,7 +250,7 @@ def test_what_noise_may_explain_is_proof_of_nothing() -> None:
 def test_a_wrong_plan_is_refused(text: str, error: str, tmp_path: Path) -> None:
     (tmp_path / "counted.toml").write_text(text)
     with pytest.raises((ParameterError, JobError), match=error):
-        Plan.load(tmp_path / "counted.toml")
+        CountingPlan.load(tmp_path / "counted.toml")
 
 
 def test_figures_that_were_changed_in_the_database_are_not_added_up() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import JobError, ParameterError
-from tarnkappe.exchange import Anchor, Catalogue, Institution, Policy, Verdict, check
+from tarnkappe.exchange import Anchor, AttributeCatalogue, CheckVerdict, Institution, SitePolicy, check
 from tarnkappe.exchange.checking.cover import covered
-from tarnkappe.exchange.checking.protect import Draft
+from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage
 from tarnkappe.exchange.reports import physician_report
 from tarnkappe.state import Key
 from tarnkappe.table import Role, Table
@@ -60,23 +60,23 @@ def test_no_group_of_a_package_has_a_value_more_often_than_its_share(ill: list[s
         assert max(counts.values()) <= share * sum(counts.values()) + 1e-9
 
 
-def with_conspicuous(*values: str) -> Catalogue:
+def with_conspicuous(*values: str) -> AttributeCatalogue:
     attributes = dict(FIXTURE["catalogue"]["attributes"])
     attributes["diagnosis"] = {**attributes["diagnosis"], "conspicuous": list(values), "selects": True}
-    return Catalogue.from_dict({"attributes": attributes})
+    return AttributeCatalogue.from_dict({"attributes": attributes})
 
 
 def test_nobody_is_selected_by_a_conspicuous_value() -> None:
     for values in (("D3",), ("D1", "D3")):
         sent = request("sex", anchor=Anchor("diagnosis", values))
         found = check(sent, surroundings(catalogue=with_conspicuous("D3")))
-        assert (found.verdict, found.steps[-1].name) == (Verdict.REFUSE, "S1")
+        assert (found.verdict, found.steps[-1].name) == (CheckVerdict.REFUSE, "S1")
 
 
-def draft(cells: list[tuple[str, str]]) -> Draft:
+def draft(cells: list[tuple[str, str]]) -> UnverifiedPackage:
     data = pa.table({"sex": [sex for sex, _ in cells], "ill": [ill for _, ill in cells]})
     table = Table(data, {"sex": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE})
-    return Draft(table, pa.array(range(len(cells))).to_numpy(), (), {}, ())
+    return UnverifiedPackage(table, pa.array(range(len(cells))).to_numpy(), (), {}, ())
 
 
 groups = st.lists(st.tuples(st.sampled_from("MW"), st.sampled_from(["*", "flu", "gout", "ms"])), min_size=1)
@@ -112,7 +112,9 @@ def test_a_column_whose_conspicuous_values_cannot_be_hidden_is_withheld() -> Non
 
 def test_conspicuous_values_of_a_quasi_identifier_are_no_silent_promise() -> None:
     with pytest.raises((ParameterError, JobError), match="conspicuous"):
-        Catalogue.from_dict({"attributes": {"job": {"role": "quasi-identifier", "conspicuous": ["spy"]}}})
+        AttributeCatalogue.from_dict(
+            {"attributes": {"job": {"role": "quasi-identifier", "conspicuous": ["spy"]}}}
+        )
 
 
 LAXER = {
@@ -172,4 +174,4 @@ def test_the_thresholds_are_shares() -> None:
     for name in ("share", "cover"):
         for wrong in (0, 1.1, "half", True):
             with pytest.raises((ParameterError, JobError), match=name):
-                Policy.from_dict({"thresholds": {name: wrong}})
+                SitePolicy.from_dict({"thresholds": {name: wrong}})

@@ -17,11 +17,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tarnkappe.errors import AccessError
 from tarnkappe.exchange import Purpose, Wanted
-from tarnkappe.exchange.desk import Desk, State
+from tarnkappe.exchange.desk import RequestState, RequestWorkflow
 from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.packages import digest_of
-from tarnkappe.exchange.desk.records import Records
-from tarnkappe.exchange.desk.states import TRANSITIONS, Event, after
+from tarnkappe.exchange.desk.records import RequestRecords
+from tarnkappe.exchange.desk.states import TRANSITIONS, RequestEvent, after
 from tarnkappe.exchange.desk.whole import WholeReader
 from tarnkappe.state import Signer
 from tests.exchange.scenes import FIXTURE, request
@@ -42,18 +42,18 @@ MAY_DECIDE = {"Ann", "Bea", "Cleo"}
 
 
 def test_every_event_that_is_not_listed_is_refused() -> None:
-    for state in State:
-        for event in Event:
+    for state in RequestState:
+        for event in RequestEvent:
             try:
                 assert after(state, event) is TRANSITIONS[state, event]
             except AccessError:
                 assert (state, event) not in TRANSITIONS
-    final = {state for state in State if not any(state is start for start, _ in TRANSITIONS)}
-    assert final == {State.DELIVERED, State.WITHDRAWN, State.EXPIRED}
-    ways = {start for (start, _), end in TRANSITIONS.items() if end is State.ACCEPTED}
-    assert ways == {State.CHECKED, State.HALF_AGREED}
-    out = {start for (start, event), _ in TRANSITIONS.items() if event is Event.SEND}
-    assert out == {State.ACCEPTED, State.SENT}
+    final = {state for state in RequestState if not any(state is start for start, _ in TRANSITIONS)}
+    assert final == {RequestState.DELIVERED, RequestState.WITHDRAWN, RequestState.EXPIRED}
+    ways = {start for (start, _), end in TRANSITIONS.items() if end is RequestState.ACCEPTED}
+    assert ways == {RequestState.CHECKED, RequestState.HALF_AGREED}
+    out = {start for (start, event), _ in TRANSITIONS.items() if event is RequestEvent.SEND}
+    assert out == {RequestState.ACCEPTED, RequestState.SENT}
 
 
 which = st.sampled_from(list(SENT))
@@ -142,7 +142,7 @@ class Exchange(RuleBasedStateMachine):
 
     def _submit(self, name: str, content: dict[str, Any], signature: str) -> None:
         with contextlib.suppress(AccessError):
-            if self.desk.decide(content, signature) is State.REJECTED:
+            if self.desk.decide(content, signature) is RequestState.REJECTED:
                 self.rejected.add(name)
 
     @rule(patient=st.sampled_from(["P01", "P07"]))
@@ -161,7 +161,11 @@ class Exchange(RuleBasedStateMachine):
         if not rarely:
             return
         for name, sent in SENT.items():
-            if self.desk.state(sent.digest) in (State.RECEIVED, State.CHECKED, State.HALF_AGREED):
+            if self.desk.state(sent.digest) in (
+                RequestState.RECEIVED,
+                RequestState.CHECKED,
+                RequestState.HALF_AGREED,
+            ):
                 self.late.add(name)
         self.desk.expire(datetime.now(UTC) + timedelta(days=3650))
 
@@ -234,10 +238,10 @@ HOLES = {
         "said != (whole.row.digest, check.row.number, check.digest, package)",
         "False",
     ),
-    "anybody fetches": (Records, "require_own", "request.institution != institution", "False"),
-    "withdrawn patients": (Desk, "withdraw_patient", "State(row.state) in HELD_BACK", "False"),
+    "anybody fetches": (RequestRecords, "require_own", "request.institution != institution", "False"),
+    "withdrawn patients": (RequestWorkflow, "withdraw_patient", "State(row.state) in HELD_BACK", "False"),
     "past the deadline": (
-        Desk,
+        RequestWorkflow,
         "expire",
         "REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat()",
         "sa.false()",

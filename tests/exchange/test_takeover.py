@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import VerificationError
-from tarnkappe.exchange.desk import State
+from tarnkappe.exchange.desk import RequestState
 from tarnkappe.exchange.desk.tables import RELEASES, REQUESTS, WITHDRAWALS
 from tarnkappe.state import HeadFile, Seals, Signer, Store, guard
 from tests.exchange.test_desk import OWN, desk
@@ -29,7 +29,7 @@ def test_nothing_of_an_earlier_version_leaves(store: Store) -> None:
     with store.writing() as connection:
         connection.execute(sa.update(REQUESTS).values(state="accepted"))
         digests = list(connection.execute(sa.select(REQUESTS.c.digest)).scalars())
-    assert len(digests) == len(State)
+    assert len(digests) == len(RequestState)
     for digest in digests:
         with pytest.raises(VerificationError, match="sent again"):
             at.answer(digest, "A")

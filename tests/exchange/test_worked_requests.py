@@ -9,9 +9,9 @@ from datetime import date
 import pyarrow as pa
 import pytest
 
-from tarnkappe.exchange import Anchor, Catalogue, Statistics, Verdict, check
-from tarnkappe.exchange.findings import Action, Answer
-from tarnkappe.exchange.statistics import Fact
+from tarnkappe.exchange import Anchor, AttributeCatalogue, CheckVerdict, Statistics, check
+from tarnkappe.exchange.findings import Action, StepResult
+from tarnkappe.exchange.statistics import PopulationFigure
 from tarnkappe.state import Store
 from tests.exchange.scenes import ASKED, FIXTURE, patients, request, surroundings
 
@@ -48,7 +48,7 @@ def test_f_req_2_is_generalized_until_it_is_diverse() -> None:
     found = check(request(), surroundings(patients(P02={"diagnosis": "D1"})))
     assert classes(found) == {"40-59, M, 80-99, Schweisser": 6, "40-59, W, 60-79, Buero": 6}
     assert (found.package.k, found.package.l) == (6, 3)
-    assert found.verdict is Verdict.RELEASE_WITH_CHANGES
+    assert found.verdict is CheckVerdict.RELEASE_WITH_CHANGES
 
 
 @pytest.mark.parametrize("method", ["levels", "k-optimize", "mondrian"])
@@ -65,9 +65,9 @@ def test_all_methods_give_the_worked_packages(method: str) -> None:
 
 def test_f_req_3_is_refused_at_the_base_set_without_a_value() -> None:
     found = check(request(), surroundings(patients(FIXTURE["rows"][:4])))
-    assert found.verdict is Verdict.REFUSE
+    assert found.verdict is CheckVerdict.REFUSE
     assert found.package is None
-    assert [(step.name, step.answer) for step in found.steps][-1] == ("S3", Answer.REFUSE)
+    assert [(step.name, step.answer) for step in found.steps][-1] == ("S3", StepResult.REFUSE)
     told = json.dumps(found.to_dict())
     for value in ("Schweisser", "D1", "D2", "P01", "81", "Name"):
         assert value not in told
@@ -84,7 +84,7 @@ def test_f_req_4_drops_the_name_and_nothing_else_changes() -> None:
 
 def test_a_strict_policy_refuses_a_request_for_a_name() -> None:
     found = check(request(*ASKED, "name"), surroundings(policy={"strict": True}))
-    assert found.verdict is Verdict.REFUSE
+    assert found.verdict is CheckVerdict.REFUSE
     assert found.steps[-1].name == "S1"
 
 
@@ -121,7 +121,7 @@ def dependent_on_age(statistics: Statistics) -> Statistics:
     """Of those who take V nearly all are old; of everybody most are young."""
     shares = {("medication", "V"): (0.95, 0.05), EVERYBODY: (0.3, 0.7)}
     facts = [
-        Fact(condition, {"born": label}, share, 10**6, "census", date(2020, 1, 1))
+        PopulationFigure(condition, {"born": label}, share, 10**6, "census", date(2020, 1, 1))
         for condition, both in shares.items()
         for label, share in zip(("19XX", "20XX"), both, strict=True)
     ]
@@ -135,7 +135,7 @@ def test_e3_the_year_of_birth_is_cut_to_two_digits_where_the_disease_depends_on_
         request("born", "diagnosis", anchor=Anchor("medication", ("V",))),
         surroundings(
             born(),
-            catalogue=Catalogue.from_dict({"attributes": attributes}),
+            catalogue=AttributeCatalogue.from_dict({"attributes": attributes}),
             statistics=dependent_on_age(Statistics(Store.in_memory())),
         ),
     )
@@ -148,7 +148,7 @@ def test_e3_the_year_of_birth_is_cut_to_two_digits_where_the_disease_depends_on_
 def test_a_package_that_needs_no_change_is_released_as_it_is() -> None:
     rows = [[f"P{i:02}", 40 + i % 2, "MW"[i % 2], 80, "AT", "Buero", f"D{i % 3}"] for i in range(24)]
     found = check(request(), surroundings(patients(rows)))
-    assert found.verdict is Verdict.RELEASE
+    assert found.verdict is CheckVerdict.RELEASE
     assert sorted(found.package.release.data.to_pylist(), key=str) == sorted(
         patients(rows).select(list(ASKED)).to_pylist(), key=str
     )

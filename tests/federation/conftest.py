@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tests.federation.federations import example
 from tests.federation.sites import Sites
 
@@ -17,7 +17,7 @@ from tests.federation.sites import Sites
 def sites(tmp_path: Path) -> Iterator[Callable[..., Sites]]:
     made: list[Sites] = []
 
-    def make(protocol: Protocol, distribution: Distribution, **options: float) -> Sites:
+    def make(protocol: Protocol, distribution: Partitioning, **options: float) -> Sites:
         made.append(Sites(tmp_path / f"{len(made)}", example(protocol, distribution), **options))
         return made[-1]
 

@@ -10,7 +10,7 @@ from tarnkappe.errors import TarnkappeError
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.run import Run, Stage
+from tarnkappe.federation.run import Run, RunStage
 
 FAULTS = ("dropped", "duplicated", "delayed", "reordered", "truncated", "bit-flipped")
 
@@ -46,7 +46,7 @@ class Network:
         self._participants = participants
         for participant in participants:
             run = self.runs[participant.name] = Run(participant.name, "P1", participant.contract, {})
-            run.participant, run.stage = participant, Stage.RUNNING
+            run.participant, run.stage = participant, RunStage.RUNNING
 
     def run(self) -> None:
         """Carry messages until there are none, then end the run as services do."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.masked_ring import MaskedRingParty
 from tarnkappe.federation.message import Message, Participant
@@ -19,17 +19,17 @@ from tarnkappe.federation.ring import RingParty
 from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.federation.star import StarHelper, StarParty
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Exhaustive, Problem, Search
+from tarnkappe.lattice import Exhaustive, Search, SearchProblem
 from tarnkappe.loss import Entropy, Height, Loss
 from tarnkappe.privacy import KAnonymity, Model, protect
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Role, Table, Tuples
 from tarnkappe.table.encoding import encode_column
 from tests.conftest import FIXTURES
 
 EXAMPLE: dict[str, Any] = json.loads((FIXTURES / "federation" / "example.json").read_text(encoding="utf-8"))
 SMALL_KEY = 128
-PURE = [Distribution.HORIZONTAL, Distribution.VERTICAL]
+PURE = [Partitioning.HORIZONTAL, Partitioning.VERTICAL]
 HELPER = "X"
 
 
@@ -83,10 +83,10 @@ class Federation:
 
 
 def example(
-    protocol: Protocol, distribution: Distribution, model: Model | None = None, **options: Any
+    protocol: Protocol, distribution: Partitioning, model: Model | None = None, **options: Any
 ) -> Federation:
     """The worked example of the specification: three parties, eight people."""
-    vertical = distribution is Distribution.VERTICAL
+    vertical = distribution is Partitioning.VERTICAL
     owners = {"sex": "P3", "age": "P2", "zip": "P1"} if vertical else {}
     columns = tuple(
         SharedColumn(n, Role.QUASI_IDENTIFIER, KINDS[n], HEIGHTS[n], owner=owners.get(n)) for n in HEIGHTS
@@ -144,9 +144,9 @@ class Whole:
     rules: Mapping[str, Hierarchy]
     quasi_identifiers: tuple[str, ...]
 
-    def problem(self, models: Sequence[Model], loss: Loss, limit: float) -> Problem:
+    def problem(self, models: Sequence[Model], loss: Loss, limit: float) -> SearchProblem:
         tuples = self._rows().distinct()
-        return Problem(tuples, self.quasi_identifiers, tuple(models), loss, limit)
+        return SearchProblem(tuples, self.quasi_identifiers, tuple(models), loss, limit)
 
     def _rows(self) -> Tuples:
         columns = [
@@ -198,7 +198,7 @@ def random_whole(seed: int, *, least_rows: int = 6, most_rows: int = 30) -> Whol
 def federate(
     whole: Whole,
     protocol: Protocol,
-    distribution: Distribution,
+    distribution: Partitioning,
     models: Sequence[Model],
     loss: Loss,
     limit: float = 0.0,
@@ -210,7 +210,7 @@ def federate(
     """A whole table cut into shares: rows or columns are dealt to the parties at random."""
     rng = np.random.default_rng(seed)
     names = tuple(f"P{i + 1}" for i in range(parties))
-    vertical = distribution is Distribution.VERTICAL
+    vertical = distribution is Partitioning.VERTICAL
     shared = [name for name in whole.table.column_names if name != "tid"]
     owner = {name: names[int(rng.integers(parties))] if vertical else None for name in shared}
     columns = tuple(
@@ -289,7 +289,7 @@ def in_regions(
     )
     contract = Contract(
         protocol,
-        Distribution.HYBRID,
+        Partitioning.HYBRID,
         parties,
         columns,
         tuple(models),

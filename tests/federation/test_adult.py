@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
-from tarnkappe.federation.cost import Speed, Workload, estimate
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.federation.cost import FederationWorkload, Speed, estimate
 from tarnkappe.federation.message import Message
-from tarnkappe.lattice import Auto, Problem
+from tarnkappe.lattice import AutoSearch, SearchProblem
 from tarnkappe.loss import Entropy
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role, Tuples
@@ -29,10 +29,12 @@ OWNERS = {
     "P2": ("education", "marital-status", "native-country"),
     "P3": ("occupation", "salary-class", "workclass"),
 }
-PUBLISHED = Workload(parties=3, rows=30_162, columns=9, distinct=166)
+PUBLISHED = FederationWorkload(parties=3, rows=30_162, columns=9, distinct=166)
 
 
-def split_adult(folder: Path, protocol: Protocol, distribution: Distribution) -> tuple[Federation, Problem]:
+def split_adult(
+    folder: Path, protocol: Protocol, distribution: Partitioning
+) -> tuple[Federation, SearchProblem]:
     """Adult as it was distributed in the published measurements, and the problem of one house with all of it."""
     adult = read_adult(folder.parent)
     data = pa.table(
@@ -42,7 +44,7 @@ def split_adult(folder: Path, protocol: Protocol, distribution: Distribution) ->
         }
     )
     rules = adult.hierarchies
-    vertical = distribution is Distribution.VERTICAL
+    vertical = distribution is Partitioning.VERTICAL
     owner = {name: party for party, names in OWNERS.items() for name in names} if vertical else {}
     columns = tuple(
         SharedColumn(name, Role.QUASI_IDENTIFIER, "string", rules[name].height, owner=owner.get(name))
@@ -65,14 +67,14 @@ def split_adult(folder: Path, protocol: Protocol, distribution: Distribution) ->
         cuts = np.linspace(0, data.num_rows, len(PARTIES) + 1).astype(int).tolist()
         tables = {p: data.slice(cuts[i], cuts[i + 1] - cuts[i]) for i, p in enumerate(PARTIES)}
     encoded = [rules[name].attach(encode_column(name, data.column(name))) for name in data.column_names]
-    central = Problem(
+    central = SearchProblem(
         Tuples.of_rows(encoded).distinct(), tuple(data.column_names), contract.models, contract.loss
     )
     return Federation(contract, tables, rules), central
 
 
-def compare(federation: Federation, central: Problem) -> None:
-    best = Auto().run(central).best
+def compare(federation: Federation, central: SearchProblem) -> None:
+    best = AutoSearch().run(central).best
     assert best is not None
     sent: list[Message] = []
     outcome = federation.run(sent.append, seed=None)["P2"].outcome
@@ -87,10 +89,10 @@ def compare(federation: Federation, central: Problem) -> None:
 
 @pytest.mark.parametrize("protocol", [Protocol.RING, Protocol.STAR])
 def test_checklist_49_51_traffic_of_rows(adult: Path, protocol: Protocol) -> None:
-    compare(*split_adult(adult, protocol, Distribution.HORIZONTAL))
+    compare(*split_adult(adult, protocol, Partitioning.HORIZONTAL))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", [Protocol.RING, Protocol.STAR])
 def test_checklist_49_51_traffic_of_columns(adult: Path, protocol: Protocol) -> None:
-    compare(*split_adult(adult, protocol, Distribution.VERTICAL))
+    compare(*split_adult(adult, protocol, Partitioning.VERTICAL))

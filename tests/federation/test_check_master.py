@@ -6,28 +6,28 @@ import pytest
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation import ring
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
-from tarnkappe.federation.engine import Finding, release, rows_of
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
+from tarnkappe.federation.engine import FederatedSolution, release, rows_of
 from tarnkappe.federation.leakage import LeakageReport, roles_of
 from tarnkappe.federation.ring import RingParty
 from tarnkappe.federation.runner import run_in_memory
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tests.federation.federations import EXPECTED, PURE, example, multiset
 
 
-def lazy(share: Share, contract: Contract) -> tuple[Share, Finding]:
+def lazy(share: PartyShare, contract: Contract) -> tuple[PartyShare, FederatedSolution]:
     """Leaves everything as it is and claims that this is the result."""
     del contract
     raw = share.with_parts(lambda _, part: part.without_rules())
-    return raw, Finding((0, 1, 3), 0, 4.0)
+    return raw, FederatedSolution((0, 1, 3), 0, 4.0)
 
 
-def too_low(share: Share, contract: Contract) -> tuple[Share, Finding]:
-    return release(share, rows_of(share, contract), contract, (0, 0, 5)), Finding((0, 0, 5), 0, 5.0)
+def too_low(share: PartyShare, contract: Contract) -> tuple[PartyShare, FederatedSolution]:
+    return release(share, rows_of(share, contract), contract, (0, 0, 5)), FederatedSolution((0, 0, 5), 0, 5.0)
 
 
 @pytest.mark.parametrize("distribution", PURE)
-def test_checklist_30_an_honest_master_passes(distribution: Distribution) -> None:
+def test_checklist_30_an_honest_master_passes(distribution: Partitioning) -> None:
     everybody = example(Protocol.RING, distribution, check_master=True).run()
     contract = everybody["P1"].contract
     for name in contract.parties:
@@ -39,7 +39,7 @@ def test_checklist_30_an_honest_master_passes(distribution: Distribution) -> Non
 @pytest.mark.parametrize("cheat", [lazy, too_low])
 @pytest.mark.parametrize("distribution", PURE)
 def test_checklist_30_a_cheating_master_gets_nothing_decrypted(
-    distribution: Distribution, cheat, monkeypatch: pytest.MonkeyPatch
+    distribution: Partitioning, cheat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = ring.anonymize
     federation = example(Protocol.RING, distribution, check_master=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.support import refuse_unsupported
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES, LeafLoss
@@ -17,7 +17,7 @@ from tarnkappe.table import Role
 from tests.federation.federations import example
 
 RING, STAR, MASKED = Protocol.RING, Protocol.STAR, Protocol.MASKED
-HORIZONTAL, VERTICAL = Distribution.HORIZONTAL, Distribution.VERTICAL
+HORIZONTAL, VERTICAL = Partitioning.HORIZONTAL, Partitioning.VERTICAL
 
 
 def changed(by: Protocol = STAR, **changes: Any) -> Contract:

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.decoding import estimate, match
 from tarnkappe.federation.insiders import simulate
 from tarnkappe.federation.leakage import ASSUMPTIONS, MEASURED, STATEMENTS
-from tarnkappe.federation.local import local_share
+from tarnkappe.federation.party_share import local_share
 from tarnkappe.federation.printable import printable
 from tarnkappe.federation.wording import describe
-from tarnkappe.lattice import SEARCHES, Effort
+from tarnkappe.lattice import SEARCHES, EvaluationSettings
 from tarnkappe.loss import LOSSES, Entropy, Height
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.schema import fields_of
@@ -26,7 +26,7 @@ from tests.attackers.federation.stages import COLUMNS, hierarchies, population
 from tests.federation.federations import example
 from tests.federation.test_adult import split_adult
 
-HORIZONTAL, VERTICAL = Distribution.HORIZONTAL, Distribution.VERTICAL
+HORIZONTAL, VERTICAL = Partitioning.HORIZONTAL, Partitioning.VERTICAL
 STAR, RING, MASKED = Protocol.STAR, Protocol.RING, Protocol.MASKED
 
 BASE = dataclasses.replace(
@@ -40,7 +40,7 @@ CHANGES: dict[str, Any] = {
     "models": (KAnonymity(7),),
     "loss": Entropy(),
     "suppression_limit": 0.000001,
-    "search": SEARCHES.create("auto", {"effort": Effort(snapshots=7)}),
+    "search": SEARCHES.create("auto", {"effort": EvaluationSettings(snapshots=7)}),
     "helper": "Y",
     "key": "tid",
     "regions": None,
@@ -89,7 +89,7 @@ def test_every_field_of_a_contract_changes_what_people_read() -> None:
         example(MASKED, HORIZONTAL).contract,
     )
     special = {
-        "distribution": (BASE, {"distribution": Distribution.HYBRID}),
+        "distribution": (BASE, {"distribution": Partitioning.HYBRID}),
         "columns": (BASE, {"columns": BASE.columns[:2]}),
         "regions": (BASE, {"regions": (("P1",), ("P2", "P3"))}),
         "without_data": (ring, {"without_data": ("P1",)}),

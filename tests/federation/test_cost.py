@@ -12,8 +12,8 @@ import pytest
 from tarnkappe.cli.federate import federate as command
 from tarnkappe.federation.ciphers.fixed_base import FixedBase
 from tarnkappe.federation.ciphers.long_numbers import mpz
-from tarnkappe.federation.contract import Distribution, Protocol
-from tarnkappe.federation.cost import Speed, Workload, calibrated, estimate
+from tarnkappe.federation.contract import Partitioning, Protocol
+from tarnkappe.federation.cost import FederationWorkload, Speed, calibrated, estimate
 from tarnkappe.federation.message import Message
 from tests.conftest import FIXTURES
 from tests.federation.federations import EXAMPLE, PURE, example, in_regions, random_whole
@@ -33,15 +33,15 @@ def test_checklist_48_the_formulas_reproduce_the_published_tables(protocol: Prot
     speed, tolerance = SPEEDS[protocol]
     facts = TABLES["data"][name]
     for (distribution, parties), expected in zip(TABLES["columns"], TABLES[protocol][name], strict=True):
-        work = Workload(parties, made_up=facts["rows"] // 4, **facts)
-        cost = estimate(protocol, Distribution(distribution), work, speed)
+        work = FederationWorkload(parties, made_up=facts["rows"] // 4, **facts)
+        cost = estimate(protocol, Partitioning(distribution), work, speed)
         assert cost.seconds == pytest.approx(expected, rel=tolerance, abs=0.006)
 
 
 @pytest.mark.parametrize("distribution", PURE)
 @pytest.mark.parametrize("protocol", list(SPEEDS))
-def test_the_phases_of_a_run_add_up(protocol: Protocol, distribution: Distribution) -> None:
-    work = Workload(3, 1000, 5, 200, made_up=250, tests=20, groups=30)
+def test_the_phases_of_a_run_add_up(protocol: Protocol, distribution: Partitioning) -> None:
+    work = FederationWorkload(3, 1000, 5, 200, made_up=250, tests=20, groups=30)
     cost = estimate(protocol, distribution, work, SPEEDS[protocol][0])
     assert cost.seconds == pytest.approx(sum(phase.seconds for phase in cost.phases))
     names = {
@@ -53,21 +53,21 @@ def test_the_phases_of_a_run_add_up(protocol: Protocol, distribution: Distributi
 
 
 def test_erratum_10_times_are_quotients_and_not_products() -> None:
-    work = Workload(2, **TABLES["data"]["ADULT"])
+    work = FederationWorkload(2, **TABLES["data"]["ADULT"])
     slow, fast = (
-        estimate(Protocol.STAR, Distribution.VERTICAL, work, Speed(rate, 88e6, 128)) for rate in (1e3, 1e6)
+        estimate(Protocol.STAR, Partitioning.VERTICAL, work, Speed(rate, 88e6, 128)) for rate in (1e3, 1e6)
     )
     assert slow.computing == pytest.approx(1000 * fast.computing)
 
 
 @pytest.mark.parametrize("distribution", PURE)
-def test_a_ring_does_as_many_operations_as_the_model_says(distribution: Distribution) -> None:
+def test_a_ring_does_as_many_operations_as_the_model_says(distribution: Partitioning) -> None:
     sent = []
     everybody = example(Protocol.RING, distribution).run(sent.append)
     parties, per_party = 3, EXAMPLE["encrypted_per_party"][distribution]
     # Of the example every party encrypts all labels too, which the model leaves out.
-    with_labels = Workload(
-        parties, 8, 3, per_party - 24 if distribution is Distribution.VERTICAL else per_party // 3
+    with_labels = FederationWorkload(
+        parties, 8, 3, per_party - 24 if distribution is Partitioning.VERTICAL else per_party // 3
     )
     cost = estimate(Protocol.RING, distribution, with_labels, Speed(1, 1, 256))
     assert cost.operations - parties * with_labels.distinct == everybody["P1"].work["encrypted"]
@@ -76,7 +76,7 @@ def test_a_ring_does_as_many_operations_as_the_model_says(distribution: Distribu
 
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_the_model_is_calibrated_on_the_machine(protocol: Protocol) -> None:
-    contract = example(protocol, Distribution.HORIZONTAL).contract
+    contract = example(protocol, Partitioning.HORIZONTAL).contract
     speed = calibrated(contract, 1e8)
     assert speed.operations > 0
     assert (speed.counter_bits > 0) is protocol.is_masked
@@ -87,7 +87,7 @@ def test_the_model_is_calibrated_on_the_machine(protocol: Protocol) -> None:
 
 @pytest.mark.parametrize("distribution", PURE)
 def test_a_masked_ring_does_as_many_operations_as_the_model_says(
-    distribution: Distribution, monkeypatch: pytest.MonkeyPatch
+    distribution: Partitioning, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: Counter[int] = Counter()
     powers = FixedBase.random_powers
@@ -100,12 +100,12 @@ def test_a_masked_ring_does_as_many_operations_as_the_model_says(
     sent: list[Message] = []
     federation = example(Protocol.MASKED_RING, distribution)
     everybody = federation.run(sent.append)
-    vertical = distribution is Distribution.VERTICAL
+    vertical = distribution is Partitioning.VERTICAL
     shapes = [dict(e.shape) for e in everybody["X"].transcript if e.kind == "subset"]
     rows = shapes[0]["rows"] if vertical else sum(shape["rows"] for shape in shapes)  # equal rows became one
     tokens = sum(number for shape in shapes for name, number in shape.items() if name.startswith("tokens/"))
     tests = [dict(e.shape)["sizes"] for e in everybody["P1"].transcript if e.kind == "test"]
-    work = Workload(
+    work = FederationWorkload(
         3, rows, 3, tokens // (1 if vertical else 3), tests=len(tests), groups=sum(tests) / len(tests)
     )
     cost = estimate(
@@ -126,14 +126,14 @@ def test_a_masked_ring_does_as_many_operations_as_the_model_says(
 
 
 def test_a_masked_ring_has_two_ciphers_of_different_speed() -> None:
-    work = Workload(3, 1000, 5, 200, made_up=250, tests=20, groups=30)
+    work = FederationWorkload(3, 1000, 5, 200, made_up=250, tests=20, groups=30)
     both = Speed(1000, 1e8, 256, 4096, encryptions=100, decryptions=50)
-    cost = estimate(Protocol.MASKED_RING, Distribution.HORIZONTAL, work, both)
+    cost = estimate(Protocol.MASKED_RING, Partitioning.HORIZONTAL, work, both)
     cells, encrypted, decrypted = 3 * 200 + 3 * 200, 4 * 1250 / 3 + 20 * 30, 20 * 30 + 1250
     assert cost.operations == pytest.approx(cells + encrypted + decrypted)
     assert cost.computing == pytest.approx(cells / 1000 + encrypted / 100 + decrypted / 50)
     fewer = estimate(
-        Protocol.MASKED_RING, Distribution.HORIZONTAL, dataclasses.replace(work, released=50), both
+        Protocol.MASKED_RING, Partitioning.HORIZONTAL, dataclasses.replace(work, released=50), both
     )
     assert cost.computing - fewer.computing == pytest.approx(1200 / 50)
 
@@ -141,10 +141,10 @@ def test_a_masked_ring_has_two_ciphers_of_different_speed() -> None:
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_regions_lie_between_rows_and_columns(protocol: Protocol) -> None:
     speed = Speed(1000, 1e8, 256, 4096, encryptions=100, decryptions=50)
-    whole = Workload(6, 6000, 6, 60, made_up=600, tests=10, groups=20)
+    whole = FederationWorkload(6, 6000, 6, 60, made_up=600, tests=10, groups=20)
     horizontal, vertical = (estimate(protocol, distribution, whole, speed) for distribution in PURE)
     hybrids = [
-        estimate(protocol, Distribution.HYBRID, dataclasses.replace(whole, regions=regions), speed)
+        estimate(protocol, Partitioning.HYBRID, dataclasses.replace(whole, regions=regions), speed)
         for regions in (1, 2, 3)
     ]
     assert hybrids[0] == vertical

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import NoSolutionError, TarnkappeError
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES, LeafLoss, Leaves, Loss
@@ -69,7 +69,7 @@ def cases(draw: st.DrawFn, protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def compare(case: dict[str, Any], protocol: Protocol, distribution: Distribution, **options: Any) -> None:
+def compare(case: dict[str, Any], protocol: Protocol, distribution: Partitioning, **options: Any) -> None:
     whole = random_whole(case["seed"])
     try:
         expected = whole.central(case["models"], case["loss"], case["limit"])
@@ -101,23 +101,23 @@ def compare(case: dict[str, Any], protocol: Protocol, distribution: Distribution
 
 
 RUNS = [
-    pytest.param(Protocol.RING, Distribution.HORIZONTAL, {}, id="checklist 26: ring, horizontal"),
-    pytest.param(Protocol.RING, Distribution.VERTICAL, {}, id="checklist 26: ring, vertical"),
-    pytest.param(Protocol.STAR, Distribution.HORIZONTAL, {}, id="checklist 35: star, horizontal"),
-    pytest.param(Protocol.STAR, Distribution.VERTICAL, {}, id="checklist 35: star, vertical"),
+    pytest.param(Protocol.RING, Partitioning.HORIZONTAL, {}, id="checklist 26: ring, horizontal"),
+    pytest.param(Protocol.RING, Partitioning.VERTICAL, {}, id="checklist 26: ring, vertical"),
+    pytest.param(Protocol.STAR, Partitioning.HORIZONTAL, {}, id="checklist 35: star, horizontal"),
+    pytest.param(Protocol.STAR, Partitioning.VERTICAL, {}, id="checklist 35: star, vertical"),
     pytest.param(
-        Protocol.STAR, Distribution.VERTICAL, {"private_keys": True}, id="checklist 33: star, private keys"
+        Protocol.STAR, Partitioning.VERTICAL, {"private_keys": True}, id="checklist 33: star, private keys"
     ),
-    pytest.param(Protocol.MASKED, Distribution.HORIZONTAL, {}, id="checklist 41, 46, 47: masked, horizontal"),
-    pytest.param(Protocol.MASKED, Distribution.VERTICAL, {}, id="checklist 41, 46, 47: masked, vertical"),
+    pytest.param(Protocol.MASKED, Partitioning.HORIZONTAL, {}, id="checklist 41, 46, 47: masked, horizontal"),
+    pytest.param(Protocol.MASKED, Partitioning.VERTICAL, {}, id="checklist 41, 46, 47: masked, vertical"),
     pytest.param(
         Protocol.MASKED,
-        Distribution.VERTICAL,
+        Partitioning.VERTICAL,
         {"private_keys": True},
         id="checklist 33: masked, private keys",
     ),
-    pytest.param(Protocol.MASKED_RING, Distribution.HORIZONTAL, {}, id="checklist 57: A and C, horizontal"),
-    pytest.param(Protocol.MASKED_RING, Distribution.VERTICAL, {}, id="checklist 57: A and C, vertical"),
+    pytest.param(Protocol.MASKED_RING, Partitioning.HORIZONTAL, {}, id="checklist 57: A and C, horizontal"),
+    pytest.param(Protocol.MASKED_RING, Partitioning.VERTICAL, {}, id="checklist 57: A and C, vertical"),
 ]
 
 
@@ -125,7 +125,7 @@ RUNS = [
 @given(data=st.data())
 @settings(max_examples=10)
 def test_a_federated_release_equals_the_central_one(
-    protocol: Protocol, distribution: Distribution, options: dict[str, Any], data: st.DataObject
+    protocol: Protocol, distribution: Partitioning, options: dict[str, Any], data: st.DataObject
 ) -> None:
     compare(data.draw(cases(protocol)), protocol, distribution, **options)
 
@@ -135,7 +135,7 @@ def test_a_federated_release_equals_the_central_one(
 @given(data=st.data())
 @settings(max_examples=150)
 def test_hundreds_of_federated_releases_equal_the_central_ones(
-    protocol: Protocol, distribution: Distribution, options: dict[str, Any], data: st.DataObject
+    protocol: Protocol, distribution: Partitioning, options: dict[str, Any], data: st.DataObject
 ) -> None:
     compare(data.draw(cases(protocol)), protocol, distribution, **options)
 
@@ -146,7 +146,7 @@ def test_every_search_works_on_ciphertexts(name: str) -> None:
     search, loss = SEARCHES.create(name, {}), LOSSES.create("precision-star", {})
     expected = whole.central(models(K2), loss, limit)
     federation = federate(
-        whole, Protocol.STAR, Distribution.HORIZONTAL, models(K2), loss, limit, search=search
+        whole, Protocol.STAR, Partitioning.HORIZONTAL, models(K2), loss, limit, search=search
     )
     assert expected is not None
     assert federation.run()["P1"].outcome.levels == expected[0]
@@ -157,7 +157,7 @@ def test_what_no_levels_can_promise_is_said_and_nothing_is_released(protocol: Pr
     whole, loss = random_whole(5), LOSSES.create("height", {})
     promise = models(("recursive-diversity", {"column": "disease", "c": 0.35, "l": 2}))
     assert whole.central(promise, loss, 0.0) is None
-    federation = federate(whole, protocol, Distribution.HORIZONTAL, promise, loss)
+    federation = federate(whole, protocol, Partitioning.HORIZONTAL, promise, loss)
     everybody = federation.participants()
     with pytest.raises(NoSolutionError, match="no levels meet recursive-diversity"):
         run_in_memory(everybody)

@@ -18,12 +18,12 @@ from tarnkappe import errors
 from tarnkappe.errors import ProtocolError, TarnkappeError
 from tarnkappe.federation import result as results
 from tarnkappe.federation import ring, star
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
-from tarnkappe.federation.engine import Finding
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
+from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.message import Participant
 from tarnkappe.federation.run import Run
 from tarnkappe.federation.service import SPOKEN, told_to_others
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tarnkappe.federation.transport import Caller
 from tarnkappe.loss import Height
 from tarnkappe.privacy import KAnonymity
@@ -31,7 +31,7 @@ from tests.federation.federations import PURE, example, federate, random_whole
 from tests.federation.sites import Sites
 
 CELL = "Geheimnis-4711"
-HORIZONTAL, VERTICAL = Distribution.HORIZONTAL, Distribution.VERTICAL
+HORIZONTAL, VERTICAL = Partitioning.HORIZONTAL, Partitioning.VERTICAL
 
 EVERY_ERROR = [
     *(each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)),
@@ -261,7 +261,7 @@ def test_rows_that_nobody_has_sent_are_noticed(
     module = ring if protocol is Protocol.RING else star
     honest = module.anonymize
 
-    def doubled(share: Share, contract: Contract) -> tuple[Share, Finding]:
+    def doubled(share: PartyShare, contract: Contract) -> tuple[PartyShare, FederatedSolution]:
         released, finding = honest(share, contract)
         twice = [*range(released.num_rows), *range(released.num_rows)]
         return released.take(pa.array(twice).to_numpy()), finding
@@ -276,11 +276,11 @@ def test_rows_that_nobody_has_sent_are_noticed(
 @pytest.mark.parametrize("distribution", PURE)
 @pytest.mark.parametrize(("protocol", "module"), [(Protocol.STAR, star), (Protocol.RING, ring)])
 def test_values_that_were_changed_are_noticed_by_whose_they_are(
-    protocol: Protocol, module: Any, distribution: Distribution, monkeypatch: pytest.MonkeyPatch
+    protocol: Protocol, module: Any, distribution: Partitioning, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = module.anonymize
 
-    def turned(share: Share, contract: Contract) -> tuple[Share, Finding]:
+    def turned(share: PartyShare, contract: Contract) -> tuple[PartyShare, FederatedSolution]:
         released, finding = honest(share, contract)
         column = released.parts["disease"]
         other = dataclasses.replace(column, codes=(column.codes + 1) % len(column.tokens))
@@ -298,7 +298,7 @@ def test_a_class_that_is_left_out_is_noticed_by_who_has_rows_in_it(
 ) -> None:
     honest = module.anonymize
 
-    def one_class(share: Share, contract: Contract) -> tuple[Share, Finding]:
+    def one_class(share: PartyShare, contract: Contract) -> tuple[PartyShare, FederatedSolution]:
         released, finding = honest(share, contract)
         cells = [[part.tokens[code] for code in part.codes.tolist()] for part in released.parts.values()]
         rows = list(zip(*cells, strict=True))
@@ -314,8 +314,8 @@ def test_levels_that_the_contract_does_not_allow_are_noticed() -> None:
     contract = example(Protocol.STAR, HORIZONTAL).contract
     for node in ((0, 0), (0, 0, 6), (0, -1, 0)):
         with pytest.raises(ProtocolError, match="level"):
-            results.require_levels(contract, Finding(node, 0, 0.0), 8)
+            results.require_levels(contract, FederatedSolution(node, 0, 0.0), 8)
     for suppressed in (1, -1):
         with pytest.raises(ProtocolError, match="suppressed"):
-            results.require_levels(contract, Finding((0, 0, 0), suppressed, 0.0), 8)
+            results.require_levels(contract, FederatedSolution((0, 0, 0), suppressed, 0.0), 8)
     assert issubclass(ProtocolError, TarnkappeError)

@@ -9,7 +9,7 @@ import pytest
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.certificates import Authority, Credentials
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.runner import run_in_memory
 from tests.federation.faulty import FAULTS, Network
@@ -51,7 +51,7 @@ def check(network: Network, fault: str) -> None:
 def test_a_message_with_every_fault_leaves_a_whole_release_or_none(
     protocol: Protocol, fault: str, credentials: dict[str, Credentials]
 ) -> None:
-    federation = example(protocol, Distribution.HORIZONTAL)
+    federation = example(protocol, Partitioning.HORIZONTAL)
     check(carried(federation, credentials, fault, 7), fault)
 
 
@@ -59,7 +59,7 @@ def test_a_message_with_every_fault_leaves_a_whole_release_or_none(
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_every_message_with_every_fault_leaves_a_whole_release_or_none(
-    protocol: Protocol, distribution: Distribution, fault: str, credentials: dict[str, Credentials]
+    protocol: Protocol, distribution: Partitioning, fault: str, credentials: dict[str, Credentials]
 ) -> None:
     federation = example(protocol, distribution)
     number = carried(federation, credentials, "", -1).carried
@@ -99,7 +99,7 @@ def num_messages(federation: Federation) -> int:
 
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
-def test_a_repeated_message_ends_the_run(protocol: Protocol, distribution: Distribution) -> None:
+def test_a_repeated_message_ends_the_run(protocol: Protocol, distribution: Partitioning) -> None:
     federation = example(protocol, distribution)
     for index in range(3, num_messages(federation), 20):
         participants = federation.participants()
@@ -109,7 +109,7 @@ def test_a_repeated_message_ends_the_run(protocol: Protocol, distribution: Distr
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 @pytest.mark.parametrize("damage", ["cut", "foreign run", "foreign kind", "foreign sender", "empty"])
-def test_a_damaged_message_ends_the_run(protocol: Protocol, distribution: Distribution, damage: str) -> None:
+def test_a_damaged_message_ends_the_run(protocol: Protocol, distribution: Partitioning, damage: str) -> None:
     changes = {
         "cut": lambda m: dataclasses.replace(m, body=m.body[:-9]),
         "foreign run": lambda m: dataclasses.replace(m, contract=bytes(32)),
@@ -126,7 +126,7 @@ def test_a_damaged_message_ends_the_run(protocol: Protocol, distribution: Distri
 
 
 def test_a_run_without_an_end_is_told() -> None:
-    participants = example(Protocol.STAR, Distribution.HORIZONTAL).participants()
+    participants = example(Protocol.STAR, Partitioning.HORIZONTAL).participants()
     for participant in participants:
         participant.start = list  # type: ignore[method-assign]
     with pytest.raises(ProtocolError, match="without a release for P1, P2, P3"):
@@ -135,7 +135,7 @@ def test_a_run_without_an_end_is_told() -> None:
 
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_a_party_forgets_everything_but_its_transcript(protocol: Protocol) -> None:
-    participants = example(protocol, Distribution.HORIZONTAL).participants()
+    participants = example(protocol, Partitioning.HORIZONTAL).participants()
     run_in_memory(participants)
     for party in participants:
         party.forget()

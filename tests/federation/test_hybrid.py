@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError, ProtocolError
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
-from tarnkappe.lattice import Exhaustive, Problem
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.lattice import Exhaustive, SearchProblem
 from tarnkappe.loss import Height
 from tarnkappe.privacy import DeltaPresence, KAnonymity
 from tarnkappe.table import Role, Tuples
@@ -48,7 +48,7 @@ def hybrid(whole: Whole, seed: int, **options: Any) -> Federation:
             tables[party] = whole.table.select(["tid", *mine])  # it also has what others have, and they agree
     contract = Contract(
         Protocol.STAR,
-        Distribution.HYBRID,
+        Partitioning.HYBRID,
         NAMES,
         tuple(columns),
         (KAnonymity(2),),
@@ -112,7 +112,7 @@ def test_members_of_a_population_are_known_whoever_has_them() -> None:
         whole.rules[n].attach(encode_column(n, whole.table.column(n))) for n in whole.quasi_identifiers
     ]
     tuples = Tuples({c.name: c for c in columns}, member.astype(np.int64), np.ones(24, np.int64))
-    best = Exhaustive().run(Problem(tuples, whole.quasi_identifiers, (model,), Height(), 0.3)).best
+    best = Exhaustive().run(SearchProblem(tuples, whole.quasi_identifiers, (model,), Height(), 0.3)).best
     assert best is not None
     outcome = dataclasses.replace(federation, tables=tables).run()["P1"].outcome
     assert tuple(outcome.levels.values()) == best.node

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tarnkappe.errors import ProtocolError
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 from tarnkappe.federation.leakage import roles_of
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.transport import Caller
@@ -27,7 +27,7 @@ from tests.federation.test_service import everybody_has_the_release, is_erased, 
 CLEAR = r"cannot be reached|the run ends|the run is over"
 
 
-def phases(protocol: Protocol, distribution: Distribution) -> list[tuple[Protocol, Distribution, str, str]]:
+def phases(protocol: Protocol, distribution: Partitioning) -> list[tuple[Protocol, Partitioning, str, str]]:
     """Every party with every kind of message that it receives."""
     roles = roles_of(example(protocol, distribution).contract)
     return [(protocol, distribution, party, kind) for party, kinds in roles.items() for kind in kinds]
@@ -67,7 +67,7 @@ def survivors_have_nothing(sites: Sites, victim: str) -> None:
 
 @pytest.mark.parametrize(("victim", "kind"), [("P2", "contribution"), ("X", "subset"), ("P1", "result")])
 def test_a_party_that_dies_ends_the_run_for_all(sites: Callable[..., Sites], victim: str, kind: str) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=4.0)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=4.0)
     seen = killed_at(all_sites, victim, kind)
     with pytest.raises(ProtocolError, match=CLEAR):
         all_sites.run()
@@ -81,7 +81,7 @@ def test_a_party_that_dies_ends_the_run_for_all(sites: Callable[..., Sites], vic
     [each for protocol in Protocol for distribution in PURE for each in phases(protocol, distribution)],
 )
 def test_every_party_killed_at_every_phase_ends_the_run_for_all(
-    sites: Callable[..., Sites], protocol: Protocol, distribution: Distribution, victim: str, kind: str
+    sites: Callable[..., Sites], protocol: Protocol, distribution: Partitioning, victim: str, kind: str
 ) -> None:
     all_sites = sites(protocol, distribution, patience=8.0)
     seen = killed_at(all_sites, victim, kind)
@@ -116,7 +116,7 @@ def test_a_message_that_meets_with_a_fault_between_services(
         (FAULTY_UPLOADS[fault] if next(count) == 5 else lambda s, b: s(b))(send, body)
 
     monkeypatch.setattr(Caller, "upload", faulty)
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=1.0)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=1.0)
     if fault in ("duplicated", "delayed"):
         all_sites.run()
         everybody_has_the_release(all_sites)
@@ -191,7 +191,7 @@ def test_a_wire_that_breaks_or_changes_bytes_is_used_again(
     sites: Callable[..., Sites], harm: Callable[[int, bytes], bytes | None]
 ) -> None:
     """TLS notices; the piece is sent again over a new connection."""
-    all_sites = sites(Protocol.STAR, Distribution.VERTICAL, patience=10.0)
+    all_sites = sites(Protocol.STAR, Partitioning.VERTICAL, patience=10.0)
     wire = Wire(all_sites.services["X"].address, harm)
     try:
         all_sites.run(addresses={**all_sites.addresses, "X": wire.address})
@@ -201,7 +201,7 @@ def test_a_wire_that_breaks_or_changes_bytes_is_used_again(
 
 
 def test_a_wire_that_swallows_everything_ends_the_run(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.VERTICAL, patience=0.5)
+    all_sites = sites(Protocol.STAR, Partitioning.VERTICAL, patience=0.5)
     wire = Wire(all_sites.services["X"].address, lambda number, chunk: chunk if number < 12 else b"")
     try:
         with pytest.raises(ProtocolError, match=CLEAR):
@@ -232,7 +232,7 @@ main()
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, int], list[Any]]]:
     where = tmp_path_factory.mktemp("sites")
-    ports = write_sites(where, example(Protocol.STAR, Distribution.HORIZONTAL), patience=4)
+    ports = write_sites(where, example(Protocol.STAR, Partitioning.HORIZONTAL), patience=4)
     processes: list[subprocess.Popen[str]] = []
     for name in ports:
         if name != "P2":

@@ -15,15 +15,15 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ProtocolError
-from tarnkappe.federation.contract import Distribution, Protocol, SharedColumn
+from tarnkappe.federation.arrow_wire import tokens_of, unpack
+from tarnkappe.federation.contract import Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.leakage import ASSUMPTIONS, STATEMENTS, LeakageReport, foretell, roles_of, statement
-from tarnkappe.federation.message import Entry, Message, Participant
+from tarnkappe.federation.message import Message, Participant, TranscriptEntry
 from tarnkappe.federation.runner import run_in_memory
-from tarnkappe.federation.wire import tokens_of, unpack
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.loss import Entropy, Height
 from tarnkappe.privacy import EqualCloseness, KAnonymity
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Role
 from tests.federation.federations import PURE, Federation, example, federate, random_whole
 
@@ -43,7 +43,7 @@ def recorded(
 
 
 def secretive(
-    protocol: Protocol, distribution: Distribution, letter: str = "a", length: int = 9
+    protocol: Protocol, distribution: Partitioning, letter: str = "a", length: int = 9
 ) -> Federation:
     """A federation whose values are long and occur nowhere else, so that they can be looked for in bytes."""
     whole = random_whole(13, least_rows=24, most_rows=24)
@@ -70,7 +70,7 @@ def secretive(
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_checklist_27_nobody_receives_a_value_in_plain_that_is_not_released(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     federation = secretive(protocol, distribution)
     received, everybody = recorded(federation)
@@ -92,7 +92,7 @@ def test_checklist_27_nobody_receives_a_value_in_plain_that_is_not_released(
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_checklist_55_the_report_says_of_every_message_what_it_tells(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     federation = example(protocol, distribution)
     received, everybody = recorded(federation)
@@ -110,8 +110,8 @@ def test_checklist_55_the_report_says_of_every_message_what_it_tells(
 
 
 def test_a_message_that_was_not_foretold_makes_the_report_fail() -> None:
-    contract = example(Protocol.STAR, Distribution.HORIZONTAL).contract
-    stray = Entry("P1", "P2", "subset", 1, (), "")
+    contract = example(Protocol.STAR, Partitioning.HORIZONTAL).contract
+    stray = TranscriptEntry("P1", "P2", "subset", 1, (), "")
     with pytest.raises(ProtocolError, match="'P2' received a 'subset', which was not foretold"):
         LeakageReport.of(contract, {"P2": [stray]})
     with pytest.raises(ProtocolError, match="says nothing"):
@@ -127,13 +127,13 @@ def test_every_kind_of_message_has_a_statement() -> None:
 
 
 def test_the_statement_follows_the_loss_and_the_models() -> None:
-    plain = example(Protocol.MASKED, Distribution.HORIZONTAL).contract
+    plain = example(Protocol.MASKED, Partitioning.HORIZONTAL).contract
     assert statement(plain, "marginals") == "nothing"
-    counting = example(Protocol.MASKED, Distribution.HORIZONTAL, loss=Entropy()).contract
+    counting = example(Protocol.MASKED, Partitioning.HORIZONTAL, loss=Entropy()).contract
     assert "how often each value" in statement(counting, "marginals")
     whole = random_whole(1)
     close = federate(
-        whole, Protocol.MASKED, Distribution.HORIZONTAL, (EqualCloseness("disease", 0.5),), Height()
+        whole, Protocol.MASKED, Partitioning.HORIZONTAL, (EqualCloseness("disease", 0.5),), Height()
     ).contract
     assert "sensitive values" in statement(close, "test")
 
@@ -144,7 +144,7 @@ def test_the_statement_follows_the_loss_and_the_models() -> None:
 @pytest.mark.parametrize("distribution", PURE)
 @pytest.mark.parametrize("protocol", [Protocol.STAR, Protocol.MASKED, Protocol.MASKED_RING])
 def test_checklist_36_no_party_receives_the_encrypted_share_of_another(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     received, _ = recorded(example(protocol, distribution))
     for party in ("P1", "P2", "P3"):
@@ -161,7 +161,7 @@ class NoChance(Chance):
 def many_values(protocol: Protocol = Protocol.RING, **options: object) -> Federation:
     """Three parties with thirty different values each, in one column."""
     values = [f"v{i:02d}" for i in range(30)]
-    contract = example(protocol, Distribution.HORIZONTAL).contract
+    contract = example(protocol, Partitioning.HORIZONTAL).contract
     federation = Federation(contract, {}, {"a": lambda _: ["*"]}).with_contract(
         columns=(SharedColumn("a", Role.QUASI_IDENTIFIER, height=1),), **options
     )
@@ -206,13 +206,13 @@ def test_trap_3_positions_in_a_dictionary_tell_nothing() -> None:
 
 
 def test_the_helper_of_a_star_never_sees_what_keys_are_made_of() -> None:
-    received, _ = recorded(example(Protocol.STAR, Distribution.VERTICAL))
+    received, _ = recorded(example(Protocol.STAR, Partitioning.VERTICAL))
     assert {m.kind for m in received["X"]} == {"subset"}
 
 
 def test_trap_26_two_runs_over_the_same_data_share_no_ciphertext() -> None:
     def tokens() -> set[bytes]:
-        federation = example(Protocol.STAR, Distribution.HORIZONTAL)
+        federation = example(Protocol.STAR, Partitioning.HORIZONTAL)
         received, _ = recorded(federation)
         return {
             token
@@ -245,7 +245,7 @@ def test_masked_rows_hide_how_often_things_occur() -> None:
 
 @pytest.mark.parametrize("limit", [0.0, 0.3])
 @pytest.mark.parametrize("distribution", PURE)
-def test_trap_15_no_counter_is_ever_seen_twice(distribution: Distribution, limit: float) -> None:
+def test_trap_15_no_counter_is_ever_seen_twice(distribution: Partitioning, limit: float) -> None:
     federation = example(Protocol.MASKED, distribution, loss=Entropy(), suppression_limit=limit)
     received, _ = recorded(federation)
     sent = [
@@ -265,7 +265,7 @@ def test_trap_15_no_counter_is_ever_seen_twice(distribution: Distribution, limit
 
 
 def test_the_holder_of_the_key_sees_no_labels_in_tests() -> None:
-    received, _ = recorded(example(Protocol.MASKED, Distribution.VERTICAL))
+    received, _ = recorded(example(Protocol.MASKED, Partitioning.VERTICAL))
     for message in received["P1"]:
         if message.kind == "test":
             tables = unpack(message.body, message.sender)
@@ -277,7 +277,7 @@ def test_the_holder_of_the_key_sees_no_labels_in_tests() -> None:
 def test_the_result_tells_the_holder_of_the_key_nothing_beyond_the_release() -> None:
     """Equal rows come added up: no counter tells how many rows of one party are behind it."""
     whole = random_whole(8, least_rows=25)
-    federation = federate(whole, Protocol.MASKED, Distribution.HORIZONTAL, (KAnonymity(3),), Height(), 0.3)
+    federation = federate(whole, Protocol.MASKED, Partitioning.HORIZONTAL, (KAnonymity(3),), Height(), 0.3)
     received, _ = recorded(federation)
     (result,) = [m for m in received["P1"] if m.kind == "result"]
     rows = unpack(result.body, "X")["rows"]
@@ -289,7 +289,7 @@ def test_the_result_tells_the_holder_of_the_key_nothing_beyond_the_release() -> 
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_the_length_of_messages_depends_on_shapes_only(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     lengths = []
     for letter, length in (("a", 1), ("b", 12)):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.federation.leakage import LeakageReport, roles_of
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.runner import run_in_memory
@@ -50,7 +50,7 @@ def test_checklist_57_the_release_is_that_of_the_common_people(
     parties = max(parties, 3) if protocol is Protocol.RING else parties
     whole = random_whole(seed, least_rows=12)
     federation = federate(
-        whole, protocol, Distribution.VERTICAL, (KAnonymity(2),), Height(), 0.2, parties=parties, seed=seed
+        whole, protocol, Partitioning.VERTICAL, (KAnonymity(2),), Height(), 0.2, parties=parties, seed=seed
     )
     everyone = whole.table.column("tid").to_pylist()
     tables, common = {}, set(everyone)
@@ -73,7 +73,7 @@ def test_checklist_57_the_release_is_that_of_the_common_people(
 
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_nobody_learns_of_people_that_are_not_common(protocol: Protocol) -> None:
-    federation = example(protocol, Distribution.VERTICAL)
+    federation = example(protocol, Partitioning.VERTICAL)
     secret = federation.tables["P2"].append_column("x", pa.array([1] * 8)).drop_columns(["x"])
     tables = {
         **federation.tables,
@@ -93,7 +93,7 @@ def test_nobody_learns_of_people_that_are_not_common(protocol: Protocol) -> None
 
 
 def test_parties_without_common_people_are_told() -> None:
-    federation = example(Protocol.STAR, Distribution.VERTICAL)
+    federation = example(Protocol.STAR, Partitioning.VERTICAL)
     tables = {
         **federation.tables,
         "P2": federation.tables["P2"].set_column(0, "tid", pa.array([*"abcdefgh"])),
@@ -104,12 +104,12 @@ def test_parties_without_common_people_are_told() -> None:
 
 def test_horizontal_data_cannot_be_linked() -> None:
     with pytest.raises(ParameterError, match="vertical data or regions only"):
-        dataclasses.replace(example(Protocol.STAR, Distribution.HORIZONTAL).contract, link=True)
+        dataclasses.replace(example(Protocol.STAR, Partitioning.HORIZONTAL).contract, link=True)
 
 
 @pytest.mark.parametrize("link", [False, True])
 def test_rows_that_say_the_same_of_a_person_are_one_row(link: bool) -> None:
-    federation = example(Protocol.STAR, Distribution.VERTICAL, link=link)
+    federation = example(Protocol.STAR, Partitioning.VERTICAL, link=link)
     twice = federation.tables["P2"].take([0, 3, 1, 2, 3, 4, 5, 6, 7, 0])
     tables = {name: Table(table) for name, table in {**federation.tables, "P2": twice}.items()}
     contract = federation.contract

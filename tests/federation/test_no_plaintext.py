@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ProtocolError
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.federation.message import Message
 from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.hierarchy import Hierarchy
@@ -31,7 +31,7 @@ from tarnkappe.privacy import KAnonymity
 from tests.federation.federations import Federation, Whole, federate, in_regions, random_whole
 from tests.federation.site_files import serve, tarn, wait_for, write_sites
 
-EVERY_RUN = [(p, d) for p in Protocol for d in Distribution]
+EVERY_RUN = [(p, d) for p in Protocol for d in Partitioning]
 NOT_DATA = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)
 
 
@@ -97,7 +97,7 @@ def of_others(secrets: Mapping[str, set[bytes]], party: str) -> set[bytes]:
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_nothing_of_another_party_is_in_any_message_or_in_memory(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     secrets = look_for_plaintext(protocol, distribution, 17)
     assert any(b"-disease-" in each for each in secrets), "some sensitive values must stay secret too"
@@ -108,14 +108,14 @@ def test_nothing_of_another_party_is_in_any_message_or_in_memory(
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=20)
 def test_nothing_of_another_party_is_anywhere_whatever_the_table(
-    protocol: Protocol, distribution: Distribution, seed: int
+    protocol: Protocol, distribution: Partitioning, seed: int
 ) -> None:
     look_for_plaintext(protocol, distribution, seed)
 
 
-def look_for_plaintext(protocol: Protocol, distribution: Distribution, seed: int) -> set[bytes]:
+def look_for_plaintext(protocol: Protocol, distribution: Partitioning, seed: int) -> set[bytes]:
     whole, models, loss = spelled(random_whole(seed, least_rows=12)), (KAnonymity(2),), Entropy()
-    if distribution is Distribution.HYBRID:
+    if distribution is Partitioning.HYBRID:
         federation = in_regions(whole, protocol, (2, 1, 2), seed, models, loss, limit=0.2)
     else:
         federation = federate(whole, protocol, distribution, models, loss, 0.2, seed=seed)
@@ -143,7 +143,7 @@ def look_for_plaintext(protocol: Protocol, distribution: Distribution, seed: int
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_a_party_that_has_ended_a_run_remembers_nothing_but_the_release(protocol: Protocol) -> None:
     whole = spelled(random_whole(13, least_rows=12))
-    federation = federate(whole, protocol, Distribution.HORIZONTAL, (KAnonymity(3),), Entropy(), 0.3, seed=4)
+    federation = federate(whole, protocol, Partitioning.HORIZONTAL, (KAnonymity(3),), Entropy(), 0.3, seed=4)
     participants = federation.participants()
     run_in_memory(participants)
     outcome = participants[0].outcome
@@ -157,7 +157,7 @@ def test_a_party_that_has_ended_a_run_remembers_nothing_but_the_release(protocol
 def test_errors_do_not_quote_values() -> None:
     whole = spelled(random_whole(13, least_rows=12))
     federation = federate(
-        whole, Protocol.STAR, Distribution.VERTICAL, (KAnonymity(2),), Entropy(), 0.2, seed=4
+        whole, Protocol.STAR, Partitioning.VERTICAL, (KAnonymity(2),), Entropy(), 0.2, seed=4
     )
     first = next(iter(federation.tables))
     tables = {**federation.tables, first: federation.tables[first].slice(1)}
@@ -172,7 +172,7 @@ def test_nothing_of_another_party_is_in_files_logs_or_temporary_folders(
     tmp_path: Path, started: list[subprocess.Popen[str]], protocol: Protocol
 ) -> None:
     whole = spelled(random_whole(13, least_rows=24))
-    federation = federate(whole, protocol, Distribution.HORIZONTAL, (KAnonymity(3),), Entropy(), 0.3, seed=4)
+    federation = federate(whole, protocol, Partitioning.HORIZONTAL, (KAnonymity(3),), Entropy(), 0.3, seed=4)
     ports = write_sites(tmp_path, federation)
     for name in ports:
         (tmp_path / "tmp" / name).mkdir(parents=True)

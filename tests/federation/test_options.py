@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, HierarchyError, JobError, ProtocolError
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.job_file import FederatedJob
 from tarnkappe.federation.leakage import roles_of
-from tarnkappe.federation.local import canonical, local_share, readable
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
+from tarnkappe.federation.party_share import canonical, local_share, readable
 from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Exhaustive, Problem
+from tarnkappe.lattice import Exhaustive, SearchProblem
 from tarnkappe.loss import AverageClassSize, DiscernibilityStar, Entropy, Height, PrecisionStar
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role, Table, Tuples
@@ -42,7 +42,7 @@ from tests.federation.federations import (
 )
 
 RING, STAR, MASKED = Protocol.RING, Protocol.STAR, Protocol.MASKED
-HORIZONTAL, VERTICAL = Distribution.HORIZONTAL, Distribution.VERTICAL
+HORIZONTAL, VERTICAL = Partitioning.HORIZONTAL, Partitioning.VERTICAL
 EVERY_RUN = [(p, d) for p in Protocol for d in PURE]
 
 
@@ -165,7 +165,7 @@ def test_checklist_34_absent_people_are_filled_in() -> None:
         column = encode_column(name, joined.column(name))
         lines = [[text, *rules[name](text)] for text in column.values.cast(pa.string()).to_pylist()]
         columns.append(Hierarchy.from_rows(lines).attach(column))
-    problem = Problem(Tuples.of_rows(columns).distinct(), tuple(HEIGHTS), (KAnonymity(2),), Height())
+    problem = SearchProblem(Tuples.of_rows(columns).distinct(), tuple(HEIGHTS), (KAnonymity(2),), Height())
     best = Exhaustive().run(problem).best
     assert best is not None
     assert tuple(everybody["P1"].outcome.levels.values()) == best.node
@@ -177,7 +177,7 @@ def test_checklist_34_absent_people_are_filled_in() -> None:
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_checklist_28_columns_are_generalized_before_anything_is_encrypted(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     federation = example(protocol, distribution)
     columns = tuple(
@@ -213,7 +213,7 @@ def test_checklist_29_a_party_without_data_may_anonymize(number: int) -> None:
 # ------------------------------------------------------------------ protocol C in detail
 
 
-def masked_example(distribution: Distribution) -> tuple[Contract, list[MaskedParty], MaskedHelper]:
+def masked_example(distribution: Partitioning) -> tuple[Contract, list[MaskedParty], MaskedHelper]:
     """The worked example with the made-up rows that the specification prints."""
     federation = example(MASKED, distribution)
     made_up: dict[str, pa.Table] = {}
@@ -237,7 +237,7 @@ def masked_example(distribution: Distribution) -> tuple[Contract, list[MaskedPar
 
 @pytest.mark.parametrize("distribution", PURE)
 def test_checklist_37_38_41_made_up_rows_leave_the_answers_of_all_36_nodes_unchanged(
-    distribution: Distribution,
+    distribution: Partitioning,
 ) -> None:
     _, parties, helper = masked_example(distribution)
     private = parties[0]._private
@@ -276,7 +276,7 @@ def test_checklist_45_the_printed_example_gives_a_made_up_row_away_and_blocks_do
 
 
 @pytest.mark.parametrize("distribution", PURE)
-def test_trap_20_made_up_rows_have_values_of_true_ones(distribution: Distribution) -> None:
+def test_trap_20_made_up_rows_have_values_of_true_ones(distribution: Partitioning) -> None:
     federation = example(MASKED, distribution, made_up_share=2.0)
     everybody = federation.run()
     for name, height in HEIGHTS.items():
@@ -326,7 +326,7 @@ def test_the_lattice_of_the_example_has_the_printed_sizes_and_losses() -> None:
     tuples = Tuples.of_rows(columns)
     for line in EXAMPLE["lattice"]:
         node = tuple(line["node"])
-        problem = Problem(tuples, tuple(HEIGHTS), (KAnonymity(1),), Height())
+        problem = SearchProblem(tuples, tuple(HEIGHTS), (KAnonymity(1),), Height())
         assert sorted(problem.classes(node).sizes.tolist()) == line["sizes"]
         for loss, expected in (
             (Height(), line["hm"]),
@@ -344,7 +344,7 @@ def test_the_lattice_of_the_example_has_the_printed_sizes_and_losses() -> None:
     ("protocol", "distribution"), [(p, d) for p in (MASKED, Protocol.MASKED_RING) for d in PURE]
 )
 def test_checklist_44_shared_tests_have_the_same_answers(
-    protocol: Protocol, distribution: Distribution, limit: float
+    protocol: Protocol, distribution: Partitioning, limit: float
 ) -> None:
     whole = random_whole(13)
     alone = federate(whole, protocol, distribution, (KAnonymity(3),), Entropy(), limit)

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ParameterError, ProtocolError
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.federation.leakage import foretell
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.lattice import Exhaustive, Problem
+from tarnkappe.lattice import Exhaustive, SearchProblem
 from tarnkappe.loss import Height
 from tarnkappe.privacy import DeltaPresence, KAnonymity, KMap, Model
 from tarnkappe.table import Tuples
@@ -24,7 +24,7 @@ from tests.federation.federations import PURE, example, federate, random_whole
 @pytest.mark.parametrize("distribution", PURE)
 @pytest.mark.parametrize("protocol", [Protocol.RING, Protocol.STAR])
 def test_trap_28_members_of_a_population_are_counted(
-    protocol: Protocol, distribution: Distribution, model: Model
+    protocol: Protocol, distribution: Partitioning, model: Model
 ) -> None:
     whole = random_whole(13, least_rows=24, most_rows=24)
     rng = np.random.default_rng(2)
@@ -39,12 +39,12 @@ def test_trap_28_members_of_a_population_are_counted(
     by_key = dict(zip(whole.table.column("tid").to_pylist(), member, strict=True))
     tables = {}
     for party, table in federation.tables.items():
-        if distribution is Distribution.VERTICAL:
+        if distribution is Partitioning.VERTICAL:
             flags = [by_key[key] for key in table.column("tid").to_pylist()]
         else:
             flags = [marked[frozenset(row.items())] for row in table.to_pylist()]
         tables[party] = table.append_column("member", pa.array(flags)) if holder in (None, party) else table
-    if distribution is Distribution.HORIZONTAL:  # equal rows share a mark
+    if distribution is Partitioning.HORIZONTAL:  # equal rows share a mark
         member = np.array(
             [marked[frozenset(r.items())] for r in whole.table.drop_columns(["tid"]).to_pylist()]
         )
@@ -52,7 +52,7 @@ def test_trap_28_members_of_a_population_are_counted(
         whole.rules[n].attach(encode_column(n, whole.table.column(n))) for n in whole.quasi_identifiers
     ]
     tuples = Tuples({c.name: c for c in columns}, member.astype(np.int64), np.ones(24, np.int64))
-    best = Exhaustive().run(Problem(tuples, whole.quasi_identifiers, (model,), Height(), 0.3)).best
+    best = Exhaustive().run(SearchProblem(tuples, whole.quasi_identifiers, (model,), Height(), 0.3)).best
     everybody = dataclasses.replace(federation, tables=tables).run()
     assert best is not None
     assert tuple(everybody["P1"].outcome.levels.values()) == best.node
@@ -63,7 +63,7 @@ def test_trap_28_members_of_a_population_are_counted(
 
 
 def test_parties_that_do_not_say_who_is_released_end_the_run() -> None:
-    federation = example(Protocol.STAR, Distribution.HORIZONTAL, KMap(2)).with_contract(member="member")
+    federation = example(Protocol.STAR, Partitioning.HORIZONTAL, KMap(2)).with_contract(member="member")
     with pytest.raises(ProtocolError, match="no party has the column 'member'"):
         federation.run()
     some = federation.tables["P2"]
@@ -75,7 +75,7 @@ def test_parties_that_do_not_say_who_is_released_end_the_run() -> None:
 @pytest.mark.parametrize("protocol", [Protocol.MASKED, Protocol.MASKED_RING])
 @pytest.mark.parametrize("model", [DeltaPresence(0.0, 0.6), KMap(3)], ids=str)
 def test_a_masked_run_refuses_populations_with_the_reason(protocol: Protocol, model: Model) -> None:
-    contract = example(protocol, Distribution.HORIZONTAL).contract
+    contract = example(protocol, Partitioning.HORIZONTAL).contract
     for changes in ({"models": (model,)}, {"member": "member"}):
         with pytest.raises(ParameterError, match="a row has one counter"):
             refuse_unsupported(dataclasses.replace(contract, **changes))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tarnkappe.federation.certificates import is_signed_by
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import KAnonymity
 from tests.federation.federations import EXPECTED, PURE, example, federate, multiset, random_whole
@@ -25,7 +25,7 @@ EVERY_RUN = [(p, d) for p in Protocol for d in PURE]
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_sites_in_their_own_processes_publish_one_table(
-    tmp_path: Path, started: list[subprocess.Popen[str]], protocol: Protocol, distribution: Distribution
+    tmp_path: Path, started: list[subprocess.Popen[str]], protocol: Protocol, distribution: Partitioning
 ) -> None:
     ports = write_sites(tmp_path, example(protocol, distribution))
     for name in ports:
@@ -55,7 +55,7 @@ def _der(path: Path) -> bytes:
 def test_a_killed_site_ends_the_run_with_one_clear_line(
     tmp_path: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    ports = write_sites(tmp_path, example(Protocol.STAR, Distribution.HORIZONTAL))
+    ports = write_sites(tmp_path, example(Protocol.STAR, Partitioning.HORIZONTAL))
     processes = {name: serve(name, tmp_path, started) for name in ports}
     wait_for(ports)
     processes["P2"].kill()
@@ -70,7 +70,7 @@ def test_a_killed_site_ends_the_run_with_one_clear_line(
 
 @pytest.mark.slow
 def test_the_contract_is_shown_with_what_everybody_would_learn(tmp_path: Path) -> None:
-    write_sites(tmp_path, example(Protocol.MASKED, Distribution.VERTICAL))
+    write_sites(tmp_path, example(Protocol.MASKED, Partitioning.VERTICAL))
     shown = tarn("federate", "job.toml", "--show", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     for words in (
@@ -88,19 +88,19 @@ def test_the_contract_is_shown_with_what_everybody_would_learn(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("protocol", "distribution", "parties"),
     [
-        (Protocol.STAR, Distribution.HORIZONTAL, 2),
-        (Protocol.MASKED, Distribution.VERTICAL, 2),
-        (Protocol.MASKED_RING, Distribution.HORIZONTAL, 4),
-        (Protocol.RING, Distribution.VERTICAL, 5),
-        (Protocol.STAR, Distribution.VERTICAL, 6),
-        (Protocol.RING, Distribution.HORIZONTAL, 6),
+        (Protocol.STAR, Partitioning.HORIZONTAL, 2),
+        (Protocol.MASKED, Partitioning.VERTICAL, 2),
+        (Protocol.MASKED_RING, Partitioning.HORIZONTAL, 4),
+        (Protocol.RING, Partitioning.VERTICAL, 5),
+        (Protocol.STAR, Partitioning.VERTICAL, 6),
+        (Protocol.RING, Partitioning.HORIZONTAL, 6),
     ],
 )
 def test_two_to_six_sites_in_their_own_processes_equal_the_central_search(
     tmp_path: Path,
     started: list[subprocess.Popen[str]],
     protocol: Protocol,
-    distribution: Distribution,
+    distribution: Partitioning,
     parties: int,
 ) -> None:
     whole, loss = random_whole(13, least_rows=30), LOSSES.create("entropy", {})
@@ -165,7 +165,7 @@ def test_sites_in_networks_of_their_own(
     tmp_path: Path, started: list[subprocess.Popen[str]], networks: dict[str, str], protocol: Protocol
 ) -> None:
     hosts = {party: f"10.77.0.{index + 1}" for index, party in enumerate(networks)}
-    ports = write_sites(tmp_path, example(protocol, Distribution.HORIZONTAL), addresses=hosts)
+    ports = write_sites(tmp_path, example(protocol, Partitioning.HORIZONTAL), addresses=hosts)
     for name in ports:
         serve(name, tmp_path, started, before=in_network(networks[name]))
     for process in started:

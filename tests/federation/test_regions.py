@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError, ProtocolError
 from tarnkappe.federation import contract as contracts
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.arrow_wire import pack, tokens_of, unpack
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.leakage import LeakageReport, foretell, roles_of
-from tarnkappe.federation.local import canonical
 from tarnkappe.federation.message import Message
+from tarnkappe.federation.party_share import canonical
 from tarnkappe.federation.runner import run_in_memory
-from tarnkappe.federation.wire import pack, tokens_of, unpack
 from tarnkappe.loss import Entropy, Height
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Role
@@ -109,7 +109,7 @@ def recognized_by_frequency(regions: int) -> int:
         tables[name] = pa.table({"tid": [f"{name}{i}" for i in range(len(column))], "a": column})
     contract = Contract(
         Protocol.RING,
-        Distribution.HYBRID,
+        Partitioning.HYBRID,
         tuple(names),
         (SharedColumn("a", Role.QUASI_IDENTIFIER, height=1, owners=tuple(names)),),
         (KAnonymity(2),),
@@ -243,5 +243,5 @@ def test_what_regions_need_is_said() -> None:
             columns=(dataclasses.replace(contract.columns[0], owners=("A1",)), *contract.columns[1:]),
         )
     with pytest.raises(ParameterError, match="only a hybrid distribution has regions"):
-        dataclasses.replace(contract, distribution=Distribution.VERTICAL)
+        dataclasses.replace(contract, distribution=Partitioning.VERTICAL)
     assert Contract.from_document(contract.as_document()) == contract

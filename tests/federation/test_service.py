@@ -17,10 +17,10 @@ import pytest
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation import transport
 from tarnkappe.federation.certificates import Authority
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 from tarnkappe.federation.initiator import _propose, _wait
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.run import Run, Stage
+from tarnkappe.federation.run import Run, RunStage
 from tarnkappe.federation.transcript import MergedTranscript
 from tarnkappe.federation.transport import Caller
 from tests.federation.federations import EXPECTED, PURE, example, multiset
@@ -50,7 +50,7 @@ def nothing_is_left(sites: Sites) -> None:
 
 def is_erased(run: Run) -> bool:
     messages = [message for message in tuple(run._inbox.queue) if message is not None]
-    if run.stage is not Stage.FAILED or not run.error or messages or run._arriving:
+    if run.stage is not RunStage.FAILED or not run.error or messages or run._arriving:
         return False
     party = run.participant
     return party is None or (set(vars(party)) == KEPT | EMPTIED and not party.handlers and not party.outcome)
@@ -77,15 +77,15 @@ def test_a_message_goes_on_where_its_connection_broke(
         raise ConnectionResetError
 
     monkeypatch.setattr(Caller, "_once", breaks)
-    all_sites = sites(Protocol.STAR, Distribution.VERTICAL)
+    all_sites = sites(Protocol.STAR, Partitioning.VERTICAL)
     all_sites.run()
     everybody_has_the_release(all_sites)
     assert repeated[0] > 5
 
 
 def arriving() -> Run:
-    run = Run("P2", "P1", example(Protocol.STAR, Distribution.HORIZONTAL).contract, {})
-    run.stage = Stage.RUNNING
+    run = Run("P2", "P1", example(Protocol.STAR, Partitioning.HORIZONTAL).contract, {})
+    run.stage = RunStage.RUNNING
     return run
 
 
@@ -119,14 +119,14 @@ def test_who_did_not_get_the_last_answer_may_ask_again_when_the_run_is_over() ->
     run, message = arriving(), Message(b"", "P1", "P2", "release", 0, b"all")
     assert run.collect("P1", 0, 0, 3, b"all") == b"all"
     run.take(message)
-    run.stage = Stage.READY
+    run.stage = RunStage.READY
     assert run.collect("P1", 0, 0, 3, b"all") == b"all"
     run.take(message)
     with pytest.raises(ProtocolError, match="the run is over for 'P2'"):
         run.collect("P1", 1, 0, 3, b"new")
     with pytest.raises(ProtocolError, match="the run is over for 'P2'"):
         run.take(dataclasses.replace(message, number=1))
-    run.stage = Stage.RUNNING
+    run.stage = RunStage.RUNNING
     run.fail("it broke")
     with pytest.raises(ProtocolError, match="it broke"):
         run.collect("P1", 0, 0, 3, b"all")
@@ -143,7 +143,7 @@ def test_two_different_messages_with_one_number_end_the_run() -> None:
 
 
 def test_no_socket_stays_open(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.MASKED, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.MASKED, Partitioning.HORIZONTAL)
     ports = {service.address[1] for service in all_sites.services.values()}
     assert open_sockets(ports), "they listen"
     all_sites.run()
@@ -172,7 +172,7 @@ def ends(one: socket.socket) -> set[int]:
 
 
 def test_people_may_take_longer_to_agree_than_a_call_may_take(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=0.7)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=0.7)
     asked = []
 
     def thinks(contract: Contract) -> None:
@@ -186,7 +186,7 @@ def test_people_may_take_longer_to_agree_than_a_call_may_take(sites: Callable[..
 
 
 def test_who_is_at_work_for_long_is_waited_for(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=0.5)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=0.5)
 
     def slow(contract: Contract) -> Participant:
         time.sleep(2)
@@ -223,7 +223,7 @@ def test_work_that_passes_between_others_while_they_are_asked_is_noticed(
             raise
 
     monkeypatch.setattr(Run, "next", impatient)
-    all_sites = sites(Protocol.MASKED, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.MASKED, Partitioning.HORIZONTAL)
     all_sites.run()
     everybody_has_the_release(all_sites)
     assert asked[0] > 5
@@ -234,15 +234,15 @@ def started(sites: Sites) -> Caller:
     contract = sites.federation.contract
     caller = Caller(sites.credentials["P1"], sites.addresses, 20.0)
     _propose(contract, sites.addresses, caller)
-    _wait(contract, caller, {Stage.PROPOSED}, "", 0.02, None)
+    _wait(contract, caller, {RunStage.PROPOSED}, "", 0.02, None)
     for party in contract.everybody:
         caller.call(party, f"/start/{contract.digest.hex()}")
-    _wait(contract, caller, {Stage.READY}, "", 0.02, None)
+    _wait(contract, caller, {RunStage.READY}, "", 0.02, None)
     return caller
 
 
 def test_a_release_that_nobody_asks_for_is_forgotten(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=1.5)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=1.5)
     started(all_sites)
     nothing_is_left(all_sites)
     errors = {run.error for service in all_sites.services.values() for run in service._runs.values()}
@@ -250,7 +250,7 @@ def test_a_release_that_nobody_asks_for_is_forgotten(sites: Callable[..., Sites]
 
 
 def test_if_one_party_was_told_to_keep_the_release_all_do(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=1.5)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=1.5)
     caller = started(all_sites)
     caller.call("P2", f"/finish/{all_sites.federation.contract.digest.hex()}")
     deadline = time.monotonic() + 20
@@ -264,7 +264,7 @@ def test_if_one_party_was_told_to_keep_the_release_all_do(sites: Callable[..., S
 
 @pytest.mark.parametrize("distribution", PURE)
 def test_the_transcripts_of_all_parties_are_signed_and_agree(
-    sites: Callable[..., Sites], distribution: Distribution
+    sites: Callable[..., Sites], distribution: Partitioning
 ) -> None:
     all_sites = sites(Protocol.RING, distribution)
     merged = all_sites.run()
@@ -279,7 +279,7 @@ def test_the_transcripts_of_all_parties_are_signed_and_agree(
 def test_a_transcript_that_was_changed_or_withheld_is_noticed(
     sites: Callable[..., Sites], tmp_path: Path
 ) -> None:
-    all_sites = sites(Protocol.RING, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.RING, Partitioning.HORIZONTAL)
     signed = all_sites.run().as_document()["signed"]
     contract, authority = all_sites.federation.contract, all_sites.authority.certificate
     changed = {**signed, "P2": {**signed["P2"], "statement": signed["P2"]["statement"] + " "}}
@@ -293,7 +293,7 @@ def test_a_transcript_that_was_changed_or_withheld_is_noticed(
 
 
 def test_a_message_that_only_one_side_admits_is_noticed(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL)
 
     def denies(contract: Contract) -> Participant:
         party = all_sites.build("X")(contract)

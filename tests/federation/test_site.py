@@ -30,13 +30,13 @@ from tarnkappe.federation import service as module
 from tarnkappe.federation.certificates import Authority, is_issued_by
 from tarnkappe.federation.contract import Contract, Protocol
 from tarnkappe.federation.job_file import FederatedJob, contract_file
-from tarnkappe.federation.ledger import Event, Ledger
+from tarnkappe.federation.ledger import Ledger, LedgerEvent
 from tarnkappe.federation.message import Participant
 from tarnkappe.federation.people import refuse_repeated_people
 from tarnkappe.federation.policy import Policy
-from tarnkappe.federation.run import Run, Stage
+from tarnkappe.federation.run import Run, RunStage
 from tarnkappe.federation.service import PartyService
-from tarnkappe.federation.site import Site
+from tarnkappe.federation.site import FederationSite
 from tarnkappe.table import Table
 from tests.attackers.federation.stages import PARTIES, Federation, population, running
 from tests.federation.federations import example
@@ -120,7 +120,7 @@ def test_a_site_file_that_says_what_nobody_reads_is_refused(
     else:
         edited(files / "P1.toml", old, new)
     with pytest.raises(JobError, match=told):
-        Site.from_file(files / "P1.toml")
+        FederationSite.from_file(files / "P1.toml")
 
 
 def test_the_input_is_read_as_the_site_file_says(files: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_input_is_read_as_the_site_file_says(files: Path) -> None:
     text = "\n".join("|".join(map(str, row.values())) for row in table.to_pylist())
     (files / "P1.csv").write_bytes(f"sex|age\n{text}\n".encode("latin-1"))
     edited(files / "P1.toml", 'path = "P1.csv"', 'path = "P1.csv"\nencoding = "latin-1"\ndelimiter = "|"')
-    site = Site.from_file(files / "P1.toml")
+    site = FederationSite.from_file(files / "P1.toml")
     assert site.table is not None
     assert site.table.data.column("sex").to_pylist() == ["weiblich", "männlich"]
 
@@ -299,7 +299,7 @@ def test_consent_is_to_the_contract_that_is_named(tmp_path: Path) -> None:
     site.confirm(one)
     with pytest.raises(AccessError, match="nobody at this site has agreed"):
         site.ledger.start(two.digest.hex(), "bonn")
-    site.ledger.decide(two.digest.hex(), Event.REJECTED, "A. Weber", "too much")
+    site.ledger.decide(two.digest.hex(), LedgerEvent.REJECTED, "A. Weber", "too much")
     with pytest.raises(AccessError, match="does not agree"):
         site.confirm(two)
     with pytest.raises(AccessError, match="decided before"):
@@ -343,14 +343,14 @@ def test_a_ledger_survives_a_line_that_was_cut_off_and_notices_one_that_was_chan
 ) -> None:
     contract, ledger = example(STAR, HORIZONTAL).contract, Ledger(tmp_path)
     ledger.receive(contract, "P1")
-    ledger.decide(contract.digest.hex(), Event.ACCEPTED, "me")
+    ledger.decide(contract.digest.hex(), LedgerEvent.ACCEPTED, "me")
     path = tmp_path / "ledger.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
     again = Ledger(tmp_path)
     assert again.decision(contract.digest.hex()) is None
-    again.decide(contract.digest.hex(), Event.ACCEPTED, "me")
-    assert [line.event for line in Ledger(tmp_path).lines()] == [Event.RECEIVED, Event.ACCEPTED]
+    again.decide(contract.digest.hex(), LedgerEvent.ACCEPTED, "me")
+    assert [line.event for line in Ledger(tmp_path).lines()] == [LedgerEvent.RECEIVED, LedgerEvent.ACCEPTED]
     path.write_bytes(path.read_bytes().replace(b'"by":"P1"', b'"by":"P2"'))
     with pytest.raises(InputError, match="was changed"):
         Ledger(tmp_path).lines()
@@ -381,7 +381,7 @@ def test_after_a_run_a_site_has_the_contract_the_consents_and_what_was_done(tmp_
         with pytest.raises(OutputError, match="written once"):
             federation.site("kiel").keep(_Done(federation.contract))
         assert not list((tmp_path / "out-ulm").glob(".*"))
-        assert site.ledger.history(digest)[-1].event is Event.FINISHED
+        assert site.ledger.history(digest)[-1].event is LedgerEvent.FINISHED
         assert any("ended: the release is kept" in line for line in federation.logs["ulm"])
 
 
@@ -428,7 +428,7 @@ def test_runs_that_have_ended_are_forgotten_and_endless_proposals_refused(
             made._runs[f"{number}"] = Run("P2", "P1", contract, {})
         with pytest.raises(ProtocolError, match="have not ended"):
             made._make_room()
-        made._runs["1"].stage = Stage.FAILED
+        made._runs["1"].stage = RunStage.FAILED
         made._make_room()
         assert set(made._runs) == {"0", "2"}
     finally:

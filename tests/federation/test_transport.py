@@ -12,7 +12,7 @@ import pytest
 
 from tarnkappe.errors import AccessError, ProtocolError
 from tarnkappe.federation.certificates import Authority, Credentials
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.transport import Caller, UnreachableError
@@ -24,7 +24,7 @@ EVERY_RUN = [(p, d) for p in Protocol for d in PURE]
 
 @pytest.mark.parametrize(("protocol", "distribution"), EVERY_RUN)
 def test_checklist_20_the_worked_example_over_mutual_tls(
-    sites: Callable[..., Sites], protocol: Protocol, distribution: Distribution
+    sites: Callable[..., Sites], protocol: Protocol, distribution: Partitioning
 ) -> None:
     all_sites = sites(protocol, distribution)
     all_sites.run()
@@ -38,7 +38,7 @@ def test_checklist_20_the_worked_example_over_mutual_tls(
 def test_who_shows_no_certificate_of_the_authority_is_not_heard(
     sites: Callable[..., Sites], tmp_path: Path
 ) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL)
     stranger = Authority(tmp_path / "other").issue("P1")
     mixed = dataclasses.replace(stranger, authority=all_sites.credentials["P1"].authority)
     with pytest.raises(UnreachableError, match="'P2' cannot be reached"):
@@ -59,14 +59,14 @@ def _is_cut_off(tls: ssl.SSLSocket) -> bool:
 
 
 def test_a_party_at_the_wrong_address_is_noticed(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL)
     swapped = {**all_sites.addresses, "P2": all_sites.addresses["P3"]}
     with pytest.raises(ProtocolError, match="answers 'P3' instead of 'P2'"):
         Caller(all_sites.credentials["P1"], swapped, 5).call("P2", "/propose", b"{}", pauses=())
 
 
 def test_nothing_starts_before_everybody_has_confirmed(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL)
 
     def refuse(_: Contract) -> None:
         raise AccessError("'P2' does not agree to the contract")
@@ -78,14 +78,14 @@ def test_nothing_starts_before_everybody_has_confirmed(sites: Callable[..., Site
 
 
 def test_a_contract_is_run_once(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL)
     all_sites.run()
     with pytest.raises(ProtocolError, match="proposed before"):
         all_sites.run()
 
 
 def test_a_party_that_is_silent_ends_the_run_for_all(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Distribution.HORIZONTAL, patience=1.0)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=1.0)
 
     def silent(contract: Contract) -> Participant:
         party = all_sites.build("P2")(contract)
@@ -99,7 +99,7 @@ def test_a_party_that_is_silent_ends_the_run_for_all(sites: Callable[..., Sites]
 
 
 def test_an_error_of_one_party_is_told_to_all_without_its_data(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.RING, Distribution.HORIZONTAL)
+    all_sites = sites(Protocol.RING, Partitioning.HORIZONTAL)
 
     def broken(_: Contract) -> Participant:
         raise ValueError("patient 4711 has a negative age")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tarnkappe.federation.contract import Distribution, Protocol
+from tarnkappe.federation.contract import Partitioning, Protocol
 from tarnkappe.federation.message import Message
 from tarnkappe.federation.ring import RingParty
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tests.federation.federations import EXAMPLE, EXPECTED, PURE, example, multiset
 
 BOTH = PURE
@@ -19,7 +19,7 @@ BOTH = PURE
 @pytest.mark.parametrize("distribution", BOTH)
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_checklist_23_24_32_37_38_everybody_gets_the_release_of_the_worked_example(
-    protocol: Protocol, distribution: Distribution
+    protocol: Protocol, distribution: Partitioning
 ) -> None:
     federation = example(protocol, distribution)
     everybody = federation.run()
@@ -32,7 +32,7 @@ def test_checklist_23_24_32_37_38_everybody_gets_the_release_of_the_worked_examp
 
 @pytest.mark.parametrize("distribution", BOTH)
 def test_checklist_16_17_23_a_ring_sends_as_many_messages_as_the_specification_counts(
-    distribution: Distribution,
+    distribution: Partitioning,
 ) -> None:
     sent: Counter[str] = Counter()
     example(Protocol.RING, distribution).run(lambda message: sent.update([message.kind]))
@@ -40,7 +40,7 @@ def test_checklist_16_17_23_a_ring_sends_as_many_messages_as_the_specification_c
 
 
 @pytest.mark.parametrize("distribution", BOTH)
-def test_checklist_21_each_distinct_value_is_encrypted_once_a_hop(distribution: Distribution) -> None:
+def test_checklist_21_each_distinct_value_is_encrypted_once_a_hop(distribution: Partitioning) -> None:
     everybody = example(Protocol.RING, distribution).run()
     for party in everybody.values():
         assert party.work["encrypted"] == EXAMPLE["encrypted_per_party"][distribution]
@@ -48,7 +48,7 @@ def test_checklist_21_each_distinct_value_is_encrypted_once_a_hop(distribution: 
 
 
 @pytest.mark.parametrize("distribution", BOTH)
-def test_checklist_18_a_star_sends_one_subset_each_and_one_result(distribution: Distribution) -> None:
+def test_checklist_18_a_star_sends_one_subset_each_and_one_result(distribution: Partitioning) -> None:
     sent: list[Message] = []
     example(Protocol.STAR, distribution).run(sent.append)
     through_helper = [m for m in sent if "X" in (m.sender, m.receiver)]
@@ -68,7 +68,7 @@ def test_checklist_18_a_star_sends_one_subset_each_and_one_result(distribution: 
     ],
 )
 def test_the_worked_examples_with_keys_of_recommended_lengths(
-    protocol: Protocol, distribution: Distribution, options: dict[str, Any]
+    protocol: Protocol, distribution: Partitioning, options: dict[str, Any]
 ) -> None:
     federation = example(protocol, distribution).with_contract(
         weak_ciphers=False, **{"counter_bits": 2048, **options}
@@ -82,10 +82,10 @@ def test_erratum_1_after_the_first_phase_a_party_holds_the_share_of_its_right_ne
     held: dict[str, set[str]] = {}
     aligned = RingParty._aligned
 
-    def remember(party: RingParty, share: Share) -> Share:
+    def remember(party: RingParty, share: PartyShare) -> PartyShare:
         held[party.name] = set(share.parts)
         return aligned(party, share)
 
     monkeypatch.setattr(RingParty, "_aligned", remember)
-    example(Protocol.RING, Distribution.VERTICAL).run()
+    example(Protocol.RING, Partitioning.VERTICAL).run()
     assert held == {"P1": {"age"}, "P2": {"sex"}, "P3": {"zip"}}

@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 
-from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question, Rows
-from tarnkappe.gate.source import Source
+from tarnkappe.gate.monitor import QueryMonitor
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import AnswerRows, GateQuery
+from tarnkappe.gate.source import ProtectedTable
 from tarnkappe.gate.surplus import Coins
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
@@ -45,7 +45,7 @@ def write(path: Path, rows: Sequence[tuple[Any, ...]] = RUNNING) -> Path:
     return path
 
 
-def policy(folder: Path, *, source: str = "t.parquet", two: bool = False, **settings: Any) -> Policy:
+def policy(folder: Path, *, source: str = "t.parquet", two: bool = False, **settings: Any) -> GatePolicy:
     """A policy for it; settings are keys of the section [protection], or whole sections."""
     sections = {
         name: settings.pop(name) for name in ("answer", "surplus", "users", "state") if name in settings
@@ -56,23 +56,23 @@ def policy(folder: Path, *, source: str = "t.parquet", two: bool = False, **sett
         "protection": {"k": 2, **settings},
         **sections,
     }
-    return Policy.from_dict(content, folder)
+    return GatePolicy.from_dict(content, folder)
 
 
-def keeper(policy: Policy, *, seed: int | None = 1, store: Store | None = None) -> Keeper:
+def keeper(policy: GatePolicy, *, seed: int | None = 1, store: Store | None = None) -> QueryMonitor:
     """A keeper whose random numbers are known, with its state in the policy's folder."""
     coins = None if seed is None else Coins(Random(seed))
     key = Key.load(policy.key_file, create=True)
-    return Keeper(policy, Source.open(policy), store or Store.open(policy.store), key, coins)
+    return QueryMonitor(policy, ProtectedTable.open(policy), store or Store.open(policy.store), key, coins)
 
 
-def between(low: int, high: int, columns: tuple[str, ...] = ALL) -> Question:
+def between(low: int, high: int, columns: tuple[str, ...] = ALL) -> GateQuery:
     """The people of some age."""
-    return Question(columns, '"age" BETWEEN ? AND ?', (low, high))
+    return GateQuery(columns, '"age" BETWEEN ? AND ?', (low, high))
 
 
 def cells(rows: object, column: str) -> list[Any]:
     """The cells of one column of an answer."""
-    assert isinstance(rows, Rows)
+    assert isinstance(rows, AnswerRows)
     place = rows.columns.index(column)
     return sorted((row[place] for row in rows.rows), key=str)

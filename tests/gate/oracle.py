@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.gate.delta_top.artificial import leave_out, serve_new
-from tarnkappe.gate.delta_top.table import FULL, Table, commit, undo
+from tarnkappe.gate.delta_top.table import FULL, MatchingArrays, commit, undo
 from tarnkappe.gate.delta_top.update import classify, delete_hopeless, extend_old, lowest, pair_new
 from tarnkappe.gate.sa_unique.clusters import fits_together, split
 from tarnkappe.gate.sa_unique.update import enter_part, needed_values, serve_new_of_part
@@ -73,9 +73,9 @@ def attack(inside: np.ndarray, counts: np.ndarray, tuples: int) -> np.ndarray:
 
 
 @compiled
-def empty_table(tuples: int, values: int, edges: int) -> Table:
+def empty_table(tuples: int, values: int, edges: int) -> MatchingArrays:
     whole = np.zeros(edges, dtype=np.int32)
-    return Table(
+    return MatchingArrays(
         np.zeros(tuples, dtype=np.int32),
         np.ones(tuples, dtype=np.int32),
         np.full((tuples, values), -1, dtype=np.int32),

@@ -10,16 +10,16 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import GuaranteeError, VerificationError
 from tarnkappe.gate.audit import audit
-from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.gate import Block, HistoryEntry
 from tarnkappe.gate.history_store import ANSWERS, HistoryStore
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.store import Store
 from tests.gate.clinic import between, keeper, policy, write
 
 
 @pytest.fixture
-def answered(tmp_path: Path) -> tuple[Policy, Store]:
+def answered(tmp_path: Path) -> tuple[GatePolicy, Store]:
     write(tmp_path / "t.parquet")
     told = policy(tmp_path, two=True)
     one = keeper(told)
@@ -29,14 +29,14 @@ def answered(tmp_path: Path) -> tuple[Policy, Store]:
     return told, Store.open(told.store)
 
 
-def logged(policy: Policy, *entries: Entry) -> Store:
+def logged(policy: GatePolicy, *entries: HistoryEntry) -> Store:
     store = Store.in_memory()
     for number, entry in enumerate(entries, start=1):
         HistoryStore(store).add("everyone", "disease", number, entry)
     return store
 
 
-def test_a_sound_log_is_proven(answered: tuple[Policy, Store]) -> None:
+def test_a_sound_log_is_proven(answered: tuple[GatePolicy, Store]) -> None:
     told, store = answered
     seen: list[str] = []
     found = audit(told, store, AuditLog(store).head, seen.append)
@@ -48,7 +48,7 @@ def test_a_sound_log_is_proven(answered: tuple[Policy, Store]) -> None:
     assert seen == ["disease, as seen by everyone", "pay, as seen by everyone"]
 
 
-def test_it_needs_neither_the_table_nor_what_the_strategy_kept(answered: tuple[Policy, Store]) -> None:
+def test_it_needs_neither_the_table_nor_what_the_strategy_kept(answered: tuple[GatePolicy, Store]) -> None:
     told, store = answered
     Path(told.source).unlink()
     with store.writing() as connection:
@@ -56,7 +56,7 @@ def test_it_needs_neither_the_table_nor_what_the_strategy_kept(answered: tuple[P
     assert len(audit(told, store)) == 2
 
 
-def test_a_changed_answer_is_noticed(answered: tuple[Policy, Store]) -> None:
+def test_a_changed_answer_is_noticed(answered: tuple[GatePolicy, Store]) -> None:
     told, store = answered
     with store.writing() as connection:
         connection.execute(sa.update(ANSWERS).where(ANSWERS.c.number == 2).values(entry=b"x"))
@@ -64,7 +64,7 @@ def test_a_changed_answer_is_noticed(answered: tuple[Policy, Store]) -> None:
         audit(told, store)
 
 
-def test_a_missing_answer_is_noticed(answered: tuple[Policy, Store]) -> None:
+def test_a_missing_answer_is_noticed(answered: tuple[GatePolicy, Store]) -> None:
     told, store = answered
     with store.writing() as connection:
         connection.execute(sa.delete(ANSWERS).where(ANSWERS.c.number == 4))
@@ -81,8 +81,8 @@ def test_a_disclosure_is_found_and_nobody_is_named(tmp_path: Path) -> None:
     naive = policy(tmp_path, accept_leak_through=["minimal-values"])
     store = logged(
         naive,
-        Entry((A, B), (Block(("a", "b"), ("Asthma", "Cholera")),)),
-        Entry((("c", "Flu"),), (Block(("b", "c"), ("Cholera", "Flu")),)),
+        HistoryEntry((A, B), (Block(("a", "b"), ("Asthma", "Cholera")),)),
+        HistoryEntry((("c", "Flu"),), (Block(("b", "c"), ("Cholera", "Flu")),)),
     )
     with pytest.raises(GuaranteeError, match="not everybody keeps 2 possible values: 3 keep 1") as error:
         audit(naive, store)
@@ -91,13 +91,13 @@ def test_a_disclosure_is_found_and_nobody_is_named(tmp_path: Path) -> None:
 
 def test_an_answer_that_the_policy_would_not_give_is_found(tmp_path: Path) -> None:
     closed = policy(tmp_path)
-    bare = Entry((A, B), (Block(("a", "b"), ("Asthma", "Cholera")),))
+    bare = HistoryEntry((A, B), (Block(("a", "b"), ("Asthma", "Cholera")),))
     with pytest.raises(VerificationError, match="answer 1 has fewer artificial values"):
         audit(closed, logged(closed, bare))
-    lacking = Entry((A, B), (Block(("a", "b"), ("Asthma", "Flu", "Flu", "Flu")),))
+    lacking = HistoryEntry((A, B), (Block(("a", "b"), ("Asthma", "Flu", "Flu", "Flu")),))
     with pytest.raises(VerificationError, match="answer 1 lacks values that its people have"):
         audit(closed, logged(closed, lacking))
-    unknown = Entry((A,), (Block(("a", "b"), ("Asthma", "Flu", "Flu", "Flu")),))
+    unknown = HistoryEntry((A,), (Block(("a", "b"), ("Asthma", "Flu", "Flu", "Flu")),))
     with pytest.raises(VerificationError, match="never noted"):
         audit(closed, logged(closed, unknown))
     with pytest.raises(VerificationError, match="does not protect the column 'disease'"):
@@ -109,8 +109,8 @@ def test_an_answer_that_the_policy_would_not_give_is_found(tmp_path: Path) -> No
 
 def test_values_that_nobody_can_have_are_found(tmp_path: Path) -> None:
     closed = policy(tmp_path, surplus={"least": 1, "share": 0})
-    first = Entry((A, B), (Block(("a", "b"), ("Asthma", "Cholera", "Cholera")),))
-    second = Entry((), (Block(("a", "b"), ("Asthma", "Cholera", "Flu")),))
+    first = HistoryEntry((A, B), (Block(("a", "b"), ("Asthma", "Cholera", "Cholera")),))
+    second = HistoryEntry((), (Block(("a", "b"), ("Asthma", "Cholera", "Flu")),))
     with pytest.raises(VerificationError, match="answer 2 has values that nobody in it can have"):
         audit(closed, logged(closed, first, second))
 
@@ -118,8 +118,8 @@ def test_values_that_nobody_can_have_are_found(tmp_path: Path) -> None:
 def test_an_answer_that_should_have_been_refused_is_found(tmp_path: Path) -> None:
     refusing = policy(tmp_path, on_violation="refuse")
     people = tuple((f"p{i}", "ABCD"[i % 4]) for i in range(12))
-    everybody = Entry(people, (Block(tuple(p for p, _ in people), tuple(v for _, v in people)),))
-    small = Entry((), (Block(("p0", "p1"), ("A", "B")),))
+    everybody = HistoryEntry(people, (Block(tuple(p for p, _ in people), tuple(v for _, v in people)),))
+    small = HistoryEntry((), (Block(("p0", "p1"), ("A", "B")),))
     assert audit(refusing, logged(refusing, everybody))[0].answers == 1
     with pytest.raises(VerificationError, match="answer 2 should have been refused"):
         audit(refusing, logged(refusing, everybody, small))
@@ -127,12 +127,12 @@ def test_an_answer_that_should_have_been_refused_is_found(tmp_path: Path) -> Non
 
 def test_what_is_alike_and_what_is_far_is_looked_at(tmp_path: Path) -> None:
     closed = policy(tmp_path, surplus={"least": 0, "share": 0})
-    entry = Entry((A, B), (Block(("a", "b"), ("Asthma", "Cholera")),))
+    entry = HistoryEntry((A, B), (Block(("a", "b"), ("Asthma", "Cholera")),))
     column = closed.sensitive[0]
     alike = dataclasses.replace(column, alike=(frozenset({"Asthma", "Cholera"}),))
     with pytest.raises(GuaranteeError, match="somebody keeps 1 values that are unlike"):
         audit(dataclasses.replace(closed, sensitive=(alike,)), logged(closed, entry))
-    skewed = Entry(
+    skewed = HistoryEntry(
         (A, B, ("c", "Asthma"), ("d", "Asthma")),
         (Block(("a", "b"), ("Asthma", "Cholera")), Block(("c", "d"), ("Asthma", "Asthma", "Cholera"))),
     )

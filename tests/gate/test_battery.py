@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from tarnkappe.errors import GuaranteeError, ParameterError
-from tarnkappe.gate import STRATEGIES, Answer, Block, Entry, Gate, Knowledge, Population, Refusal, Strategy
+from tarnkappe.gate import (
+    STRATEGIES,
+    Answer,
+    Block,
+    Gate,
+    HistoryEntry,
+    Knowledge,
+    Population,
+    Refusal,
+    Strategy,
+)
 from tests.gate import twin
 
 SLOW_ONES = {"ilp"}
@@ -155,7 +165,7 @@ def test_an_answer_that_cannot_be_recorded_never_happened(kind: type[Strategy]) 
 
     full = [False]
 
-    def record(entry: Entry, strategy: Strategy) -> None:
+    def record(entry: HistoryEntry, strategy: Strategy) -> None:
         if full[0]:
             raise DiskFullError
 
@@ -178,13 +188,13 @@ def test_a_gate_goes_on_after_a_restart(kind: type[Strategy]) -> None:
     for seed in runs(kind, 20):
         rng = np.random.default_rng(seed)
         population, asked = table(rng, 7, 4), queries(rng, 7, 6)
-        entries: list[Entry] = []
+        entries: list[HistoryEntry] = []
         states: list[dict[str, np.ndarray]] = [{}]
 
         def record(
-            entry: Entry,
+            entry: HistoryEntry,
             strategy: Strategy,
-            entries: list[Entry] = entries,
+            entries: list[HistoryEntry] = entries,
             states: list[dict[str, np.ndarray]] = states,
         ) -> None:
             entries.append(entry)
@@ -208,7 +218,7 @@ def test_a_gate_goes_on_after_a_restart(kind: type[Strategy]) -> None:
 def test_a_history_that_lost_somebody_is_not_taken_over(kind: type[Strategy]) -> None:
     gate = Gate(Population({"a": "A", "b": "B", "c": "A"}, "ABC"), 2, kind())
     with pytest.raises(GuaranteeError):
-        gate.resume([Entry((("a", "A"), ("c", "A")), (Block(("a", "c"), ("A", "A")),))])
+        gate.resume([HistoryEntry((("a", "A"), ("c", "A")), (Block(("a", "c"), ("A", "A")),))])
 
 
 @EVERY

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.gate import Knowledge
-from tarnkappe.gate.cover import Effort, LeastCover
 from tarnkappe.gate.exact_test import ContradictionError, any_distribution, settle, signatures
 from tarnkappe.gate.highs import Highs
 from tarnkappe.gate.integer_program import is_k_assign_anonymous, signatures_by_program
+from tarnkappe.gate.minimum_cover import LeastCover, SolverBudget
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.problem import problem
-from tarnkappe.gate.solver import Found, Impossible, Unknown, solver
+from tarnkappe.gate.solver import FeasibleAssignment, Impossible, Unknown, solver
 from tests.gate import twin
 from tests.gate.hard_instances import SATISFIABLE, UNSATISFIABLE, from_formula, with_a_truth
 
@@ -83,9 +83,9 @@ def test_highs_answers_as_the_best_solver_does(seed: int) -> None:
     targets = targets[int(rng.integers(len(targets))) :]
     published = dict(enumerate(real.tolist()))
     verdicts = [s.ask(targets, published) for s in (solver(question), Highs(question))]
-    assert isinstance(verdicts[0], Found) == isinstance(verdicts[1], Found)
+    assert isinstance(verdicts[0], FeasibleAssignment) == isinstance(verdicts[1], FeasibleAssignment)
     for verdict in verdicts:
-        if isinstance(verdict, Found):
+        if isinstance(verdict, FeasibleAssignment):
             assert sum(verdict.counts[p] for p in targets) >= 1
             for row in question.rows:
                 total = sum(verdict.counts[p] for p in row.pairs)
@@ -99,7 +99,9 @@ def test_highs_answers_as_the_best_solver_does(seed: int) -> None:
             assert smaller.labels <= verdict.labels
             for label in smaller.labels:
                 rest = {other: published[other] for other in smaller.labels - {label}}
-                assert isinstance(solver(question).ask(targets, rest), Found), "no label of a reason is idle"
+                assert isinstance(solver(question).ask(targets, rest), FeasibleAssignment), (
+                    "no label of a reason is idle"
+                )
 
 
 def test_a_solver_that_gives_up_says_neither_yes_nor_no() -> None:
@@ -162,14 +164,14 @@ def check_fewest(seed: int) -> None:
         known = truth[: max(knowledge.tuples, int(who.max()) + 1)]
         real = np.bincount(truth[who], minlength=values).astype(np.int32)
         before = [column.tolist() for column in knowledge.view]
-        cover = LeastCover(pool, who, real, known, k, Effort(steps=20)).find(may_add=True)
+        cover = LeastCover(pool, who, real, known, k, SolverBudget(steps=20)).find(may_add=True)
         assert [column.tolist() for column in knowledge.view] == before, "the search leaves no trace"
         least = twin.fewest_artificial(twin.published(knowledge), members, truth[who].tolist(), values, k)
         if cover is None:
             assert least is None
             return
         assert cover.least == cover.added.sum() == least, f"result {count} of seed {seed}"
-        refused = LeastCover(pool, who, real, known, k, Effort(steps=20)).find(may_add=False) is None
+        refused = LeastCover(pool, who, real, known, k, SolverBudget(steps=20)).find(may_add=False) is None
         assert refused == (least > 0)
         knowledge.publish(who, real + cover.added)
         pool = cover.pool
@@ -206,7 +208,7 @@ def test_artificial_values_of_the_worked_examples(truth, queries, k, expected) -
         who = np.array(query, dtype=np.int32)
         real = np.bincount(known[who], minlength=4).astype(np.int32)
         seen = known[: max(knowledge.tuples, int(who.max()) + 1)]
-        cover = LeastCover(pool, who, real, seen, k, Effort()).find(may_add=True)
+        cover = LeastCover(pool, who, real, seen, k, SolverBudget()).find(may_add=True)
         assert cover is not None
         added = "".join("ABCD"[v] for v, n in enumerate(cover.added) for _ in range(n))
         assert added == letters or (letters == "?" and len(added) == 1)

@@ -11,13 +11,13 @@ import pytest
 
 from tarnkappe.gate.forms import rows_shown
 from tarnkappe.gate.gate import Block
-from tarnkappe.gate.question import Rows
-from tarnkappe.gate.source import People
+from tarnkappe.gate.question import AnswerRows
+from tarnkappe.gate.source import SelectedPeople
 from tests.conftest import FIXTURES
 from tests.gate.clinic import ALL, RUNNING, between, keeper, policy, write
 
 TYPES = {"age": "integer", "zip": "text", "sex": "text", "disease": "text", "pay": "integer"}
-PEOPLE = People(
+PEOPLE = SelectedPeople(
     tuple(row[0] for row in RUNNING[:4]),
     {name: tuple(row[place] for row in RUNNING[:4]) for place, name in ((1, "age"), (2, "zip"), (3, "sex"))},
     {},
@@ -28,7 +28,7 @@ REAL = Block(tuple(NAMED), ("Asthma", "Asthma", "Bronchitis", "Cholera"))
 
 def shown(
     form: str, folder: Path, blocks: tuple[Block, ...] = (REAL,), order: bytes = b"1", **more: object
-) -> Rows:
+) -> AnswerRows:
     return rows_shown(
         policy(folder, two=True, answer={"form": form}),
         TYPES,
@@ -70,7 +70,7 @@ def test_three_groups_as_anatomy_and_permuted(tmp_path: Path) -> None:
     groups = [table[:3], table[3:7], table[7:]]
     blocks = tuple(Block(tuple(r["name"] for r in g), tuple(r["disease"] for r in g)) for g in groups)
     named = [row["name"] for row in table]
-    people = People(
+    people = SelectedPeople(
         tuple(named), {name: tuple(row[name] for row in table) for name in ("age", "zip", "sex")}, {}
     )
     counted = {}
@@ -148,13 +148,13 @@ def test_quasi_identifiers_do_not_depend_on_secrets(form: str, tmp_path: Path) -
             folder / "t.parquet", [(*row[:4], row[4] if row[1] > 21 else disease, row[5]) for row in RUNNING]
         )
         answer = keeper(policy(folder, answer={"form": form})).answer("ann", between(20, 24))
-        assert isinstance(answer, Rows)
+        assert isinstance(answer, AnswerRows)
         seen.add(frozenset(row[:3] for row in answer.rows))
     assert len(seen) == 1
 
 
 def test_nobody_asked_for(tmp_path: Path) -> None:
-    nobody = People((), {"age": (), "zip": (), "sex": ()}, {})
+    nobody = SelectedPeople((), {"age": (), "zip": (), "sex": ()}, {})
     for form in ("generalized", "permuted", "anatomy"):
         assert (
             rows_shown(policy(tmp_path, answer={"form": form}), TYPES, ALL, nobody, [], {}, b"1").rows == ()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError, VerificationError
-from tarnkappe.gate import STRATEGIES, Answer, Entry, Gate, Population, Refusal, WitnessPool
+from tarnkappe.gate import STRATEGIES, Answer, Gate, HistoryEntry, Population, Refusal, WitnessPool
 from tarnkappe.gate.certificate import certify
 from tarnkappe.table.table import Table
 from tests.conftest import FIXTURES
@@ -126,7 +126,7 @@ def test_many_clients_at_once_are_decided_one_after_the_other() -> None:
 
 def test_a_forged_certificate_is_not_taken_over() -> None:
     population = Population({i: "AABBC"[i] for i in range(5)})
-    entries: list[Entry] = []
+    entries: list[HistoryEntry] = []
     gate = Gate(population, 2, record=lambda entry, strategy: entries.append(entry))
     gate.ask([0, 1, 2, 3])
     gate.ask([0, 2, 4])
@@ -146,7 +146,7 @@ def test_a_larger_history_is_proven_by_its_certificate_alone() -> None:
     """30 answers about 300 people, checked without a solver; a restart needs none either."""
     rng = np.random.default_rng(11)
     population = Population({i: f"v{v}" for i, v in enumerate(rng.integers(0, 12, 300))})
-    entries: list[Entry] = []
+    entries: list[HistoryEntry] = []
     gate = Gate(population, 4, record=lambda entry, strategy: entries.append(entry))
     for _ in range(30):
         assert isinstance(gate.ask(rng.choice(300, 15, replace=False).tolist()), Answer)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.gate import Exact, Gate, Strategy, WitnessPool
-from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
+from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import Surplus
 from tarnkappe.gate.surplus import DRAWS, Coins, Veiled
@@ -62,11 +62,13 @@ ATTACKS = {
 }
 
 
-def gate_with(decision: Decision, world: World, k: int, strategy: type[Strategy] = Exact) -> Gate:
+def gate_with(decision: DecisionRule, world: World, k: int, strategy: type[Strategy] = Exact) -> Gate:
     return Gate(population(world, VALUES), k, strategy(), decision=decision)
 
 
-def naive(world: World, queries: list, k: int, decision: type[Decision]) -> tuple[Transcript, list[World]]:
+def naive(
+    world: World, queries: list, k: int, decision: type[DecisionRule]
+) -> tuple[Transcript, list[World]]:
     """What the naive gate says, and the tables that are left to somebody who knows how it works."""
     transcript = said_by(gate_with(decision(), world, k), queries)
     people = [person for person in world if any(person in query for query in queries)]
@@ -123,7 +125,7 @@ def test_rarest_value_against_few_values() -> None:
 
 
 @pytest.mark.parametrize("decision", [AsFewAsPossible, RefuseWhatBreaks])
-def test_duplicate_values_against_few_values_and_against_refusals(decision: type[Decision]) -> None:
+def test_duplicate_values_against_few_values_and_against_refusals(decision: type[DecisionRule]) -> None:
     """F5.3: Alina and Bill have the same value, and only A is there twice."""
     transcript, left = naive(*DUPLICATE, decision)
     assert (transcript[1][1] is None) == (decision is RefuseWhatBreaks)
@@ -278,7 +280,7 @@ def test_a_refusal_betrays_unless_it_would_have_come_in_every_possible_table() -
     would_be_betrayed_somewhere = any(betrays(max(w)) for w in possible)
     assert [w for w in possible if would_be_betrayed_somewhere] == possible, "it is always refused"
 
-    def refusals(numbers: tuple[int, ...], decision: Decision) -> list[bool]:
+    def refusals(numbers: tuple[int, ...], decision: DecisionRule) -> list[bool]:
         """The same three people before our gate: everybody, then all pairs."""
         world = dict(zip("xyz", map(str, numbers), strict=True))
         gate = Gate(

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.gate import Answer, Gate, Knowledge, Population, WitnessPool
-from tarnkappe.gate import cover as cover_module
-from tarnkappe.gate.cover import Effort, LeastCover
+from tarnkappe.gate import minimum_cover as cover_module
 from tarnkappe.gate.local_search import Scratch, enter
+from tarnkappe.gate.minimum_cover import LeastCover, SolverBudget
 from tarnkappe.gate.policy import Surplus
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.problem import problem
@@ -90,7 +90,7 @@ def test_a_reason_excludes_only_what_would_not_have_done(seed: int) -> None:
             return
     who = np.array(history[-1][0], dtype=np.int32)
     counts = np.bincount(truth[who], minlength=values).astype(np.int32)
-    search = LeastCover(pool, who, counts, truth, k, Effort(steps=20))
+    search = LeastCover(pool, who, counts, truth, k, SolverBudget(steps=20))
     if search.find(may_add=False) is not None:
         return
     for more in rng.integers(0, 3, (6, values)):

@@ -9,7 +9,7 @@ import pytest
 
 from tarnkappe.errors import AccessError, InputError, ParameterError
 from tarnkappe.gate import STRATEGIES
-from tarnkappe.gate.policy import LEAKS, Policy
+from tarnkappe.gate.policy import LEAKS, GatePolicy
 
 WHOLE = """
 [table]
@@ -61,7 +61,7 @@ def said(**sections: Any) -> dict[str, Any]:
 
 def test_a_file_with_everything(tmp_path: Path) -> None:
     (tmp_path / "gate.toml").write_text(WHOLE, encoding="utf-8")
-    policy = Policy.load(tmp_path / "gate.toml")
+    policy = GatePolicy.load(tmp_path / "gate.toml")
     assert policy.source == str(tmp_path / "patients.parquet")
     assert [(column.name, column.k) for column in policy.sensitive] == [("disease", 3), ("salary", 5)]
     assert policy.sensitive[0].alike == (frozenset({"flu", "cold"}),)
@@ -72,19 +72,19 @@ def test_a_file_with_everything(tmp_path: Path) -> None:
 
 
 def test_by_default_every_leak_is_closed_and_everybody_is_presumed_to_collude() -> None:
-    policy = Policy.from_dict(said())
+    policy = GatePolicy.from_dict(said())
     assert policy.open_leaks == ()
     assert policy.warnings == ()
     assert policy.on_violation == "add"
     assert policy.history_of("ann") == policy.history_of("bob") == "everyone"
     assert not policy.tell_artificial
-    assert Policy.from_dict(said(protection={"k": 2, "on_violation": "refuse"})).open_leaks == ()
+    assert GatePolicy.from_dict(said(protection={"k": 2, "on_violation": "refuse"})).open_leaks == ()
 
 
 @pytest.mark.parametrize(("mode", "leak"), [("add", "minimal-values"), ("refuse", "refusals")])
 def test_a_leak_must_be_accepted_by_name_and_is_warned_about(mode: str, leak: str) -> None:
     protection = {"k": 2, "on_violation": mode, "accept_leak_through": [leak]}
-    policy = Policy.from_dict(said(protection=protection))
+    policy = GatePolicy.from_dict(said(protection=protection))
     assert policy.open_leaks == (leak,)
     assert leak in policy.warnings[0]
     assert LEAKS[leak] in policy.warnings[0]
@@ -93,7 +93,7 @@ def test_a_leak_must_be_accepted_by_name_and_is_warned_about(mode: str, leak: st
 def test_a_policy_does_not_show_its_passwords() -> None:
     source = "postgresql://ann:secret@db/clinic"
     table = {"source": source, "name": "p", "key": "id", "quasi_identifiers": ["age"]}
-    policy = Policy.from_dict(said(table=table, state={"store": source}))
+    policy = GatePolicy.from_dict(said(table=table, state={"store": source}))
     assert policy.source == policy.store == source
     assert "secret" not in repr(policy)
 
@@ -103,11 +103,11 @@ def test_a_policy_does_not_show_its_passwords() -> None:
 def test_a_policy_names_only_strategies_whose_promise_is_kept(name: str, leaks: list[str]) -> None:
     protection = {"k": 2, "strategy": name, "accept_leak_through": leaks}
     with pytest.raises(ParameterError, match="choose witness-pool or exact"):
-        Policy.from_dict(said(protection=protection))
+        GatePolicy.from_dict(said(protection=protection))
 
 
 def test_users_who_are_not_presumed_to_collude_are_warned_about_and_have_histories_of_their_own() -> None:
-    policy = Policy.from_dict(said(protection={"k": 2, "collusion": "single"}))
+    policy = GatePolicy.from_dict(said(protection={"k": 2, "collusion": "single"}))
     assert policy.history_of("ann") != policy.history_of("bob")
     assert "comparing their answers" in policy.warnings[0]
 
@@ -115,9 +115,9 @@ def test_users_who_are_not_presumed_to_collude_are_warned_about_and_have_histori
 def test_nobody_else_is_let_in() -> None:
     groups = said(protection={"k": 2, "collusion": "groups"}, users={"groups": {"a": ["ann"]}})
     with pytest.raises(AccessError, match="in no group"):
-        Policy.from_dict(groups).history_of("bob")
+        GatePolicy.from_dict(groups).history_of("bob")
     with pytest.raises(AccessError, match="no user 'bob'"):
-        Policy.from_dict(said(users={"names": ["ann"]})).history_of("bob")
+        GatePolicy.from_dict(said(users={"names": ["ann"]})).history_of("bob")
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_nobody_else_is_let_in() -> None:
 )
 def test_a_wrong_policy_is_refused_and_says_where(sections: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        Policy.from_dict(said(**sections))
+        GatePolicy.from_dict(said(**sections))
 
 
 def test_a_file_that_cannot_be_read_names_itself(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        Policy.load(tmp_path / "gate.toml")
+        GatePolicy.load(tmp_path / "gate.toml")
     (tmp_path / "gate.toml").write_text("[table", encoding="utf-8")
     with pytest.raises(InputError, match="no TOML"):
-        Policy.load(tmp_path / "gate.toml")
+        GatePolicy.load(tmp_path / "gate.toml")

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
 from tarnkappe.gate import history_store
 from tarnkappe.gate.audit import audit
-from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.gate import Block, HistoryEntry
 from tarnkappe.gate.history_store import HistoryStore, Lease
-from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.policy import Policy, Sensitive
-from tarnkappe.gate.question import Question, Rows
+from tarnkappe.gate.monitor import QueryMonitor
+from tarnkappe.gate.policy import GatePolicy, Sensitive
+from tarnkappe.gate.question import AnswerRows, GateQuery
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
@@ -39,7 +39,7 @@ def clinic(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def listing(chosen: Policy, **changes: Any) -> Policy:
+def listing(chosen: GatePolicy, **changes: Any) -> GatePolicy:
     """The policy with another list for its column."""
     return dataclasses.replace(chosen, sensitive=(dataclasses.replace(chosen.sensitive[0], **changes),))
 
@@ -49,7 +49,7 @@ def with_value(person: str, disease: str | None) -> list[tuple[Any, ...]]:
     return [(*row[:4], disease, row[5]) if row[0] == person else row for row in RUNNING]
 
 
-def tuples(one: Keeper) -> int:
+def tuples(one: QueryMonitor) -> int:
     return one._columns["everyone", "disease"].gate.knowledge.tuples
 
 
@@ -57,7 +57,7 @@ def tuples(one: Keeper) -> int:
 
 
 @every_mode
-@pytest.mark.parametrize("opened", [Keeper.open, keeper], ids=["opened", "made"])
+@pytest.mark.parametrize("opened", [QueryMonitor.open, keeper], ids=["opened", "made"])
 def test_a_gate_without_a_public_list_of_values_does_not_start(opened: Any, mode: dict, clinic: Path) -> None:
     bare = listing(policy(clinic, **mode), values=None)
     with pytest.raises(
@@ -80,7 +80,7 @@ def test_a_value_that_the_list_lacks_is_other_whenever_it_comes(
     rows = [(f"p{n:02}", n, "1", "f", DISEASES[n % 4], 1) for n in range(40)]
     write(clinic / "t.parquet", [*rows, *((f"q{n}", 50 + n, "1", "f", new, 1) for n in range(8))])
     late = one.answer("ann", between(50, 99))
-    if isinstance(late, Rows):
+    if isinstance(late, AnswerRows):
         assert set(cells(late, "disease")) <= {"Asthma", "Bronchitis", "Cholera", "(other)"}
     assert one._columns["everyone", "disease"].gate.population.labels == labels, (
         "nothing is added to the list"
@@ -92,7 +92,7 @@ def test_a_column_of_numbers_stays_one(stored: int | None, shown: int | None, cl
     write(clinic / "t.parquet", [(*row[:5], stored) for row in RUNNING])
     one = keeper(policy(clinic, two=True))
     answer = one.answer("ann", between(20, 22, ("pay",)))
-    assert isinstance(answer, Rows)
+    assert isinstance(answer, AnswerRows)
     assert answer.types == ("integer",)
     assert [row[0] for row in answer.rows].count(shown) >= 4
 
@@ -126,7 +126,7 @@ def test_whoever_has_another_stored_value_than_was_answered_is_in_no_answer(
     assert one.answer("ann", between(20, 22)) == first, "nothing has changed"
     write(clinic / "t.parquet", with_value("Ben", after))
     later = one.answer("ann", between(20, 22))
-    assert isinstance(later, Rows)
+    assert isinstance(later, AnswerRows)
     knowledge = one._columns["everyone", "disease"].gate.knowledge
     assert len(knowledge.members(knowledge.results - 1)) == 3
     assert one.status()["left_out"]["changed"] == 1
@@ -189,15 +189,15 @@ def test_deleted_and_back_with_the_same_value_is_the_same_person(clinic: Path) -
 
 def test_limits_count_those_who_can_be_answered(clinic: Path) -> None:
     one = keeper(policy(clinic, answer={"min_rows": 4}))
-    assert isinstance(one.answer("ann", between(20, 22)), Rows)
+    assert isinstance(one.answer("ann", between(20, 22)), AnswerRows)
     write(clinic / "t.parquet", with_value("Ben", "Cholera"))
-    assert not isinstance(one.answer("ann", between(20, 22)), Rows)
+    assert not isinstance(one.answer("ann", between(20, 22)), AnswerRows)
 
 
 # --------------------------------------------------------------------------------------------- lists of a table
 
 
-def from_table(clinic: Path, **settings: Any) -> Policy:
+def from_table(clinic: Path, **settings: Any) -> GatePolicy:
     """A policy whose list was read from a table of forty people."""
     rows = [(f"p{n:02}", n, "1", "f", DISEASES[n % 4], 1) for n in range(40)]
     write(clinic / "t.parquet", rows)
@@ -261,7 +261,7 @@ def test_a_store_in_which_changed_people_were_answered_is_refused(clinic: Path) 
     store = HistoryStore(Store.open(chosen.store))
     values = ("Asthma", "Asthma", "Cholera", "Cholera")
     for number, label in enumerate(("Asthma", "Cholera"), start=1):
-        entry = Entry((("x", label),), (Block(("x",), values),))
+        entry = HistoryEntry((("x", label),), (Block(("x",), values),))
         store.add("everyone", "disease", number, entry)
     with pytest.raises(GuaranteeError, match="given by an older version, which answered people again"):
         keeper(chosen)
@@ -271,7 +271,7 @@ def test_a_store_with_values_that_the_list_lacks_is_refused(clinic: Path) -> Non
     chosen = policy(clinic)
     store = HistoryStore(Store.open(chosen.store))
     values = ("Plague", "Asthma", "Cholera", "Cholera")
-    store.add("everyone", "disease", 1, Entry((("x", "Plague"),), (Block(("x",), values),)))
+    store.add("everyone", "disease", 1, HistoryEntry((("x", "Plague"),), (Block(("x",), values),)))
     with pytest.raises(GuaranteeError, match="with values of 'disease' that the list of the policy lacks"):
         keeper(chosen)
 
@@ -291,7 +291,7 @@ def test_the_audit_finds_answers_that_the_roster_forbids(second: Any, message: s
     for number, newcomers in enumerate(((("a", "Asthma"),), second), start=1):
         values = (newcomers[0][1], "Asthma", "Bronchitis", "Cholera")
         block = Block((newcomers[0][0],), values)
-        HistoryStore(store).add("everyone", "disease", number, Entry(newcomers, (block,), ("mark",)))
+        HistoryStore(store).add("everyone", "disease", number, HistoryEntry(newcomers, (block,), ("mark",)))
     with pytest.raises(VerificationError, match=message):
         audit(policy(tmp_path), store)
 
@@ -303,7 +303,9 @@ def test_the_audit_finds_somebody_who_is_held_back(clinic: Path) -> None:
     held_back = next(iter(AuditLog(store).entries())).details["held_back"]
     assert set(held_back) < {key.mark("person", [f"p{n:02}"]).hex() for n in range(40)}
     block = Block((held_back[0],), ("Asthma", "Bronchitis", "Cholera"))
-    HistoryStore(store).add("everyone", "disease", 1, Entry(((held_back[0], "Asthma"),), (block,), ("m",)))
+    HistoryStore(store).add(
+        "everyone", "disease", 1, HistoryEntry(((held_back[0], "Asthma"),), (block,), ("m",))
+    )
     with pytest.raises(VerificationError, match="held back for a list"):
         audit(chosen, store)
 
@@ -335,13 +337,13 @@ def test_a_store_has_one_gate_at_a_time(place: str, tmp_path: Path, request: Any
 
 
 def test_a_second_gate_on_one_store_is_refused_at_its_start(clinic: Path) -> None:
-    one = Keeper.open(policy(clinic))
+    one = QueryMonitor.open(policy(clinic))
     with pytest.raises(ParameterError, match="another gate is open on this store"):
-        Keeper.open(policy(clinic))
+        QueryMonitor.open(policy(clinic))
     one.answer("ann", between(20, 22))
     one.close()
-    again = Keeper.open(policy(clinic))
-    assert isinstance(again.answer("ann", Question(("disease",), '"age" < ?', (24,))), Rows)
+    again = QueryMonitor.open(policy(clinic))
+    assert isinstance(again.answer("ann", GateQuery(("disease",), '"age" < ?', (24,))), AnswerRows)
     again.close()
 
 

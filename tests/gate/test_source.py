@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from tarnkappe.errors import ColumnError, InputError, ParameterError
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question
-from tarnkappe.gate.source import Source
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import GateQuery
+from tarnkappe.gate.source import ProtectedTable
 from tests.gate.clinic import RUNNING, between, policy, write
 
 WANTED = (
@@ -21,25 +21,25 @@ WANTED = (
 )
 
 
-def in_parquet(folder: Path, _: str) -> Policy:
+def in_parquet(folder: Path, _: str) -> GatePolicy:
     write(folder / "t.parquet")
     return policy(folder)
 
 
-def in_csv(folder: Path, _: str) -> Policy:
+def in_csv(folder: Path, _: str) -> GatePolicy:
     write(folder / "t.parquet")
     duckdb.sql(f"COPY (FROM '{folder}/t.parquet') TO '{folder}/t.csv'")
     return policy(folder, source="t.csv")
 
 
-def in_duckdb(folder: Path, _: str) -> Policy:
+def in_duckdb(folder: Path, _: str) -> GatePolicy:
     write(folder / "t.parquet")
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
         connection.execute(f"CREATE TABLE t AS FROM '{folder}/t.parquet'")
     return policy(folder, source=f"duckdb:///{folder}/clinic.duckdb")
 
 
-def in_postgres(folder: Path, address: str) -> Policy:
+def in_postgres(folder: Path, address: str) -> GatePolicy:
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS t")
         connection.execute("CREATE TABLE t (name text, age int, zip text, sex text, disease text, pay int)")
@@ -50,16 +50,16 @@ def in_postgres(folder: Path, address: str) -> Policy:
 
 @pytest.mark.parametrize("place", [in_parquet, in_csv, in_duckdb, in_postgres])
 def test_the_same_people_from_everywhere(place, tmp_path: Path, postgres: str) -> None:
-    source = Source.open(place(tmp_path, postgres))
+    source = ProtectedTable.open(place(tmp_path, postgres))
     people = source.people(between(20, 22))
     cells = {**people.cells, "zip": tuple(map(str, people.cells["zip"]))}
     assert (people.keys, cells, people.secrets) == WANTED
     assert len(source.everyone().keys) == 9
     assert sorted(map(str, source.values("disease"))) == ["Asthma", "Bronchitis", "Cholera", "Diabetes"]
-    assert source.people(Question(("age",), '"age" > ?', (99,))).keys == ()
+    assert source.people(GateQuery(("age",), '"age" > ?', (99,))).keys == ()
     assert source.types["disease"] == "text"
     with pytest.raises(InputError, match="cannot be read") as error:  # whoever vets it, it is out of sight
-        source.people(Question(("age",), "\"disease\" = 'Asthma'"))
+        source.people(GateQuery(("age",), "\"disease\" = 'Asthma'"))
     assert "Asthma" not in str(error.value)
     assert source.people(between(20, 22)).keys == WANTED[0], "and it goes on"
     source.close()
@@ -74,15 +74,15 @@ def test_names_with_signs_are_no_parameters(tmp_path: Path, postgres: str) -> No
         "sensitive": {"s": {}},
         "protection": {"k": 2},
     }
-    source = Source.open(Policy.from_dict(content, tmp_path))
-    assert source.people(Question(("s",), '"100%?" = ? AND "a""?" = ?', (3, 2))).keys == ("y",)
+    source = ProtectedTable.open(GatePolicy.from_dict(content, tmp_path))
+    assert source.people(GateQuery(("s",), '"100%?" = ? AND "a""?" = ?', (3, 2))).keys == ("y",)
     source.close()
 
 
 def test_postgres_is_only_read(tmp_path: Path, postgres: str) -> None:
-    source = Source.open(in_postgres(tmp_path, postgres))
+    source = ProtectedTable.open(in_postgres(tmp_path, postgres))
     with pytest.raises(InputError):
-        source.people(Question(("age",), "(SELECT count(*) FROM (DELETE FROM t RETURNING 1) x) > 0"))
+        source.people(GateQuery(("age",), "(SELECT count(*) FROM (DELETE FROM t RETURNING 1) x) > 0"))
     with pytest.raises(InputError, match="ReadOnly"):
         source._fetch("DELETE FROM t", ())  # type: ignore[attr-defined]
     source.close()
@@ -98,25 +98,25 @@ def test_postgres_is_only_read(tmp_path: Path, postgres: str) -> None:
 def test_everybody_has_exactly_one_row(rows: list, message: str, tmp_path: Path) -> None:
     write(tmp_path / "t.parquet", rows)
     with pytest.raises(ColumnError, match=message) as error:
-        Source.open(policy(tmp_path))
+        ProtectedTable.open(policy(tmp_path))
     assert "Alison" not in str(error.value)
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        Source.open(policy(tmp_path))
+        ProtectedTable.open(policy(tmp_path))
     write(tmp_path / "t.parquet", [])
     with pytest.raises(InputError, match="empty"):
-        Source.open(policy(tmp_path))
+        ProtectedTable.open(policy(tmp_path))
     write(tmp_path / "t.parquet")
     (tmp_path / "t.duckdb").write_text("nothing", encoding="utf-8")
     with pytest.raises(InputError, match="no DuckDB file"):
-        Source.open(policy(tmp_path, source="t.duckdb"))
+        ProtectedTable.open(policy(tmp_path, source="t.duckdb"))
     with pytest.raises(ParameterError, match="the gate reads"):
-        Source.open(policy(tmp_path, source="mysql://ann:secret@db/clinic"))
+        ProtectedTable.open(policy(tmp_path, source="mysql://ann:secret@db/clinic"))
     content = {
         "table": {"source": "t.parquet", "name": "t", "key": "name", "quasi_identifiers": ["height"]},
         "sensitive": {"disease": {"k": 2}},
     }
     with pytest.raises(ColumnError, match="no column 'height'; it has name, age"):
-        Source.open(Policy.from_dict(content, tmp_path))
+        ProtectedTable.open(GatePolicy.from_dict(content, tmp_path))

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.hierarchy.builder import Kind
+from tarnkappe.hierarchy.builder import ValueKind
 
 WHOLE = st.integers(-(2**63), 2**63 - 1) | st.integers(-30, 120)
 REAL = st.floats() | st.floats(-50, 150).map(lambda number: round(number, 2))
@@ -20,8 +20,8 @@ TEXT = st.text(max_size=9) | st.sampled_from(
 )
 NO_NUMBER = st.text(st.characters(codec="utf-8"), min_size=1, max_size=9).map(lambda text: f"x{text}")
 
-COLUMNS: dict[Kind, list[tuple[pa.DataType, st.SearchStrategy[Any]]]] = {
-    Kind.NUMBERS: [
+COLUMNS: dict[ValueKind, list[tuple[pa.DataType, st.SearchStrategy[Any]]]] = {
+    ValueKind.NUMBERS: [
         (pa.int64(), WHOLE),
         (pa.int16(), st.integers(-100, 100)),
         (pa.float64(), REAL),
@@ -29,7 +29,7 @@ COLUMNS: dict[Kind, list[tuple[pa.DataType, st.SearchStrategy[Any]]]] = {
         (pa.decimal128(12, 3), st.decimals(-(10**6), 10**6, places=3)),
         (pa.string(), WHOLE.map(str) | st.decimals(-(10**6), 10**6, places=2).map(str)),
     ],
-    Kind.DATES: [
+    ValueKind.DATES: [
         (pa.date32(), DATE),
         (pa.timestamp("us"), MOMENT),
         (
@@ -38,7 +38,7 @@ COLUMNS: dict[Kind, list[tuple[pa.DataType, st.SearchStrategy[Any]]]] = {
         ),
         (pa.string(), DATE.map(dt.date.isoformat) | MOMENT.map(dt.datetime.isoformat)),
     ],
-    Kind.TEXT: [
+    ValueKind.TEXT: [
         (pa.string(), TEXT),
         (pa.bool_(), st.booleans()),
         (pa.time64("us"), st.times()),
@@ -47,7 +47,7 @@ COLUMNS: dict[Kind, list[tuple[pa.DataType, st.SearchStrategy[Any]]]] = {
 
 
 @st.composite
-def arrays(draw: st.DrawFn, kind: Kind, *, min_size: int = 1) -> pa.Array:
+def arrays(draw: st.DrawFn, kind: ValueKind, *, min_size: int = 1) -> pa.Array:
     """An array of one kind, with repeats and missing values."""
     data_type, values = draw(st.sampled_from(COLUMNS[kind]))
     drawn = draw(st.lists(st.none() | values, min_size=min_size, max_size=25))

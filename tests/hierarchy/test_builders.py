@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy import BUILDERS, Auto, Builder, Hierarchy, Masking, propose
-from tarnkappe.hierarchy.builder import Kind
+from tarnkappe.hierarchy import BUILDERS, AutoBuilder, Builder, Hierarchy, Masking, propose
+from tarnkappe.hierarchy.builder import ValueKind
 from tarnkappe.table import MISSING
 from tarnkappe.table.encoding import as_text, encode_column
 from tests.hierarchy.strategies import COLUMNS, NO_NUMBER, arrays
@@ -38,7 +38,7 @@ def test_every_hierarchy_is_total_monotone_and_has_one_root(builder, data) -> No
     assert set(as_text(column.values).to_pylist()) - {""} <= {*hierarchy.values, None}
     assert hierarchy.height == (builder.height or hierarchy.height)
     assert len(hierarchy.labels(hierarchy.height)) == 1
-    assert hierarchy.root == "*" or isinstance(builder, Masking | Auto)
+    assert hierarchy.root == "*" or isinstance(builder, Masking | AutoBuilder)
     for level in range(1, hierarchy.height):
         above = {hierarchy.label(v, level): hierarchy.label(v, level + 1) for v in hierarchy.values}
         assert all(
@@ -65,7 +65,11 @@ def test_missing_values_change_no_other_line(builder, data) -> None:
 @pytest.mark.parametrize("builder", [e for e in EXAMPLES if e.name != "groups"], ids=str)
 def test_the_missing_value_has_its_own_label_below_the_root(builder) -> None:
     kind = min(builder.kinds)
-    sample = {Kind.NUMBERS: ["12", "7", None], Kind.DATES: ["2001-02-03", None], Kind.TEXT: ["b", None]}
+    sample = {
+        ValueKind.NUMBERS: ["12", "7", None],
+        ValueKind.DATES: ["2001-02-03", None],
+        ValueKind.TEXT: ["b", None],
+    }
     hierarchy = builder.build(pa.array(sample[kind]))
     below = [hierarchy.label(None, level) for level in range(1, hierarchy.height)]
     assert below == [MISSING] * (hierarchy.height - 1)
@@ -82,7 +86,7 @@ def test_columns_without_values_are_generalized_or_refused(builder) -> None:
             builder.build(pa.array([], pa.string()))
 
 
-@pytest.mark.parametrize("builder", [e for e in EXAMPLES if Kind.TEXT not in e.kinds], ids=str)
+@pytest.mark.parametrize("builder", [e for e in EXAMPLES if ValueKind.TEXT not in e.kinds], ids=str)
 @settings(max_examples=10)
 @given(text=NO_NUMBER)
 def test_values_of_another_kind_are_refused_by_name(builder, text) -> None:
@@ -95,7 +99,7 @@ def test_values_of_another_kind_are_refused_by_name(builder, text) -> None:
 def test_a_builder_can_be_written_into_a_job_file_and_made_from_it(builder) -> None:
     table = tomllib.loads(f"hierarchy = {builder}")["hierarchy"]
     again = BUILDERS.create(table.pop("builder"), table)
-    sample = pa.array(["2001-02-03"]) if builder.kinds == {Kind.DATES} else pa.array(["1", "12", "123"])
+    sample = pa.array(["2001-02-03"]) if builder.kinds == {ValueKind.DATES} else pa.array(["1", "12", "123"])
     assert rows(again.build(sample)) == rows(builder.build(sample))
     assert str(again) == str(builder)
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy import BUILDERS, Builder, Frequent, Groups, Ordered, read_hierarchy
+from tarnkappe.hierarchy import BUILDERS, Builder, Frequent, GroupsBuilder, Ordered, read_hierarchy
 from tests.conftest import FIXTURES
 
 
@@ -20,13 +20,15 @@ def lines(builder: Builder, values: list) -> list[str]:
 def test_recoding_keeps_the_names_of_the_categories() -> None:
     jobs = read_hierarchy(FIXTURES / "hierarchies" / "job.csv")
     merged = [["Statistiker", "Mathematiker"]]
-    built = Groups(merged, others="keep", joined_with=" oder ").build(pa.array(jobs.values))
+    built = GroupsBuilder(merged, others="keep", joined_with=" oder ").build(pa.array(jobs.values))
     assert list(built.rows()) == list(jobs.rows())
-    assert Groups(merged).build(pa.array(["Statistiker"])).labels(1) == ("Statistiker or Mathematiker",)
+    assert GroupsBuilder(merged).build(pa.array(["Statistiker"])).labels(1) == (
+        "Statistiker or Mathematiker",
+    )
 
 
 def test_several_levels_group_the_labels_of_the_level_before() -> None:
-    regions = Groups(
+    regions = GroupsBuilder(
         levels=[
             {"Austria": ["Wien", "Graz"], "Germany": ["Ulm"], "Japan": ["Kobe"]},
             {"Europe": ["Austria", "Germany"], "Asia": ["Japan"]},
@@ -40,24 +42,24 @@ def test_several_levels_group_the_labels_of_the_level_before() -> None:
 def test_values_that_are_not_listed_are_refused_kept_or_merged() -> None:
     groups = {"ab": ["a", "b"]}
     with pytest.raises(HierarchyError, match="groups lacks 'c' of the data on level 1: add it to a group"):
-        Groups(groups).build(pa.array(["a", "c"]))
-    assert lines(Groups(groups, others="keep"), ["c"])[-1] == "c;c;*"
-    assert lines(Groups(groups, others="merge"), ["c"])[-1] == "c;other;*"
-    assert lines(Groups(groups, others="merge", other="rest"), ["c"])[-1] == "c;rest;*"
+        GroupsBuilder(groups).build(pa.array(["a", "c"]))
+    assert lines(GroupsBuilder(groups, others="keep"), ["c"])[-1] == "c;c;*"
+    assert lines(GroupsBuilder(groups, others="merge"), ["c"])[-1] == "c;other;*"
+    assert lines(GroupsBuilder(groups, others="merge", other="rest"), ["c"])[-1] == "c;rest;*"
 
 
 def test_the_missing_value_is_grouped_where_it_is_listed() -> None:
-    unknown = Groups({"unknown": ["?", "(missing)"], "known": ["a"]})
+    unknown = GroupsBuilder({"unknown": ["?", "(missing)"], "known": ["a"]})
     assert lines(unknown, ["?", None, "a"]) == ["?;unknown;*", "a;known;*", "None;unknown;*"]
-    apart = Groups(levels=[{"known": ["a", "b"]}, {"all": ["known", "(missing)"]}])
+    apart = GroupsBuilder(levels=[{"known": ["a", "b"]}, {"all": ["known", "(missing)"]}])
     assert lines(apart, ["a", None])[-1] == "None;(missing);all;*"
-    merged = Groups(levels=[{"unknown": ["(missing)", "?"]}, {"rare": ["unknown"]}], others="merge")
+    merged = GroupsBuilder(levels=[{"unknown": ["(missing)", "?"]}, {"rare": ["unknown"]}], others="merge")
     assert lines(merged, [None, "a"])[-1] == "None;unknown;rare;*"
 
 
 def test_members_may_be_numbers_and_truth_values() -> None:
-    assert lines(Groups({"low": [1, 2.0], "high": [3]}), [1, 3]) == ["1;low;*", "2;low;*", "3;high;*"]
-    assert lines(Groups({"yes": [True], "no": [False]}), [True, False]) == ["false;no;*", "true;yes;*"]
+    assert lines(GroupsBuilder({"low": [1, 2.0], "high": [3]}), [1, 3]) == ["1;low;*", "2;low;*", "3;high;*"]
+    assert lines(GroupsBuilder({"yes": [True], "no": [False]}), [True, False]) == ["false;no;*", "true;yes;*"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_impossible_groups_are_refused(parameters, error, message) -> None:
 
 
 def test_a_member_that_is_no_label_of_the_level_before_is_refused_with_the_nearest() -> None:
-    typing_error = Groups(levels=[{"Europe": ["Ulm"]}, {"World": ["Europa"]}], others="keep")
+    typing_error = GroupsBuilder(levels=[{"Europe": ["Ulm"]}, {"World": ["Europa"]}], others="keep")
     with pytest.raises(HierarchyError, match=r"'Europa' on level 2, .* did you mean 'Europe'"):
         typing_error.build(pa.array(["Ulm"]))
 

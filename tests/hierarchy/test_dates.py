@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import HierarchyError, ParameterError
-from tarnkappe.hierarchy import BUILDERS, Dates, read_hierarchy
+from tarnkappe.hierarchy import BUILDERS, DatesBuilder, read_hierarchy
 from tarnkappe.hierarchy.dates import PERIODS
 from tests.conftest import FIXTURES
 
 
 def test_the_date_hierarchy_of_birth_dates() -> None:
     expected = read_hierarchy(FIXTURES / "hierarchies" / "birth-date.csv")
-    built = Dates(levels=["month", "year", "five-years", "decade"]).build(pa.array(expected.values))
+    built = DatesBuilder(levels=["month", "year", "five-years", "decade"]).build(pa.array(expected.values))
     assert list(built.rows()) == list(expected.rows())
 
 
@@ -33,14 +33,17 @@ def test_the_date_hierarchy_of_birth_dates() -> None:
     ],
 )
 def test_the_label_of_each_period(period, label) -> None:
-    assert Dates(levels=[period]).build(pa.array([dt.date(1999, 12, 31)])).labels(1) == (label,)
+    assert DatesBuilder(levels=[period]).build(pa.array([dt.date(1999, 12, 31)])).labels(1) == (label,)
 
 
 @settings(max_examples=60)
 @given(st.lists(st.dates(), min_size=1, max_size=30, unique=True))
 def test_periods_agree_with_the_calendar_of_the_standard_library(days) -> None:
     levels = ("month", "quarter", "year", "decade")
-    calendar, weeks = Dates(levels=levels).build(pa.array(days)), Dates(levels="week").build(pa.array(days))
+    calendar, weeks = (
+        DatesBuilder(levels=levels).build(pa.array(days)),
+        DatesBuilder(levels="week").build(pa.array(days)),
+    )
     for day in days:
         text, iso = day.isoformat(), day.isocalendar()
         assert calendar.label(text, 1) == text[:7]
@@ -61,34 +64,36 @@ def test_dates_points_in_time_and_iso_texts_mean_the_same_day() -> None:
         pa.array(["2024-02-29T23:30:00Z"]),
         pa.array(["2024-02-29 23:30:00.000000"]),
     ):
-        assert Dates(levels="day").build(values).labels(1) == ("2024-02-29",)
+        assert DatesBuilder(levels="day").build(values).labels(1) == ("2024-02-29",)
 
 
 def test_a_point_in_time_is_on_the_day_of_its_time_zone() -> None:
     utc = dt.datetime(2024, 2, 29, 23, 30)
     vienna = pa.array([utc], pa.timestamp("s", tz="Europe/Vienna"))
-    assert Dates(levels="day").build(vienna).labels(1) == ("2024-03-01",)
+    assert DatesBuilder(levels="day").build(vienna).labels(1) == ("2024-03-01",)
 
 
 def test_other_ways_to_write_a_date_need_a_format() -> None:
-    german = Dates(levels=["month", "year"], format="%d.%m.%Y").build(pa.array(["17.04.1975", "31.07.1975"]))
+    german = DatesBuilder(levels=["month", "year"], format="%d.%m.%Y").build(
+        pa.array(["17.04.1975", "31.07.1975"])
+    )
     assert german.labels(1) == ("1975-04", "1975-07")
     with pytest.raises(HierarchyError, match=r"in ISO form .* has the value '17\.04\.1975'.* set format"):
-        Dates().build(pa.array(["17.04.1975"]))
+        DatesBuilder().build(pa.array(["17.04.1975"]))
     with pytest.raises(HierarchyError, match=r"in the format %d\.%m\.%Y"):
-        Dates(format="%d.%m.%Y").build(pa.array(["1975-04-17"]))
+        DatesBuilder(format="%d.%m.%Y").build(pa.array(["1975-04-17"]))
 
 
 def test_numbers_are_no_dates() -> None:
     with pytest.raises(HierarchyError, match="dates needs dates, but the data holds int64 values"):
-        Dates().build(pa.array([1975]))
+        DatesBuilder().build(pa.array([1975]))
 
 
 @pytest.mark.parametrize("longer", list(PERIODS)[2:])
 def test_weeks_nest_in_no_longer_period(longer) -> None:
     with pytest.raises(HierarchyError, match=f"weeks do not nest in the level '{longer}'"):
-        Dates(levels=["day", "week", longer])
-    assert Dates(levels=["day", "week"]).height == 3
+        DatesBuilder(levels=["day", "week", longer])
+    assert DatesBuilder(levels=["day", "week"]).height == 3
 
 
 @pytest.mark.parametrize(

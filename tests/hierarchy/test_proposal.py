@@ -5,7 +5,7 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from tarnkappe.hierarchy import Dates, Frequent, Intervals, Masking, RootOnly, propose
+from tarnkappe.hierarchy import DatesBuilder, Frequent, Intervals, Masking, RootOnly, propose
 from tarnkappe.table.encoding import encode_column
 
 TOWNS = [f"town {chr(65 + i)}" for i in range(20)]
@@ -32,9 +32,9 @@ MOMENTS = [dt.datetime(2010 + n, 1, 1) for n in range(8)]
         ("PLZ", [1030, 1010, 1011, 1110, 1150, 1140, 1012], Masking(), "codes of 4 characters"),
         ("icd", ICD, Masking(), "codes of up to 5 characters"),
         ("serial", [f"{n:012d}" for n in range(9)], Masking(step=2), "codes of 12 characters"),
-        ("birth", DAYS, Dates(), "dates from 1950 to 1989"),
-        ("seen", MONTHS, Dates(("month", "quarter", "year")), "dates from 2024 to 2024"),
-        ("seen", MOMENTS, Dates(("month", "year")), "dates from 2010 to 2017"),
+        ("birth", DAYS, DatesBuilder(), "dates from 1950 to 1989"),
+        ("seen", MONTHS, DatesBuilder(("month", "quarter", "year")), "dates from 2024 to 2024"),
+        ("seen", MOMENTS, DatesBuilder(("month", "year")), "dates from 2010 to 2017"),
         ("sex", ["m", "f", "m"], RootOnly(), "only 2 different values"),
         ("one", ["m"], RootOnly(), "only 1 different value"),
         ("town", TOWNS * 3, Frequent(keep=(10, 5)), "no visible structure"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import HierarchyError
-from tarnkappe.hierarchy import Dates, Intervals, propose
+from tarnkappe.hierarchy import DatesBuilder, Intervals, propose
 from tarnkappe.table import Column, encode, read
 
 
@@ -28,7 +28,7 @@ def test_german_dates_lose_the_day_first_and_the_year_last(tmp_path: Path) -> No
 
 
 def test_american_dates_are_read_with_the_month_first(tmp_path: Path) -> None:
-    built = Dates(("month", "year")).build_column(column(tmp_path, ["1/23/1955", "3/4/1960"]))
+    built = DatesBuilder(("month", "year")).build_column(column(tmp_path, ["1/23/1955", "3/4/1960"]))
     assert ("3/4/1960", "1960-03", "1960", "*") in rows(built)
 
 
@@ -38,18 +38,18 @@ def test_an_open_order_has_no_level_below_the_year(tmp_path: Path) -> None:
     proposal = propose(dates)
     assert rows(proposal.hierarchy)[0] == ("03/04/2001", "2001", "2000-2004", "2000-2009", "*")
     with pytest.raises(HierarchyError, match=r"does not tell day and month apart.*--dates"):
-        Dates(("month", "year")).build_column(dates)
+        DatesBuilder(("month", "year")).build_column(dates)
 
 
 def test_times_have_hours_and_minutes(tmp_path: Path) -> None:
-    built = Dates(("minute", "hour", "day")).build_column(
+    built = DatesBuilder(("minute", "hour", "day")).build_column(
         column(tmp_path, ["28.02.2019 23:29:03", "1.3.2019 04:05"])
     )
     assert ("28.02.2019 23:29:03", "2019-02-28 23:29", "2019-02-28 23h", "2019-02-28", "*") in rows(built)
 
 
 def test_a_coarse_date_stays_as_it_is_up_to_its_precision(tmp_path: Path) -> None:
-    built = Dates(("month", "year")).build_column(
+    built = DatesBuilder(("month", "year")).build_column(
         column(tmp_path, ["1986", "2010-04", "2010-04-30", "1986-01-02"])
     )
     assert ("1986", "1986", "1986", "*") in rows(built)

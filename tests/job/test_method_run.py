@@ -19,11 +19,11 @@ from tarnkappe.job import Job, run
 from tarnkappe.job.method_run import recode_and_release
 from tarnkappe.job.notebook import result_html
 from tarnkappe.job.preparation import prepare
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import METHODS, Method, Mondrian, Recoding
-from tarnkappe.recoding.written import Written
+from tarnkappe.recoding.written import WrittenColumn
 from tarnkappe.report.release_page import render
 from tarnkappe.schema import Name, Rows, param
 from tarnkappe.table import Table, Tuples, read
@@ -230,10 +230,10 @@ class Liar(Method, kw_only=True):
     words: Annotated[tuple[Name, ...], param("what is written into the cells", max_length=9)]
     kept: Annotated[Rows, param("how many rows are kept")] = 120
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         number = rows.num_tuples
-        town = Written(np.zeros(number, np.int32), pa.array(self.words))
-        age = Written(np.zeros(number, np.int32), pa.array(["*"]))
+        town = WrittenColumn(np.zeros(number, np.int32), pa.array(self.words))
+        age = WrittenColumn(np.zeros(number, np.int32), pa.array(["*"]))
         return Recoding({"age": age, "town": town}, np.arange(number) < self.kept)
 
 
@@ -268,8 +268,10 @@ def test_rows_of_small_classes_are_left_out_even_if_the_method_keeps_them() -> N
         name = "lazy"
         summary = "Writes everything as it is."
 
-        def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
-            written = {n: Written(rows.columns[n].codes, rows.columns[n].values) for n in ("age", "town")}
+        def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
+            written = {
+                n: WrittenColumn(rows.columns[n].codes, rows.columns[n].values) for n in ("age", "town")
+            }
             return Recoding(written, np.ones(rows.num_tuples, dtype=bool))
 
     result = released_by(Lazy(), limit=1.0)

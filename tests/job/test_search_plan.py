@@ -9,7 +9,7 @@ import pytest
 from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.job import Job
 from tarnkappe.job.search_plan import create_search
-from tarnkappe.lattice import SEARCHES, Auto, Effort, FlashParallel
+from tarnkappe.lattice import SEARCHES, AutoSearch, EvaluationSettings, FlashParallel
 
 CONTENT = {
     "input": {"path": "data.csv"},
@@ -31,14 +31,14 @@ def test_a_job_file_sets_the_parameters_of_a_search_and_of_its_effort() -> None:
         snapshot_share=0.5,
         roll_up=False,
     )
-    assert found == Auto(
+    assert found == AutoSearch(
         seconds=60,
         implied_criteria=False,
         lower_bounds=False,
-        effort=Effort(roll_up=False, snapshots=10, snapshot_share=0.5),
+        effort=EvaluationSettings(roll_up=False, snapshots=10, snapshot_share=0.5),
     )
     assert search_of(algorithm="flash-parallel", threads=2) == FlashParallel(threads=2)
-    assert search_of() == Auto()
+    assert search_of() == AutoSearch()
 
 
 @pytest.mark.parametrize("name", SEARCHES.names)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tests.random_tables import build_tuples
@@ -49,7 +49,7 @@ NEEDS_NO_IMPLIED_CRITERIA = (5, 6)
 """Most models imply something monotone, so these cases are asked for by leaving implied criteria out."""
 
 
-def random_problem(seed: int, case: int, *, limited: bool = False, loss: Loss | None = None) -> Problem:
+def random_problem(seed: int, case: int, *, limited: bool = False, loss: Loss | None = None) -> SearchProblem:
     """A problem of a case of the decision table; `limited` also draws the least and greatest levels."""
     rng = np.random.default_rng([seed, case])
     width = int(rng.integers(1, 5))
@@ -74,7 +74,7 @@ def random_problem(seed: int, case: int, *, limited: bool = False, loss: Loss | 
     for name in names if limited else ():
         least, greatest = sorted(int(level) for level in rng.integers(0, len(maps[name]) + 1, 2))
         limits[name] = (least, greatest)
-    return Problem(
+    return SearchProblem(
         build_tuples(rows, maps),
         tuple(names),
         criteria[int(rng.integers(len(criteria)))],

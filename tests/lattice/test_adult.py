@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tarnkappe.lattice import OLA, Auto, FlashParallel, Incognito, Node, Problem, Search
+from tarnkappe.lattice import OLA, AutoSearch, FlashParallel, Incognito, Node, Search, SearchProblem
 from tarnkappe.lattice.flash_two_phase import run_flash
-from tarnkappe.lattice.problem import Best, Evaluation
+from tarnkappe.lattice.problem import BestNodes, Evaluation
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, KAnonymity, Model, protect
@@ -29,7 +29,7 @@ def levels(text: str) -> Node:
 def test_optima_for_k_anonymity_with_nine_quasi_identifiers(adult: Path) -> None:
     tuples = adult_tuples(adult).select(COLUMNS).distinct()
     problems = {
-        (row["k"], row["limit"]): Problem(
+        (row["k"], row["limit"]): SearchProblem(
             tuples,
             COLUMNS,
             (MODELS.create("k-anonymity", {"k": int(row["k"])}),),
@@ -38,7 +38,7 @@ def test_optima_for_k_anonymity_with_nine_quasi_identifiers(adult: Path) -> None
         )
         for row in K_ANONYMITY
     }
-    best = {key: Best(problem) for key, problem in problems.items()}
+    best = {key: BestNodes(problem) for key, problem in problems.items()}
     satisfying = dict.fromkeys(problems, 0)
     some = next(iter(problems.values()))
     for node in some.lattice.nodes():
@@ -75,9 +75,9 @@ def test_what_five_percent_of_suppression_gains(adult: Path) -> None:
     limits = {"0": 0, "5": 1508}
     losses = {name: LOSSES.create(name, {}) for name in LOSS_NAMES}
     everything = tuple(model for models in CRITERIA.values() for model in models)
-    problem = Problem(tuples, WITHOUT_OCCUPATION, everything, losses["precision"], 0.05)
+    problem = SearchProblem(tuples, WITHOUT_OCCUPATION, everything, losses["precision"], 0.05)
     assert problem.limit == limits["5"]
-    best = {(c, n, lim): Best(problem) for c in CRITERIA for n in losses for lim in limits}
+    best = {(c, n, lim): BestNodes(problem) for c in CRITERIA for n in losses for lim in limits}
     satisfying = {(c, lim): 0 for c in CRITERIA for lim in limits}
     for node in problem.lattice.nodes():
         classes = problem.classes(node)
@@ -126,7 +126,7 @@ def test_closeness_is_not_monotone_on_real_data(adult: Path) -> None:
 FLASH_TESTS = read_rows(FIXTURES / "local" / "adult-flash-tests.csv")
 
 
-def flash_problem(folder: Path, row: dict[str, str]) -> Problem:
+def flash_problem(folder: Path, row: dict[str, str]) -> SearchProblem:
     """A problem of the published figures, with the published order of equally general nodes."""
     nine = row["quasi_identifiers"] == "9"
     whole = adult_tuples(folder)
@@ -134,14 +134,14 @@ def flash_problem(folder: Path, row: dict[str, str]) -> Problem:
         whole.select(COLUMNS).distinct() if nine else whole, COLUMNS if nine else WITHOUT_OCCUPATION
     )
     models = (KAnonymity(int(row["criterion"][1:])),) if nine else CRITERIA[row["criterion"]]
-    return Problem(tuples, names, models, LOSSES.create(row["loss"], {}), float(row["limit"]))
+    return SearchProblem(tuples, names, models, LOSSES.create(row["loss"], {}), float(row["limit"]))
 
 
 def named(row: dict[str, str]) -> str:
     return f"{row['criterion']}-{row['loss']}-{row['limit']}"
 
 
-def expect_published(problem: Problem, row: dict[str, str], *, first_phase: bool, tests: int) -> None:
+def expect_published(problem: SearchProblem, row: dict[str, str], *, first_phase: bool, tests: int) -> None:
     traversal = Traversal(problem)
     # As published; the models imply more, which saves tests and turns cases 5 and 6 into 3 and 4.
     traversal.implied = (KAnonymity(int(row["implied_k"])),) if row["implied_k"] else ()
@@ -160,7 +160,7 @@ def test_flash_finds_the_published_optima_with_the_published_number_of_tests(
 ) -> None:
     problem = flash_problem(adult, row)
     expect_published(problem, row, first_phase=True, tests=int(row["tests"]))
-    assert Auto().run(problem).levels == levels(row["levels"])
+    assert AutoSearch().run(problem).levels == levels(row["levels"])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.lattice import SEARCHES, FlashTwoPhase, Node, Problem, Samarati, Search, Solution
+from tarnkappe.lattice import SEARCHES, FlashTwoPhase, Node, Samarati, Search, SearchProblem, Solution
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.privacy.exact import share_of
@@ -83,7 +83,7 @@ def test_the_result_is_the_best_node_of_the_slow_twin(
         if data.draw(st.booleans())
     }
     try:
-        problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, share, limits)
+        problem = SearchProblem(example.tuples, example.quasi_identifiers, tuple(models), loss, share, limits)
         solution = kind().run(problem)
     except ParameterError:  # more diversity is asked for than the table has, or a search is not made for it
         reject()
@@ -98,7 +98,7 @@ def test_the_result_is_the_best_node_of_the_slow_twin(
     assert solution.levels == min(nodes, key=problem.order)
 
 
-def check_heuristic(solution: Solution, problem: Problem, best: float) -> None:
+def check_heuristic(solution: Solution, problem: SearchProblem, best: float) -> None:
     """A heuristic returns a satisfying node, and what it says about its distance from the best is true."""
     if solution.bound is not None:
         assert solution.bound <= best + 1e-9 * max(1, abs(best))
@@ -124,7 +124,7 @@ def test_the_order_of_the_columns_does_not_matter(
     shuffled = tuple(data.draw(st.permutations(example.quasi_identifiers)))
 
     def levels(names: Iterable[str]) -> dict[str, int] | None:
-        problem = Problem(example.tuples, tuple(names), models, loss, 0.3)
+        problem = SearchProblem(example.tuples, tuple(names), models, loss, 0.3)
         try:
             found = kind().run(problem).levels
         except ParameterError:
@@ -134,7 +134,7 @@ def test_the_order_of_the_columns_does_not_matter(
     assert levels(example.quasi_identifiers) == levels(shuffled)
 
 
-def some_problem(example: Example, **changes: object) -> Problem:
+def some_problem(example: Example, **changes: object) -> SearchProblem:
     settings_of = {
         "tuples": example.tuples,
         "quasi_identifiers": example.quasi_identifiers,
@@ -142,7 +142,7 @@ def some_problem(example: Example, **changes: object) -> Problem:
         "loss": LOSSES.create("entropy", {}),
         "suppression_limit": 0.0,
     } | changes
-    return Problem(**settings_of)
+    return SearchProblem(**settings_of)
 
 
 @given(example=examples())
@@ -170,7 +170,7 @@ def test_the_suppression_limit_is_exact_decimal_arithmetic() -> None:
 def test_a_lattice_that_is_too_large_is_refused_in_words() -> None:
     rows = [{f"q{i}": value for i in range(30)} for value in (0, 1)]
     maps = {f"q{i}": [dict.fromkeys((0, 1), "*")] for i in range(30)}
-    problem = Problem(
+    problem = SearchProblem(
         build_tuples(rows, maps),
         tuple(maps),
         (MODELS.create("k-anonymity", {"k": 2}),),

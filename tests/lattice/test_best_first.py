@@ -11,12 +11,12 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.lattice import BestFirst, Exhaustive, Problem, Solution
-from tarnkappe.lattice.attempt import Attempt
-from tarnkappe.lattice.notebook import Notebook
+from tarnkappe.lattice import BestFirst, Exhaustive, SearchProblem, Solution
 from tarnkappe.lattice.problem import TIE
 from tarnkappe.lattice.projections import Projections, terms_of
-from tarnkappe.loss import LOSSES, Aggregate, Loss
+from tarnkappe.lattice.search_run import Attempt
+from tarnkappe.lattice.tested_nodes import Notebook
+from tarnkappe.loss import LOSSES, AggregateFunction, Loss
 from tarnkappe.privacy import MODELS, Model
 from tests.random_tables import Example, build_tuples, examples
 
@@ -40,7 +40,7 @@ class LoggedBestFirst(BestFirst):
 
 
 @st.composite
-def problems(draw: st.DrawFn, *, max_rows: int = 10) -> Problem:
+def problems(draw: st.DrawFn, *, max_rows: int = 10) -> SearchProblem:
     """Any table, models, loss, suppression limit and level limits."""
     example: Example = draw(examples(min_rows=2, max_rows=max_rows, with_population=True))
     models = tuple(draw(st.lists(st.sampled_from(ALL_MODELS), min_size=1, max_size=2)))
@@ -50,7 +50,7 @@ def problems(draw: st.DrawFn, *, max_rows: int = 10) -> Problem:
             least = draw(st.integers(0, height))
             limits[name] = (least, draw(st.integers(least, height)))
     try:
-        return Problem(
+        return SearchProblem(
             example.tuples,
             example.quasi_identifiers,
             models,
@@ -62,7 +62,7 @@ def problems(draw: st.DrawFn, *, max_rows: int = 10) -> Problem:
         reject()
 
 
-def least_loss(problem: Problem) -> float:
+def least_loss(problem: SearchProblem) -> float:
     best = Exhaustive().run(problem).best
     return math.inf if best is None else best.loss
 
@@ -73,7 +73,9 @@ def is_no_more(smaller: float, larger: float) -> bool:
 
 @given(problem=problems(), parts=st.sampled_from([2, 3, 50_000]), patience=st.integers(0, 3))
 @settings(max_examples=settings().max_examples)
-def test_without_limits_it_equals_exhaustive_search(problem: Problem, parts: int, patience: int) -> None:
+def test_without_limits_it_equals_exhaustive_search(
+    problem: SearchProblem, parts: int, patience: int
+) -> None:
     found = BestFirst(seconds=None, projection_nodes=parts, patience=patience).run(problem)
     truth = Exhaustive().run(problem)
     assert found.optimal_levels
@@ -87,7 +89,7 @@ def test_without_limits_it_equals_exhaustive_search(problem: Problem, parts: int
 @given(problem=problems(), parts=st.sampled_from([2, 3, 50_000]), seed=st.integers(0, 5))
 @settings(max_examples=settings().max_examples // 2)
 def test_no_bound_is_ever_above_the_optimum_and_none_is_below_the_one_before(
-    problem: Problem, parts: int, seed: int
+    problem: SearchProblem, parts: int, seed: int
 ) -> None:
     Logged.stated.clear()
     LoggedBestFirst(seconds=None, projection_nodes=parts, patience=1, seed=seed).run(problem)
@@ -99,7 +101,7 @@ def test_no_bound_is_ever_above_the_optimum_and_none_is_below_the_one_before(
 @given(problem=problems(), tests=st.integers(1, 12), parts=st.sampled_from([2, 50_000]))
 @settings(max_examples=settings().max_examples // 2)
 def test_stopped_early_the_result_satisfies_and_the_bound_holds(
-    problem: Problem, tests: int, parts: int
+    problem: SearchProblem, tests: int, parts: int
 ) -> None:
     search = BestFirst(seconds=None, max_tests=tests, projection_nodes=parts, patience=2)
     found, optimum = search.run(problem), least_loss(problem)
@@ -116,7 +118,7 @@ def test_stopped_early_the_result_satisfies_and_the_bound_holds(
 @given(problem=problems(), parts=st.sampled_from([2, 3, 10]), data=st.data())
 @settings(max_examples=settings().max_examples // 3)
 def test_projections_never_promise_more_than_the_best_node_of_a_box(
-    problem: Problem, parts: int, data: st.DataObject
+    problem: SearchProblem, parts: int, data: st.DataObject
 ) -> None:
     notebook = Notebook(Attempt(problem))
     terms = terms_of(problem)
@@ -142,7 +144,7 @@ def test_projections_never_promise_more_than_the_best_node_of_a_box(
 
 @given(problem=problems())
 @settings(max_examples=settings().max_examples // 4)
-def test_terms_sum_to_the_bound_from_the_levels(problem: Problem) -> None:
+def test_terms_sum_to_the_bound_from_the_levels(problem: SearchProblem) -> None:
     terms = terms_of(problem)
     if terms is None:
         reject()
@@ -158,20 +160,20 @@ def test_which_losses_are_sums_over_the_columns() -> None:
     tuples, models = build_tuples(rows, maps), (MODELS.create("k-anonymity", {"k": 2}),)
 
     def separates(loss: Loss) -> bool:
-        return terms_of(Problem(tuples, ("a", "b"), models, loss)) is not None
+        return terms_of(SearchProblem(tuples, ("a", "b"), models, loss)) is not None
 
     assert separates(LOSSES.create("entropy", {"weights": {"a": 2.0}}))
     assert separates(LOSSES.create("loss-geometric-mean", {}))
-    assert not separates(LOSSES.create("loss", {"aggregate": Aggregate.MAXIMUM}))
+    assert not separates(LOSSES.create("loss", {"aggregate": AggregateFunction.MAXIMUM}))
     assert not separates(LOSSES.create("discernibility", {}))
 
 
-def many_twins(columns: int, k: int = 2) -> Problem:
+def many_twins(columns: int, k: int = 2) -> SearchProblem:
     """Rows in groups of k that differ in every column."""
     rows = [{f"q{i:02}": row // k for i in range(columns)} for row in range(4 * k)]
     maps = {f"q{i:02}": [dict.fromkeys(range(4), "*")] for i in range(columns)}
     models = (MODELS.create("k-anonymity", {"k": k}),)
-    return Problem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("height", {}))
+    return SearchProblem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("height", {}))
 
 
 def test_a_lattice_of_any_size_is_searched() -> None:
@@ -198,21 +200,23 @@ def test_open_boxes_are_limited() -> None:
     assert found.best is not None
 
 
-def hard_problem() -> Problem:
+def hard_problem() -> SearchProblem:
     draw = random.Random(1)
     rows = [{f"q{i:02}": draw.randrange(5) for i in range(24)} for _ in range(60)]
     halves = {0: "low", 1: "low", 2: "low", 3: "high", 4: "high"}
     maps = {f"q{i:02}": [halves, dict.fromkeys(range(5), "*")] for i in range(24)}
     models = (MODELS.create("k-anonymity", {"k": 4}),)
-    return Problem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("entropy", {}), 0.1)
+    return SearchProblem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("entropy", {}), 0.1)
 
 
 def test_the_same_seed_and_number_of_tests_give_the_same_result_whatever_the_order_of_the_columns() -> None:
     problem = hard_problem()
     names = problem.quasi_identifiers
-    turned = Problem(problem.tuples, names[::-1], problem.models, problem.loss, problem.suppression_limit)
+    turned = SearchProblem(
+        problem.tuples, names[::-1], problem.models, problem.loss, problem.suppression_limit
+    )
 
-    def levels(of: Problem, seed: int) -> dict[str, int]:
+    def levels(of: SearchProblem, seed: int) -> dict[str, int]:
         found: Solution = BestFirst(seconds=None, max_tests=800, seed=seed).run(of)
         assert found.levels is not None
         return dict(zip(of.quasi_identifiers, found.levels, strict=True))

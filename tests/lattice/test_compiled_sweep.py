@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.lattice import Auto, Effort, Exhaustive, Problem
+from tarnkappe.lattice import AutoSearch, EvaluationSettings, Exhaustive, SearchProblem
 from tarnkappe.lattice.auto import Hunt
+from tarnkappe.lattice.border_search import Sweep
 from tarnkappe.lattice.compiled_sweep import CompiledSweep
-from tarnkappe.lattice.sweep import Sweep
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import DistinctDiversity, KAnonymity
 from tarnkappe.schema import replace
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 from tests.lattice.random_problems import random_problem
 
 LOSSES_WITH_KERNELS: tuple[Loss, ...] = tuple(
@@ -44,14 +44,14 @@ LOSSES_WITH_KERNELS: tuple[Loss, ...] = tuple(
 LIMITS = (0.0, 0.05, 0.2, 0.5, 1.0)
 
 
-def hunt(problem: Problem, effort: Effort | None = None) -> Hunt:
-    begun = Hunt(problem, lower_bounds=True, effort=effort or Auto().effort)
+def hunt(problem: SearchProblem, effort: EvaluationSettings | None = None) -> Hunt:
+    begun = Hunt(problem, lower_bounds=True, effort=effort or AutoSearch().effort)
     begun.begin()
     begun.next_look = 10**9  # a sweep to its end
     return begun
 
 
-def small(seed: int, loss: Loss, limit: float, k: int, limited: bool) -> Problem:
+def small(seed: int, loss: Loss, limit: float, k: int, limited: bool) -> SearchProblem:
     drawn = random_problem(seed, 1, limited=limited, loss=loss)
     k = min(k, drawn.tuples.num_rows)
     return dataclasses.replace(drawn, models=(KAnonymity(k), KAnonymity(2)), suppression_limit=limit)
@@ -92,7 +92,7 @@ def test_it_makes_the_same_tests_and_finds_the_same(
 @settings(max_examples=30)
 def test_a_small_arena_changes_what_tests_cost_and_nothing_else(seed: int, loss: Loss) -> None:
     problem = small(seed, loss, 0.2, 3, limited=False)
-    wide, narrow = hunt(problem), hunt(problem, replace(Auto().effort, megabytes=0.0005))
+    wide, narrow = hunt(problem), hunt(problem, replace(AutoSearch().effort, megabytes=0.0005))
     for each in (wide, narrow):
         compiled = CompiledSweep.of(each)
         assert compiled is not None
@@ -107,7 +107,7 @@ class Own(type(LOSSES.create("loss", {}))):  # type: ignore[misc]
 
     name = "own"
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return 10 * float(super().__call__(state))
 
 
@@ -121,5 +121,5 @@ def test_what_has_no_kernel_is_left_to_the_search_in_python() -> None:
         dataclasses.replace(problem, models=(KAnonymity(2), DistinctDiversity("disease", 2))),
     ):
         assert CompiledSweep.of(hunt(other)) is None
-    without_roll_up = replace(Auto().effort, roll_up=False)
+    without_roll_up = replace(AutoSearch().effort, roll_up=False)
     assert CompiledSweep.of(hunt(problem, without_roll_up)) is None

@@ -11,7 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
-from tarnkappe.lattice import Exhaustive, LatticeView, Problem, choose, explore
+from tarnkappe.lattice import Exhaustive, LatticeView, SearchProblem, choose, explore
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.table import Table
@@ -26,11 +26,11 @@ QUASI_IDENTIFIERS = ("age", "sex", "zip")
 PUBLISHED = read_rows(LOCAL / "lattice.csv")
 
 
-def running_example(limit: float = 0.0) -> Problem:
+def running_example(limit: float = 0.0) -> SearchProblem:
     names = (*QUASI_IDENTIFIERS, "diagnosis")
     tuples = read_tuples(LOCAL / "running-example.csv", {n: LOCAL / f"hierarchy_{n}.csv" for n in names})
     models = (MODELS.create("k-anonymity", {"k": 2}),)
-    return Problem(tuples, QUASI_IDENTIFIERS, models, LOSSES.create("entropy", {}), limit)
+    return SearchProblem(tuples, QUASI_IDENTIFIERS, models, LOSSES.create("entropy", {}), limit)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_every_node_is_what_a_single_test_finds(example: Example, data: st.DataO
     least = data.draw(st.integers(0, heights[first]))
     limits = {first: (least, heights[first])}
     try:
-        problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, share, limits)
+        problem = SearchProblem(example.tuples, example.quasi_identifiers, tuple(models), loss, share, limits)
     except ParameterError:
         reject()
     view = explore(problem)
@@ -128,7 +128,7 @@ def test_a_node_that_nothing_helps_has_no_loss() -> None:
     rows = row_tuples(table, ["age"], population=Table(population))
     rows = rows.with_levels({"age": build_levels(rows.columns["age"], maps)})
     presence = MODELS.create("delta-presence", {"minimum": 0.2, "maximum": 0.6})
-    problem = Problem(rows.distinct(), ("age",), (presence,), LOSSES.create("height", {}), 1.0)
+    problem = SearchProblem(rows.distinct(), ("age",), (presence,), LOSSES.create("height", {}), 1.0)
     view = explore(problem)
     assert view.to_arrow().column("loss").to_pylist() == [None, 1.0, 2.0]
     assert [found.satisfied for found in view] == [False, True, True]

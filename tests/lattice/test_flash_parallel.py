@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Flash, FlashParallel, FlashTwoPhase, Node, Problem
+from tarnkappe.lattice import Flash, FlashParallel, FlashTwoPhase, Node, SearchProblem
 from tarnkappe.lattice import flash_parallel as module
-from tarnkappe.lattice.checker import Check, Checker
+from tarnkappe.lattice.checker import Checker, NodeCheck
 from tarnkappe.lattice.flash_paths import Paths
-from tarnkappe.lattice.traversal import Known, Traversal
+from tarnkappe.lattice.traversal import NodeKnowledge, Traversal
 from tests.lattice.random_problems import CASES, NEEDS_NO_IMPLIED_CRITERIA, random_problem
 
 THREADS = range(1, 13)
@@ -35,7 +35,7 @@ def slow_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of a node lets the other threads go on in the middle of it."""
     judge = Checker.judge
 
-    def slow(checker: Checker, *arguments: object, **options: object) -> Check:
+    def slow(checker: Checker, *arguments: object, **options: object) -> NodeCheck:
         time.sleep(0.0005)
         return judge(checker, *arguments, **options)
 
@@ -64,7 +64,7 @@ class WatchedPaths(Paths):
                 self.active.remove(path)
 
 
-def wide_problem(case: int, seed: int = 0) -> Problem:
+def wide_problem(case: int, seed: int = 0) -> SearchProblem:
     """The first of some random problems whose lattice has room for many paths."""
     return next(
         problem
@@ -124,12 +124,12 @@ def test_every_node_is_tested_once_or_shown_to_be_useless(case: int, threads: in
         traversal = Traversal(problem, implied_criteria=case not in NEEDS_NO_IMPLIED_CRITERIA)
         FlashParallel(threads=threads).search(traversal)
         assert len(set(traversal.tests)) == len(traversal.tests) == traversal.checker.counters.checked
-        classified = Known.CHECKED | Known.BAD | Known.NO_BETTER
+        classified = NodeKnowledge.CHECKED | NodeKnowledge.BAD | NodeKnowledge.NO_BETTER
         assert traversal.all_known(traversal.bottom, traversal.top, classified)
 
 
 def test_what_goes_wrong_in_a_thread_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> Check:
+    def fail(*_: object) -> NodeCheck:
         time.sleep(0.001)
         raise MemoryError("no room")
 

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Exhaustive, Genetic, Problem
+from tarnkappe.lattice import Exhaustive, Genetic, SearchProblem
 from tests.lattice.test_best_first import hard_problem, is_no_more, many_twins, problems
 
 
 @given(problem=problems(), seed=st.integers(0, 3), tests=st.sampled_from([1, 3, 10, None]))
 @settings(max_examples=settings().max_examples // 2)
 def test_it_never_returns_a_node_that_does_not_satisfy_nor_a_bound_above_the_optimum(
-    problem: Problem, seed: int, tests: int | None
+    problem: SearchProblem, seed: int, tests: int | None
 ) -> None:
     found = Genetic(seconds=None, max_tests=tests, population=6, patience=3, seed=seed).run(problem)
     truth = Exhaustive().run(problem).best
@@ -29,7 +29,9 @@ def test_it_never_returns_a_node_that_does_not_satisfy_nor_a_bound_above_the_opt
 def test_a_seed_reproduces_the_search_whatever_the_order_of_the_columns() -> None:
     problem = hard_problem()
     names = problem.quasi_identifiers
-    turned = Problem(problem.tuples, names[::-1], problem.models, problem.loss, problem.suppression_limit)
+    turned = SearchProblem(
+        problem.tuples, names[::-1], problem.models, problem.loss, problem.suppression_limit
+    )
     search = Genetic(seconds=None, max_tests=2000, seed=7)
     first, again, other = search.run(problem), search.run(problem), search.run(turned)
     assert first == again

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.lattice import Effort, Exhaustive, Problem, groups, packing
+from tarnkappe.lattice import EvaluationSettings, Exhaustive, SearchProblem, groups, packing
 from tarnkappe.lattice.exhaustive import visit, wheels_of
-from tarnkappe.lattice.groups import Groups, join_pieces
+from tarnkappe.lattice.groups import PackedClasses, join_pieces
 from tarnkappe.lattice.merging import HANDS
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
@@ -39,9 +39,9 @@ def described(classes: Classes) -> Iterator[tuple[object, ...]]:
         yield members, int(classes.sizes[index]), int(classes.population[index]), *counts
 
 
-def some_problem(example: Example, **changes: object) -> Problem:
+def some_problem(example: Example, **changes: object) -> SearchProblem:
     models = (MODELS.create("k-anonymity", {"k": 1}),)
-    return Problem(
+    return SearchProblem(
         example.tuples, example.quasi_identifiers, models, LOSSES.create("height", {}), 0.5, **changes
     )
 
@@ -54,7 +54,7 @@ def test_classes_made_from_classes_are_those_made_from_tuples(example: Example, 
     above = data.draw(
         st.sampled_from([n for n in nodes if all(a >= b for a, b in zip(n, below, strict=True))])
     )
-    packed = Groups.of_tuples(some_problem(example), WANTED).at(below).at(above)
+    packed = PackedClasses.of_tuples(some_problem(example), WANTED).at(below).at(above)
     plain = example.tuples.classes(example.quasi_identifiers, above, WANTED)
     # Even their numbers are the same: as they first occur.
     assert list(described(packed.classes())) == list(described(plain))
@@ -70,8 +70,8 @@ def test_many_classes_are_dealt_and_merged_to_the_same_classes(
     example: Example, data: st.DataObject, at_once: int
 ) -> None:
     node = data.draw(st.sampled_from(list(example.nodes())))
-    alone = Groups.of_tuples(some_problem(example), WANTED).at(node).classes()
-    bottom = Groups.of_tuples(some_problem(example), WANTED, Effort(many_classes=1))
+    alone = PackedClasses.of_tuples(some_problem(example), WANTED).at(node).classes()
+    bottom = PackedClasses.of_tuples(some_problem(example), WANTED, EvaluationSettings(many_classes=1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(groups, "CLASSES_AT_ONCE", at_once)
         dealt = bottom.at(node).classes()
@@ -84,7 +84,7 @@ def test_many_classes_are_dealt_and_merged_to_the_same_classes(
 @given(example=examples(with_population=True), data=st.data(), cut=st.integers(0, HANDS))
 def test_a_class_is_whole_in_one_hand(example: Example, data: st.DataObject, cut: int) -> None:
     node = data.draw(st.sampled_from(list(example.nodes())))
-    bottom = Groups.of_tuples(some_problem(example), WANTED)
+    bottom = PackedClasses.of_tuples(some_problem(example), WANTED)
     every = sorted(map(str, described(bottom.at(node).classes())))
     hands = bottom.deal(node)
     pieces = [hands.take(0, cut), hands.take(cut, HANDS)]
@@ -102,7 +102,7 @@ def test_the_odometer_visits_every_node_that_may_be_chosen_once(
             least = data.draw(st.integers(0, column.levels.height))
             limits[column.name] = (least, data.draw(st.integers(least, column.levels.height)))
     problem = some_problem(example, level_limits=limits)
-    bottom = Groups.of_tuples(problem, ())
+    bottom = PackedClasses.of_tuples(problem, ())
     visited = list(visit(bottom, bottom, wheels_of(bottom)))
     assert sorted(made.node for _, made in visited) == sorted(problem.nodes())
     assert all(a <= b for base, made in visited for a, b in zip(base.node, made.node, strict=True))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Exhaustive, Incognito, Node, Problem
+from tarnkappe.lattice import Exhaustive, Incognito, Node, SearchProblem
 from tarnkappe.lattice import incognito as module
 from tarnkappe.lattice.incognito import Families, Variant
-from tarnkappe.lattice.traversal import Known, Traversal
+from tarnkappe.lattice.traversal import NodeKnowledge, Traversal
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tests.adult import read_tuples
@@ -35,15 +35,15 @@ SATISFYING = {
 """The published table: for each family, the levels at which every class has two rows."""
 
 
-def example(limit: float = 0.0, loss: str = "height") -> Problem:
+def example(limit: float = 0.0, loss: str = "height") -> SearchProblem:
     files = {name: LOCAL / f"hierarchy_incognito_{name}.csv" for name in COLUMNS}
     model = MODELS.create("k-anonymity", {"k": 2})
-    return Problem(
+    return SearchProblem(
         read_tuples(LOCAL / "incognito.csv", files), COLUMNS, (model,), LOSSES.create(loss, {}), limit
     )
 
 
-def searched(variant: Variant, problem: Problem) -> tuple[Traversal, Families]:
+def searched(variant: Variant, problem: SearchProblem) -> tuple[Traversal, Families]:
     traversal = Traversal(problem)
     families = Families(traversal, variant)
     families.search()
@@ -65,9 +65,9 @@ def test_what_fails_on_few_columns_is_not_tested_on_more() -> None:
     traversal, _ = searched(Variant.BASIC, example())
     whole = traversal.tests[-3:]
     assert sorted(whole) == [(0, 1, 2), (1, 0, 2), (1, 1, 0)]
-    good = [node for node in traversal.problem.nodes() if traversal.knows(node, Known.GOOD)]
+    good = [node for node in traversal.problem.nodes() if traversal.knows(node, NodeKnowledge.GOOD)]
     assert len(good) == 5
-    assert traversal.all_known(traversal.bottom, traversal.top, Known.GOOD | Known.BAD)
+    assert traversal.all_known(traversal.bottom, traversal.top, NodeKnowledge.GOOD | NodeKnowledge.BAD)
 
 
 def test_sex_with_the_most_general_zip_code_must_be_tested() -> None:
@@ -119,7 +119,7 @@ def test_a_criterion_that_suppression_makes_not_monotone_is_refused(model: str) 
     parameters = {"recursive-diversity": {"c": 3, "l": 2}, "equal-closeness": {"t": 0.5}}[model]
     criterion = MODELS.create(model, {"column": "disease", **parameters})
     with_suppression, without = (
-        Problem(example().tuples, COLUMNS, (criterion,), LOSSES.create("entropy", {}), limit)
+        SearchProblem(example().tuples, COLUMNS, (criterion,), LOSSES.create("entropy", {}), limit)
         for limit in (0.4, 0.0)
     )
     assert Incognito().run(without).levels == Exhaustive().run(without).levels

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import anonymize
-from tarnkappe.lattice import Auto, BestFirst, Genetic, Problem, Search
+from tarnkappe.lattice import AutoSearch, BestFirst, Genetic, Search, SearchProblem
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS
 from tarnkappe.report.release_page import render
@@ -20,12 +20,12 @@ from tarnkappe.table.row_tuples import row_tuples
 from tests.random_tables import Row, build_tuples
 
 
-def problem_of(example: ExampleData, loss: Loss, suppression_limit: float) -> Problem:
+def problem_of(example: ExampleData, loss: Loss, suppression_limit: float) -> SearchProblem:
     names = example.table.quasi_identifiers
     rows = row_tuples(example.table, names, [])
     levels = {n: Hierarchy.from_rows(example.hierarchies[n]).encode(rows.columns[n]) for n in names}
     models = (MODELS.create("k-anonymity", {"k": 5}),)
-    return Problem(rows.with_levels(levels).distinct(), names, models, loss, suppression_limit)
+    return SearchProblem(rows.with_levels(levels).distinct(), names, models, loss, suppression_limit)
 
 
 # ------------------------------------------------------------------ Adult-shaped data
@@ -33,7 +33,7 @@ def problem_of(example: ExampleData, loss: Loss, suppression_limit: float) -> Pr
 
 def check_within_one_percent(seed: int, rows: int | None, loss: str, limit: float, search: Search) -> None:
     problem = problem_of(shaped("ADULT", rows, seed), LOSSES.create(loss, {}), limit)
-    found, truth = search.run(problem), Auto().run(problem)
+    found, truth = search.run(problem), AutoSearch().run(problem)
     assert truth.optimal
     assert truth.best is not None
     assert found.best is not None
@@ -81,7 +81,7 @@ def random_table(seed: int, columns: int = 24) -> tuple[list[Row], dict[str, lis
     return rows, {name: [thirds, every] if draw.random() < 0.7 else [every] for name in rows[0]}
 
 
-def least_loss(rows: list[Row], maps: dict[str, list[dict[int, str]]], problem: Problem) -> float:
+def least_loss(rows: list[Row], maps: dict[str, list[dict[int, str]]], problem: SearchProblem) -> float:
     """The least entropy of a 2-anonymous table without suppression, as an integer program.
 
     A column is at some level or above (one variable each); every row has a partner (one variable a pair),
@@ -134,7 +134,7 @@ def least_loss(rows: list[Row], maps: dict[str, list[dict[int, str]]], problem: 
 def test_with_24_columns_no_bound_is_above_the_optimum(seed: int) -> None:
     rows, maps = random_table(seed)
     models = (MODELS.create("k-anonymity", {"k": 2}),)
-    problem = Problem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("entropy", {}))
+    problem = SearchProblem(build_tuples(rows, maps), tuple(maps), models, LOSSES.create("entropy", {}))
     assert problem.num_nodes > 1e8
     optimum = least_loss(rows, maps, problem)
     for search in (BestFirst(seconds=None, max_tests=1000), Genetic(seconds=None, max_tests=2000)):
@@ -163,7 +163,7 @@ def test_a_wide_table_is_searched_within_the_time_limit() -> None:
 
 def test_auto_leaves_a_wide_table_to_best_first() -> None:
     problem = problem_of(wide(24, rows=500), LOSSES.create("loss", {}), 0.02)
-    found = Auto(seconds=2).run(problem)
+    found = AutoSearch(seconds=2).run(problem)
     assert found.algorithm == "best-first"
     assert found.best is not None
 

@@ -12,7 +12,16 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Auto, Effort, Exhaustive, Flash, FlashTwoPhase, Problem, exhaustive, groups
+from tarnkappe.lattice import (
+    AutoSearch,
+    EvaluationSettings,
+    Exhaustive,
+    Flash,
+    FlashTwoPhase,
+    SearchProblem,
+    exhaustive,
+    groups,
+)
 from tarnkappe.lattice.checker import Checker
 from tarnkappe.lattice.forecast import Forecast
 from tarnkappe.loss import LOSSES
@@ -20,7 +29,7 @@ from tarnkappe.privacy import MODELS
 from tests.lattice.test_battery import COMBINATIONS
 from tests.random_tables import Example, examples
 
-EVERYTHING_IS_MANY = Effort(many_classes=1, snapshot_share=1.0, stepping_stones=True)
+EVERYTHING_IS_MANY = EvaluationSettings(many_classes=1, snapshot_share=1.0, stepping_stones=True)
 K2 = (MODELS.create("k-anonymity", {"k": 2}),)
 
 
@@ -39,8 +48,8 @@ def test_the_optimum_is_that_of_the_exhaustive_search(
     models = data.draw(st.sampled_from(COMBINATIONS))
     loss = data.draw(st.sampled_from([loss for kind in LOSSES for loss in kind.examples()]))
     try:
-        problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, share)
-        found = Auto(effort=EVERYTHING_IS_MANY).run(problem)
+        problem = SearchProblem(example.tuples, example.quasi_identifiers, tuple(models), loss, share)
+        found = AutoSearch(effort=EVERYTHING_IS_MANY).run(problem)
     except ParameterError:
         reject()
     assert found.levels == Exhaustive().run(problem).levels
@@ -51,7 +60,7 @@ def test_the_optimum_is_that_of_the_exhaustive_search(
     example=examples(min_rows=2, with_population=True),
     data=st.data(),
     effort=st.builds(
-        Effort,
+        EvaluationSettings,
         projection=st.booleans(),
         roll_up=st.booleans(),
         snapshots=st.sampled_from([0, 1, 3, 200]),
@@ -62,14 +71,14 @@ def test_the_optimum_is_that_of_the_exhaustive_search(
 )
 @settings(max_examples=settings().max_examples // 2)
 def test_what_is_reused_does_not_change_the_outcome(
-    example: Example, data: st.DataObject, effort: Effort
+    example: Example, data: st.DataObject, effort: EvaluationSettings
 ) -> None:
     """Projection, roll-up and history, each switched on or off; models carry distributions and a population."""
     models = data.draw(st.sampled_from(COMBINATIONS))
-    kind = data.draw(st.sampled_from([Auto, Flash, FlashTwoPhase]))
+    kind = data.draw(st.sampled_from([AutoSearch, Flash, FlashTwoPhase]))
     loss = LOSSES.create("discernibility", {})
     try:
-        problem = Problem(example.tuples, example.quasi_identifiers, tuple(models), loss, 0.3)
+        problem = SearchProblem(example.tuples, example.quasi_identifiers, tuple(models), loss, 0.3)
     except ParameterError:
         reject()
     try:
@@ -83,7 +92,9 @@ def test_what_is_reused_does_not_change_the_outcome(
 def test_a_node_that_is_rejected_from_some_classes_fails(
     example: Example, data: st.DataObject, share: float
 ) -> None:
-    problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share)
+    problem = SearchProblem(
+        example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share
+    )
     node = data.draw(st.sampled_from(list(example.nodes())))
     found, whole = Checker(problem, effort=EVERYTHING_IS_MANY).check(node), problem.evaluate(node)
     assert found.evaluation.satisfied == whole.satisfied
@@ -97,7 +108,7 @@ def test_a_node_that_is_rejected_from_some_classes_fails(
 @given(example=examples(min_rows=2), data=st.data())
 def test_a_forecast_is_the_ridge_regression_of_all_tests(example: Example, data: st.DataObject) -> None:
     """The twin solves the normal equations anew, with the two assumptions as observations."""
-    problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), 0.1)
+    problem = SearchProblem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), 0.1)
     nodes = list(example.nodes())
     tested = data.draw(st.lists(st.tuples(st.sampled_from(nodes), st.integers(0, 50)), max_size=6))
     forecast = Forecast(problem)
@@ -133,7 +144,9 @@ def test_a_forecast_is_the_ridge_regression_of_all_tests(example: Example, data:
 @given(example=examples(min_rows=2), share=st.sampled_from([0.0, 0.3]))
 @settings(max_examples=settings().max_examples // 4)
 def test_threads_test_every_node_once(example: Example, share: float) -> None:
-    problem = Problem(example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share)
+    problem = SearchProblem(
+        example.tuples, example.quasi_identifiers, K2, LOSSES.create("entropy", {}), share
+    )
     alone = Exhaustive().run(problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exhaustive, "WORTH_A_THREAD", 0)

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tarnkappe.lattice import Problem
-from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.lattice.groups import PackedClasses
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tests.random_tables import build_tuples
@@ -24,13 +24,13 @@ def test_classes_of_many_columns_are_those_of_the_rows(columns: int) -> None:
     kinds = [{name: draw.randrange(6) for name in maps} for _ in range(20)]
     # Rows that differ from others in one or two columns only, wherever the bits of these are.
     rows = [kind | {draw.choice(list(maps)): draw.randrange(6)} for kind in kinds for _ in range(5)]
-    problem = Problem(
+    problem = SearchProblem(
         build_tuples(rows, maps),
         tuple(maps),
         (MODELS.create("k-anonymity", {"k": 2}),),
         LOSSES.create("height", {}),
     )
-    bottom = Groups.of_tuples(problem, ())
+    bottom = PackedClasses.of_tuples(problem, ())
     for share in (0.0, 0.1, 0.5, 0.9, 1.0):
         low = tuple(2 if draw.random() < share else 0 for _ in maps)
         high = tuple(draw.randint(level, 2) for level in low)

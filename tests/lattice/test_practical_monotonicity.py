@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tarnkappe
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import OLA, SEARCHES, Exhaustive, Flash, FlashDepthFirst, FlashTwoPhase, Problem
+from tarnkappe.lattice import OLA, SEARCHES, Exhaustive, Flash, FlashDepthFirst, FlashTwoPhase, SearchProblem
 from tarnkappe.lattice.practical import PracticalSearch
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
@@ -56,10 +56,10 @@ def test_the_result_satisfies_and_is_labelled_as_not_proven(
             assert "taken to be monotone without proof" in found.proof
 
 
-def closeness_on_adult(folder: Path, model: str, **parameters: object) -> Problem:
+def closeness_on_adult(folder: Path, model: str, **parameters: object) -> SearchProblem:
     tuples, names = in_order(adult_tuples(folder), WITHOUT_OCCUPATION)
     criterion = MODELS.create(model, {"column": "occupation", **parameters})
-    return Problem(tuples, names, (criterion,), LOSSES.create("entropy", {}), 0.05)
+    return SearchProblem(tuples, names, (criterion,), LOSSES.create("entropy", {}), 0.05)
 
 
 @pytest.mark.parametrize("kind", [Flash, FlashTwoPhase], ids=lambda kind: kind.name)

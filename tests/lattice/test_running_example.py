@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tarnkappe.lattice import Exhaustive, Problem
+from tarnkappe.lattice import Exhaustive, SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, needed_distributions, protect, satisfied
 from tarnkappe.table import Tuples
@@ -81,7 +81,7 @@ def test_presence_of_the_males_is_hidden_by_exactly_three_nodes(tuples: Tuples) 
 
 def solve(tuples: Tuples, loss: str, limit: float, model: str, **parameters: object):
     models = (MODELS.create(model, parameters),)
-    problem = Problem(tuples, QUASI_IDENTIFIERS, models, LOSSES.create(loss, {}), limit)
+    problem = SearchProblem(tuples, QUASI_IDENTIFIERS, models, LOSSES.create(loss, {}), limit)
     return Exhaustive().run(problem)
 
 

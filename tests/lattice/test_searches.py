@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import OLA, SEARCHES, Exhaustive, Flash, Incognito, Problem, Samarati, Search
-from tarnkappe.lattice.traversal import Known, Traversal
+from tarnkappe.lattice import OLA, SEARCHES, Exhaustive, Flash, Incognito, Samarati, Search, SearchProblem
+from tarnkappe.lattice.traversal import NodeKnowledge, Traversal
 from tarnkappe.loss import LOSSES, Height
 from tarnkappe.privacy import MODELS
 from tarnkappe.schema import replace
@@ -31,7 +31,7 @@ fewer = settings(max_examples=settings().max_examples // 8)
 fewest = settings(max_examples=settings().max_examples // 20)
 
 
-def suits(kind: type[Search], problem: Problem, case: int) -> bool:
+def suits(kind: type[Search], problem: SearchProblem, case: int) -> bool:
     """Whether a search is defined for a problem."""
     match MADE_FOR_LESS.get(kind.name):
         case "monotone criterion and loss":
@@ -78,7 +78,7 @@ def test_every_search_agrees_on_the_least_height(seed: int, limited: bool) -> No
     expect_agreement(random_problem(seed, 1, limited=limited, loss=Height()), 1, implied=True)
 
 
-def expect_agreement(problem: Problem, case: int, implied: bool) -> None:
+def expect_agreement(problem: SearchProblem, case: int, implied: bool) -> None:
     if problem.limit == 0:
         return
     truth = Exhaustive().run(problem)
@@ -125,10 +125,10 @@ def test_what_is_excluded_by_the_loss_alone_stays_unknown(case: int, seed: int) 
     traversal = Traversal(problem, implied_criteria=case == 3)
     SEARCHES["flash-2p"]().search(traversal)
     for node in problem.nodes():
-        if traversal.knows(node, Known.GOOD):
-            assert traversal.knows(node, Known.CHECKED)
-        if traversal.knows(node, Known.GOOD | Known.BAD):
-            assert traversal.knows(node, Known.GOOD) == problem.evaluate(node).satisfied
+        if traversal.knows(node, NodeKnowledge.GOOD):
+            assert traversal.knows(node, NodeKnowledge.CHECKED)
+        if traversal.knows(node, NodeKnowledge.GOOD | NodeKnowledge.BAD):
+            assert traversal.knows(node, NodeKnowledge.GOOD) == problem.evaluate(node).satisfied
 
 
 @pytest.mark.parametrize("kind", exact_searches(), ids=lambda kind: kind.name)
@@ -153,12 +153,12 @@ def test_samarati_refuses_a_height_that_is_not_the_sum_of_the_levels(parameters:
         Samarati().run(problem)
 
 
-def column_problem(height: int, satisfied_from: int, **changes: object) -> Problem:
+def column_problem(height: int, satisfied_from: int, **changes: object) -> SearchProblem:
     """One column whose labels merge into pairs at one level: two rows that look alike from there on."""
     maps = {
         "q": [{0: "a", 1: "b"}] * (satisfied_from - 1) + [{0: "*", 1: "*"}] * (height - satisfied_from + 1)
     }
-    return Problem(
+    return SearchProblem(
         build_tuples([{"q": 0}, {"q": 1}], maps),
         ("q",),
         (MODELS.create("k-anonymity", {"k": 2}),),
@@ -174,7 +174,7 @@ def test_samarati_asks_each_level_anew() -> None:
     assert Samarati().run(problem).levels == (3,)
 
 
-def printed_samarati(problem: Problem) -> int | None:
+def printed_samarati(problem: SearchProblem) -> int | None:
     """The listing as printed: the flag is set once and never taken back."""
     low, high, found, result = 0, sum(problem.lattice.heights), False, None
     while low <= high:
@@ -234,12 +234,12 @@ def test_only_nodes_that_are_looked_at_are_sorted(monkeypatch: pytest.MonkeyPatc
     problem = next(p for seed in range(1000) if (p := random_problem(seed, 1)).num_nodes >= 100)
     promise_nothing = dataclasses.replace(problem, models=(MODELS.create("k-anonymity", {"k": 1}),))
     sorted_nodes = set()
-    order = Problem.order
+    order = SearchProblem.order
 
-    def noted(self: Problem, node: tuple[int, ...]) -> object:
+    def noted(self: SearchProblem, node: tuple[int, ...]) -> object:
         sorted_nodes.add(node)
         return order(self, node)
 
-    monkeypatch.setattr(Problem, "order", noted)
+    monkeypatch.setattr(SearchProblem, "order", noted)
     assert Flash().run(promise_nothing).levels == promise_nothing.lattice.bottom
     assert 0 < len(sorted_nodes) < promise_nothing.num_nodes / 2

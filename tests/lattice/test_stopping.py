@@ -10,8 +10,16 @@ import time
 import numpy as np
 import pytest
 
-from tarnkappe.lattice import SEARCHES, FlashParallel, Problem, Samarati, Search, Solution, compiled_sweep
-from tarnkappe.lattice.checker import Check, Checker
+from tarnkappe.lattice import (
+    SEARCHES,
+    FlashParallel,
+    Samarati,
+    Search,
+    SearchProblem,
+    Solution,
+    compiled_sweep,
+)
+from tarnkappe.lattice.checker import Checker, NodeCheck
 from tarnkappe.lattice.core import TESTS, Core
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
@@ -20,17 +28,17 @@ from tests.random_tables import build_tuples
 KINDS = list(SEARCHES)
 
 
-def problem_with_many_tests(loss: str = "entropy") -> Problem:
+def problem_with_many_tests(loss: str = "entropy") -> SearchProblem:
     """Five columns of 16 values that merge by halves; low nodes fail, and the best is far from both ends."""
     values = range(16)
     maps = {f"q{i}": [{v: f"{v >> level}" for v in values} for level in (1, 2, 3, 4)] for i in range(5)}
     rng = np.random.default_rng(7)
     rows = [{name: int(rng.integers(16)) for name in maps} for _ in range(400)]
     model = MODELS.create("k-anonymity", {"k": 3})
-    return Problem(build_tuples(rows, maps), tuple(maps), (model,), LOSSES.create(loss, {}), 0.2)
+    return SearchProblem(build_tuples(rows, maps), tuple(maps), (model,), LOSSES.create(loss, {}), 0.2)
 
 
-def suitable_problem(kind: type[Search]) -> Problem:
+def suitable_problem(kind: type[Search]) -> SearchProblem:
     return problem_with_many_tests("height" if kind is Samarati else "entropy")
 
 
@@ -38,7 +46,7 @@ def suitable_problem(kind: type[Search]) -> Problem:
 def slow_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Checker.judge
 
-    def slow(checker: Checker, *arguments: object, **options: object) -> Check:
+    def slow(checker: Checker, *arguments: object, **options: object) -> NodeCheck:
         time.sleep(0.002)
         return judge(checker, *arguments, **options)
 
@@ -54,7 +62,7 @@ def slow_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_sweep, "run", slow_turn)
 
 
-def expect_unproven(solution: Solution, problem: Problem, why: str) -> None:
+def expect_unproven(solution: Solution, problem: SearchProblem, why: str) -> None:
     assert not solution.optimal
     assert solution.stopped == why
     assert solution.proof.startswith(f"not proven optimal ({why})")

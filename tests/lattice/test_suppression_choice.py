@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from tarnkappe import anonymize
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Exhaustive, Problem
+from tarnkappe.lattice import Exhaustive, SearchProblem
 from tarnkappe.lattice.explore import choose, explore
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, AverageRisk, KAnonymity, Model, PopulationUniqueness, SampleUniqueness
 from tarnkappe.privacy.evaluate import keep_all, satisfied
-from tarnkappe.privacy.model import Scope
-from tarnkappe.table import Role, State, Table
+from tarnkappe.privacy.model import ModelScope
+from tarnkappe.table import ClassState, Role, Table
 from tests.random_tables import Example, build_tuples, examples
 
 INSTANCES = [model for kind in MODELS for model in kind.examples()]
@@ -31,7 +31,7 @@ LOSS_INSTANCES = [loss for kind in LOSSES for loss in kind.examples()[:1]] + [
 MOST_CLASSES = 9
 
 
-def least_of_all(problem: Problem) -> float:
+def least_of_all(problem: SearchProblem) -> float:
     """The least loss of all releases: every combination of levels with every choice of kept classes."""
     parts = [part for model in problem.models for part in model.parts]
     least = math.inf
@@ -41,7 +41,7 @@ def least_of_all(problem: Problem) -> float:
             reject()
         for choice in itertools.product((True, False), repeat=classes.num_classes):
             kept = np.array(choice, dtype=bool) & classes.released
-            state = State(classes, kept)
+            state = ClassState(classes, kept)
             if satisfied(state, problem.models, problem.limit) and np.array_equal(
                 keep_all(classes, kept, parts), kept
             ):
@@ -60,7 +60,7 @@ def test_what_is_called_optimal_loses_least_of_all_choices(
     example: Example, model: Model, loss: Loss, share: float
 ) -> None:
     try:
-        problem = Problem(example.tuples, example.quasi_identifiers, (model,), loss, share)
+        problem = SearchProblem(example.tuples, example.quasi_identifiers, (model,), loss, share)
         found = Exhaustive().run(problem)
     except ParameterError:
         reject()
@@ -72,9 +72,9 @@ def test_what_is_called_optimal_loses_least_of_all_choices(
 @pytest.mark.parametrize("model", INSTANCES, ids=str)
 def test_models_on_the_table_never_claim_an_optimum_with_suppression(model: Model) -> None:
     scopes = {part.scope for part in model.parts}
-    if Scope.TABLE in scopes:
+    if ModelScope.TABLE in scopes:
         assert any(part.suppression_rule for part in model.parts)
-    if scopes == {Scope.CLASS}:
+    if scopes == {ModelScope.CLASS}:
         assert not any(part.suppression_rule for part in model.parts)
 
 
@@ -116,7 +116,7 @@ def test_a_chosen_node_is_no_optimum_either() -> None:
     rows = [{"q": generator.randrange(6), "disease": "flu"} for _ in range(30)]
     maps = {"q": [{n: f"{n // 2}" for n in range(6)}, dict.fromkeys(range(6), "*")]}
     for model, optimal in ((AverageRisk(0.2), False), (KAnonymity(4), True)):
-        problem = Problem(build_tuples(rows, maps), ("q",), (model,), LOSSES.create("loss", {}), 0.3)
+        problem = SearchProblem(build_tuples(rows, maps), ("q",), (model,), LOSSES.create("loss", {}), 0.3)
         best = explore(problem).best
         assert best is not None
         assert choose(problem, best.node, best.loss).optimal is optimal

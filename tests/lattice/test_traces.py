@@ -20,9 +20,9 @@ from tarnkappe.lattice import (
     FlashTwoPhase,
     Incognito,
     Node,
-    Problem,
     Samarati,
     Search,
+    SearchProblem,
 )
 from tarnkappe.lattice.flash_two_phase import run_flash
 from tarnkappe.lattice.traversal import Traversal
@@ -35,16 +35,16 @@ LOCAL = FIXTURES / "local"
 QUASI_IDENTIFIERS = ("age", "sex", "zip")
 
 
-def problem_of(loss: str, limit: float, model: str, **parameters: object) -> Problem:
+def problem_of(loss: str, limit: float, model: str, **parameters: object) -> SearchProblem:
     names = (*QUASI_IDENTIFIERS, "diagnosis")
     tuples = read_tuples(LOCAL / "running-example.csv", {n: LOCAL / f"hierarchy_{n}.csv" for n in names})
-    return Problem(
+    return SearchProblem(
         tuples, QUASI_IDENTIFIERS, (MODELS.create(model, parameters),), LOSSES.create(loss, {}), limit
     )
 
 
 @pytest.fixture
-def two_anonymity() -> Problem:
+def two_anonymity() -> SearchProblem:
     return problem_of("entropy", 0.0, "k-anonymity", k=2)
 
 
@@ -52,7 +52,7 @@ def nodes(text: str) -> list[Node]:
     return [tuple(int(level) for level in word) for word in text.split()]
 
 
-def trace_of(search: Search, problem: Problem) -> list[Node]:
+def trace_of(search: Search, problem: SearchProblem) -> list[Node]:
     traversal = Traversal(problem)
     search.search(traversal)
     assert traversal.best.evaluation is not None
@@ -64,7 +64,7 @@ def trace_of(search: Search, problem: Problem) -> list[Node]:
 FLASH_TRACE = "004 105 005 204 104 014 015 102 203 103 202 212"
 
 
-def test_flash_needs_the_twelve_published_tests(two_anonymity: Problem) -> None:
+def test_flash_needs_the_twelve_published_tests(two_anonymity: SearchProblem) -> None:
     assert Traversal(two_anonymity).case == 1
     assert trace_of(Flash(), two_anonymity) == nodes(FLASH_TRACE)
     assert two_anonymity.lattice.least_tests_in_worst_case == 12
@@ -73,7 +73,7 @@ def test_flash_needs_the_twelve_published_tests(two_anonymity: Problem) -> None:
     assert best.loss == pytest.approx(28)
 
 
-def test_flash_with_one_thread_tests_what_flash_tests(two_anonymity: Problem) -> None:
+def test_flash_with_one_thread_tests_what_flash_tests(two_anonymity: SearchProblem) -> None:
     assert trace_of(FlashParallel(threads=1), two_anonymity) == nodes(FLASH_TRACE)
 
 
@@ -96,18 +96,18 @@ DEPTH_FIRST_TRACE = "000 001 002 003 004 005 105 015 104 103 102 202 212"
 
 @pytest.mark.parametrize("search", [DepthFirst(), FlashDepthFirst()], ids=lambda s: s.name)
 def test_depth_first_search_needs_the_thirteen_published_tests(
-    search: Search, two_anonymity: Problem
+    search: Search, two_anonymity: SearchProblem
 ) -> None:
     assert trace_of(search, two_anonymity) == nodes(DEPTH_FIRST_TRACE)
 
 
-def test_breadth_first_search_needs_twenty_five_tests(two_anonymity: Problem) -> None:
+def test_breadth_first_search_needs_twenty_five_tests(two_anonymity: SearchProblem) -> None:
     tests = trace_of(BreadthFirst(), two_anonymity)
     assert len(tests) == 25
     assert [sum(node) for node in tests] == sorted(sum(node) for node in tests)
 
 
-def test_exhaustive_search_tests_everything(two_anonymity: Problem) -> None:
+def test_exhaustive_search_tests_everything(two_anonymity: SearchProblem) -> None:
     assert Exhaustive().run(two_anonymity).checked == 36
 
 
@@ -119,7 +119,7 @@ def test_samarati_needs_the_eighteen_published_tests() -> None:
     assert trace_of(Samarati(order="lexicographic"), problem) == published
 
 
-def test_incognito_needs_the_eleven_published_tests(two_anonymity: Problem) -> None:
+def test_incognito_needs_the_eleven_published_tests(two_anonymity: SearchProblem) -> None:
     """Columns that are left out stand at their highest level: x15 is age alone, 2x5 sex alone, 21x zip alone."""
     singles = "015 115" + " 205" + " 210 211 212 213"
     pairs = "105 113 203"
@@ -129,13 +129,13 @@ def test_incognito_needs_the_eleven_published_tests(two_anonymity: Problem) -> N
         assert trace_of(Incognito(variant=variant), two_anonymity) == published
 
 
-def test_ola_needs_the_ten_published_tests(two_anonymity: Problem) -> None:
+def test_ola_needs_the_ten_published_tests(two_anonymity: SearchProblem) -> None:
     published = nodes("211 213 212 203 113 103 003 013 014 015")
     assert len(published) == 10
     assert trace_of(OLA(order="lexicographic"), two_anonymity) == published
 
 
-def test_the_number_of_tests_of_ola_depends_on_the_order(two_anonymity: Problem) -> None:
+def test_the_number_of_tests_of_ola_depends_on_the_order(two_anonymity: SearchProblem) -> None:
     assert len(trace_of(OLA(), two_anonymity)) == 9
 
 

@@ -24,7 +24,7 @@ from tarnkappe.privacy import (
     needed_distributions,
     protect,
 )
-from tarnkappe.table import Classes, State, Tuples
+from tarnkappe.table import Classes, ClassState, Tuples
 from tarnkappe.table.classes import Mask, release_everything
 from tests.loss.twins import TWINS, Release
 from tests.random_tables import DISEASE_LEVELS, DISEASES, Example, build_tuples, examples
@@ -86,7 +86,7 @@ def lattice(example: Example) -> dict[Node, Classes]:
     return {node: classes_of(example, node) for node in example.nodes()}
 
 
-def release_of(example: Example, state: State) -> Release:
+def release_of(example: Example, state: ClassState) -> Release:
     kept = frozenset(tuple(state.classes.labels(int(i)).values()) for i in np.flatnonzero(state.kept))
     return Release(example, state.classes.levels, kept)
 
@@ -160,7 +160,7 @@ def test_every_loss_agrees_with_its_slow_twin(example: Example, data: st.DataObj
     flags = data.draw(st.lists(st.booleans(), min_size=classes.num_classes, max_size=classes.num_classes))
     models = data.draw(st.sampled_from([[], *([model] for model in (*MONOTONE, *NOT_MONOTONE))]))
     kept = protect(classes, models).kept if models else classes.released & np.array(flags)
-    state = State(classes, kept)
+    state = ClassState(classes, kept)
     release = release_of(example, state)
     for loss in INSTANCES:
         loss.check(example.tuples, example.quasi_identifiers)
@@ -189,7 +189,7 @@ def test_stated_monotonicity_holds_on_the_whole_lattice(example: Example, seed: 
             if loss.monotone(criterion_monotone=criterion_monotone, suppression=suppression)
         ]
         for criterion in criteria(example, generator, criterion_monotone, suppression):
-            states = {node: State(classes, criterion(classes)) for node, classes in nodes.items()}
+            states = {node: ClassState(classes, criterion(classes)) for node, classes in nodes.items()}
             for loss in claiming:
                 edge = falling_edge({node: loss(state) for node, state in states.items()})
                 assert edge is None, (loss, criterion_monotone, suppression, edge)
@@ -209,14 +209,14 @@ def test_a_denied_monotonicity_has_a_counterexample() -> None:
         for setting in SETTINGS:
             open_claims = [loss for loss, where in denied if where == setting]
             for criterion in criteria(example, generator, *setting) if open_claims else ():
-                states = {node: State(classes, criterion(classes)) for node, classes in nodes.items()}
+                states = {node: ClassState(classes, criterion(classes)) for node, classes in nodes.items()}
                 for loss in open_claims:
                     if falling_edge({node: loss(state) for node, state in states.items()}):
                         denied.discard((loss, setting))
     assert not denied
 
 
-def bounds_of(loss: Loss, state: State) -> list[float]:
+def bounds_of(loss: Loss, state: ClassState) -> list[float]:
     classes = state.classes
     from_levels = loss.lower_bound_at(classes.tuples, classes.quasi_identifiers, classes.levels)
     return [bound for bound in (loss.lower_bound(state), from_levels) if bound is not None]
@@ -229,7 +229,7 @@ def test_no_generalization_falls_below_the_lower_bound(example: Example, seed: i
     generator, nodes = random.Random(seed), lattice(example)
     masks: list[Criterion] = [everything, lambda classes: np.zeros(classes.num_classes, bool)]
     masks += [at_random(generator), at_random(generator), under_model(KAnonymity(2))]
-    states = {node: [State(classes, mask(classes)) for mask in masks] for node, classes in nodes.items()}
+    states = {node: [ClassState(classes, mask(classes)) for mask in masks] for node, classes in nodes.items()}
     for loss in INSTANCES:
         least = {node: min(loss(state) for state in own) for node, own in states.items()}
         highest = {
@@ -274,7 +274,7 @@ def test_suppression_is_charged_for_where_stated(example: Example, seed: int) ->
     """Suppression never lowers a loss that charges for it, and never raises another."""
     generator = random.Random(seed)
     classes = classes_of(example, generator.choice(list(example.nodes())))
-    suppressed = State(classes, at_random(generator)(classes))
+    suppressed = ClassState(classes, at_random(generator)(classes))
     for loss in INSTANCES:
         if loss.may_prefer_suppression:
             continue
@@ -292,7 +292,7 @@ def test_suppressing_what_might_be_kept_pays_only_where_stated() -> None:
             kept = at_random(generator)(classes)
             fewer = kept & at_random(generator)(classes)
             for loss in INSTANCES:
-                before, after = loss(State(classes, kept)), loss(State(classes, fewer))
+                before, after = loss(ClassState(classes, kept)), loss(ClassState(classes, fewer))
                 if after < before and not close(after, before):
                     pays.add(loss)
     assert pays == {loss for loss in INSTANCES if loss.suppression_may_pay}
@@ -306,7 +306,7 @@ def test_what_a_loss_says_it_depends_on_it_depends_on() -> None:
             state = release_everything(classes)
             reshuffled = reweighted(example.tuples, generator)
             other = release_everything(reshuffled.classes(example.quasi_identifiers, classes.levels, NEEDED))
-            suppressed = State(classes, at_random(generator)(classes))
+            suppressed = ClassState(classes, at_random(generator)(classes))
             for loss in INSTANCES:
                 if not close(loss(state), loss(other)) or not close(loss(state), loss(suppressed)):
                     sees_data.add(loss)

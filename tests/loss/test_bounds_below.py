@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import EntropyDiversity, KAnonymity, protect
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 from tests.loss.test_battery import (
     INSTANCES,
     MONOTONE,
@@ -54,7 +54,7 @@ def nested_criteria(example: Example, generator: random.Random) -> Iterator[Call
 def test_no_node_below_a_state_falls_below_the_bound(example: Example, seed: int) -> None:
     generator, nodes = random.Random(seed), lattice(example)
     for criterion in nested_criteria(example, generator):
-        states = {node: State(classes, criterion(classes)) for node, classes in nodes.items()}
+        states = {node: ClassState(classes, criterion(classes)) for node, classes in nodes.items()}
         for loss in INSTANCES:
             losses = {node: loss(state) for node, state in states.items()}
             for node, state in states.items():
@@ -187,7 +187,7 @@ TABLE: dict[Node, tuple[list[int], int, float, float, float, float, int, int, in
 }
 
 
-def worked(node: Node) -> State:
+def worked(node: Node) -> ClassState:
     return protect(WORKED.tuples.classes(("age", "sex"), node), [KAnonymity(2)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import SEARCHES, Problem
+from tarnkappe.lattice import SEARCHES, SearchProblem
 from tarnkappe.loss import LeafLoss, Precision
 from tarnkappe.privacy import KAnonymity, protect
 from tests.random_tables import build_tuples
@@ -29,7 +29,7 @@ def test_prices_follow_the_coding_model(coding_model: float, kept: float, suppre
 
 @pytest.mark.parametrize(("coding_model", "level"), [(0.1, 0), (0.5, 0), (0.95, 2)])
 def test_a_search_follows_the_coding_model(coding_model: float, level: int) -> None:
-    problem = Problem(TUPLES, ("a",), (KAnonymity(2),), Precision(coding_model=coding_model), 0.5)
+    problem = SearchProblem(TUPLES, ("a",), (KAnonymity(2),), Precision(coding_model=coding_model), 0.5)
     for name in ("auto", "exhaustive"):
         best = SEARCHES.create(name, {}).run(problem).best
         assert best is not None

@@ -10,7 +10,7 @@ import pytest
 
 from tarnkappe.loss import LOSSES, AverageClassSize, LeafLoss, Leaves, PrecisionStar
 from tarnkappe.privacy import KAnonymity, protect
-from tarnkappe.table import State, Tuples
+from tarnkappe.table import ClassState, Tuples
 from tarnkappe.table.classes import release_everything
 from tests.adult import read_rows, read_tuples
 from tests.conftest import FIXTURES
@@ -38,18 +38,18 @@ def running_example() -> Tuples:
     )
 
 
-def at(*levels: int) -> State:
+def at(*levels: int) -> ClassState:
     return release_everything(running_example().classes(QUASI_IDENTIFIERS, levels))
 
 
-def without(state: State, *rows: int) -> State:
+def without(state: ClassState, *rows: int) -> ClassState:
     """The state with the classes of some rows suppressed."""
     kept = state.kept.copy()
     kept[state.classes.ids[list(rows)]] = False
-    return State(state.classes, kept)
+    return ClassState(state.classes, kept)
 
 
-def loss_of(name: str, state: State) -> float:
+def loss_of(name: str, state: ClassState) -> float:
     return LOSSES.create(name, {})(state)
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.loss import LOSSES, Aggregate, Classification, ColumnLoss, IntervalLoss, LeafLoss, Loss
-from tarnkappe.table import SUPPRESSED, Levels, State, Tuples
+from tarnkappe.loss import LOSSES, AggregateFunction, Classification, ColumnLoss, IntervalLoss, LeafLoss, Loss
+from tarnkappe.table import SUPPRESSED, ClassState, Levels, Tuples
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import encode_column
 from tests.random_tables import build_tuples
@@ -20,9 +20,11 @@ ROWS = [{"a": a, "b": b, "label": label} for a, b, label in [(0, 0, "x"), (1, 0,
 MAPS = {"a": [dict.fromkeys(range(3), "*")], "b": [dict.fromkeys(range(2), "*")]}
 
 
-def state_of(tuples: Tuples, levels: tuple[int, ...], loss: Loss, kept: list[bool] | None = None) -> State:
+def state_of(
+    tuples: Tuples, levels: tuple[int, ...], loss: Loss, kept: list[bool] | None = None
+) -> ClassState:
     state = release_everything(tuples.classes(("a", "b"), levels, loss.distributions))
-    return state if kept is None else State(state.classes, np.array(kept))
+    return state if kept is None else ClassState(state.classes, np.array(kept))
 
 
 @pytest.mark.parametrize(
@@ -75,17 +77,17 @@ def test_names_are_enough_for_a_job_file() -> None:
     [("sum", 4.0), ("mean", 1.0), ("geometric-mean", (4 * 2) ** (1 / 4) - 1), ("maximum", 3.0)],
 )
 def test_aggregates_weigh_the_columns(aggregate: str, expected: float) -> None:
-    assert Aggregate(aggregate).of([0.0, 3.0, 1.0], [2.0, 1.0, 1.0]) == pytest.approx(expected)
+    assert AggregateFunction(aggregate).of([0.0, 3.0, 1.0], [2.0, 1.0, 1.0]) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("aggregate", Aggregate)
-def test_aggregates_of_nothing_are_nothing(aggregate: Aggregate) -> None:
+@pytest.mark.parametrize("aggregate", AggregateFunction)
+def test_aggregates_of_nothing_are_nothing(aggregate: AggregateFunction) -> None:
     assert aggregate.of([], []) == 0
     assert aggregate.of([1.0, 2.0], [0.0, 0.0]) == 0
 
 
-@pytest.mark.parametrize("aggregate", Aggregate)
-def test_the_order_of_the_columns_does_not_matter(aggregate: Aggregate) -> None:
+@pytest.mark.parametrize("aggregate", AggregateFunction)
+def test_the_order_of_the_columns_does_not_matter(aggregate: AggregateFunction) -> None:
     values, weights = [0.1, 0.7, 1e-17, 0.3, 1 / 3], [1.0, 2.0, 1.0, 0.1, 3.0]
     assert aggregate.of(values, weights) == aggregate.of(values[::-1], weights[::-1])
 
@@ -144,7 +146,7 @@ def test_more_combinations_than_a_number_can_hold_are_no_error() -> None:
     assert LOSSES.create("ambiguity", {})(release_everything(bottom)) == 1
     bits = 100 * math.log2(2000) - (math.log2(3) - 2 / 3)
     assert LOSSES.create("kl-divergence", {})(top) == pytest.approx(bits)
-    partly = LOSSES.create("kl-divergence", {})(State(bottom, np.array([False, True])))
+    partly = LOSSES.create("kl-divergence", {})(ClassState(bottom, np.array([False, True])))
     assert partly == pytest.approx(100 * math.log2(2000) / 3)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model, needed_distributions, protect
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 from tests.adult import COLUMNS, WITHOUT_OCCUPATION, adult_tuples
 
 Spec = tuple[str, dict[str, Any]]
@@ -28,7 +28,9 @@ def create(specs: tuple[Spec, ...]) -> list[Model]:
     return [MODELS.create(name, parameters) for name, parameters in specs]
 
 
-def state_at(folder: Path, names: tuple[str, ...], levels: tuple[int, ...], specs: tuple[Spec, ...]) -> State:
+def state_at(
+    folder: Path, names: tuple[str, ...], levels: tuple[int, ...], specs: tuple[Spec, ...]
+) -> ClassState:
     models = create(specs)
     classes = adult_tuples(folder).classes(names, levels, needed_distributions(models))
     return protect(classes, models)

@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 
 from tarnkappe.privacy import PopulationUniqueness
 from tarnkappe.privacy.population_estimators import (
-    Estimator,
     Frequencies,
+    UniquenessEstimator,
     pitman,
     population_uniques,
     shlosser,
@@ -58,7 +58,7 @@ def pitman_population(people: int, a: float, t: float, generator: np.random.Gene
     return np.array(counts, dtype=np.int64)
 
 
-def error(populations: list[Sizes], fraction: float, estimator: Estimator) -> float:
+def error(populations: list[Sizes], fraction: float, estimator: UniquenessEstimator) -> float:
     """The relative error of the mean estimate over some populations, two samples of each."""
     generator = np.random.default_rng(1)
     true = sum(int((population == 1).sum()) for population in populations)
@@ -76,9 +76,9 @@ def pitman_populations() -> list[Sizes]:
 
 
 @pytest.mark.parametrize("fraction", [0.06, 0.1])
-@pytest.mark.parametrize("estimator", [Estimator.PITMAN, Estimator.DANKAR])
+@pytest.mark.parametrize("estimator", [UniquenessEstimator.PITMAN, UniquenessEstimator.DANKAR])
 def test_pitmans_estimate_is_near_the_truth_in_populations_of_its_kind(
-    pitman_populations: list[Sizes], fraction: float, estimator: Estimator
+    pitman_populations: list[Sizes], fraction: float, estimator: UniquenessEstimator
 ) -> None:
     assert abs(error(pitman_populations, fraction, estimator)) < 0.15
 
@@ -89,28 +89,30 @@ def negative_binomial_populations(a: float, b: float) -> list[Sizes]:
 
 @pytest.mark.parametrize("fraction", [0.4, 0.7])
 def test_the_slide_negative_binomial_is_near_the_truth_in_populations_of_its_kind(fraction: float) -> None:
-    assert abs(error(negative_binomial_populations(1.2, 0.3), fraction, Estimator.SNB)) < 0.15
+    assert abs(error(negative_binomial_populations(1.2, 0.3), fraction, UniquenessEstimator.SNB)) < 0.15
 
 
 @pytest.mark.parametrize("fraction", [0.8, 0.95])
 def test_zayatz_is_near_the_truth_if_the_sample_is_much_like_the_population(fraction: float) -> None:
-    assert abs(error(negative_binomial_populations(0.8, 0.4), fraction, Estimator.ZAYATZ)) < 0.15
+    assert abs(error(negative_binomial_populations(0.8, 0.4), fraction, UniquenessEstimator.ZAYATZ)) < 0.15
 
 
 def test_small_samples_mislead_zayatz_towards_too_many_uniques() -> None:
     """Classes look smaller in a sample than they are: the error is on the side of caution."""
-    assert error(negative_binomial_populations(0.8, 0.4), 0.1, Estimator.ZAYATZ) > 0.5
+    assert error(negative_binomial_populations(0.8, 0.4), 0.1, UniquenessEstimator.ZAYATZ) > 0.5
 
 
-@pytest.mark.parametrize("estimator", Estimator)
-def test_of_a_whole_population_nothing_is_estimated(estimator: Estimator) -> None:
+@pytest.mark.parametrize("estimator", UniquenessEstimator)
+def test_of_a_whole_population_nothing_is_estimated(estimator: UniquenessEstimator) -> None:
     found = population_uniques(np.array([1, 1, 2, 6]), 10, estimator)
     assert (found.uniques, found.share, found.estimator) == (2, 0.2, None)
     assert population_uniques(np.array([2, 3]), 100, estimator).uniques == 0
 
 
-@pytest.mark.parametrize("estimator", [Estimator.PITMAN, Estimator.SNB])
-def test_without_a_solution_every_unique_row_is_taken_for_a_unique_person(estimator: Estimator) -> None:
+@pytest.mark.parametrize("estimator", [UniquenessEstimator.PITMAN, UniquenessEstimator.SNB])
+def test_without_a_solution_every_unique_row_is_taken_for_a_unique_person(
+    estimator: UniquenessEstimator,
+) -> None:
     found = population_uniques(np.array([1, 1, 1]), 30, estimator)
     assert (found.uniques, found.share, found.estimator) == (30, 1, None)
 
@@ -181,9 +183,14 @@ def test_dankars_rule_chooses_by_the_fraction() -> None:
     population = negative_binomial_populations(1.0, 0.3)[0]
     people = int(population.sum())
     small, large = draw(population, 0.05, generator), draw(population, 0.5, generator)
-    assert population_uniques(small, people, Estimator.DANKAR).estimator is Estimator.PITMAN
-    found = population_uniques(large, people, Estimator.DANKAR)
-    both = [population_uniques(large, people, e).uniques for e in (Estimator.SNB, Estimator.ZAYATZ)]
+    assert (
+        population_uniques(small, people, UniquenessEstimator.DANKAR).estimator is UniquenessEstimator.PITMAN
+    )
+    found = population_uniques(large, people, UniquenessEstimator.DANKAR)
+    both = [
+        population_uniques(large, people, e).uniques
+        for e in (UniquenessEstimator.SNB, UniquenessEstimator.ZAYATZ)
+    ]
     assert found.uniques == min(both)
 
 
@@ -214,10 +221,10 @@ def test_a_model_that_does_not_fit_gives_no_low_estimate(kind: str, fraction: fl
     generator = np.random.default_rng(17)
     for _ in range(6):
         sample = draw(population, fraction, generator)
-        found = population_uniques(sample, people, Estimator.SNB)
+        found = population_uniques(sample, people, UniquenessEstimator.SNB)
         assert found.uniques >= 0.5 * true, found
-        by_rule = population_uniques(sample, people, Estimator.DANKAR)
-        by_zayatz = population_uniques(sample, people, Estimator.ZAYATZ)
+        by_rule = population_uniques(sample, people, UniquenessEstimator.DANKAR)
+        by_zayatz = population_uniques(sample, people, UniquenessEstimator.ZAYATZ)
         assert by_rule.uniques >= 0.5 * min(true, by_zayatz.uniques), (by_rule, by_zayatz)
 
 
@@ -227,9 +234,9 @@ def test_a_model_that_implies_another_population_is_not_used(times: float) -> No
     population = negative_binomial_populations(1.2, 0.3)[0]
     sample = draw(population, 0.5, np.random.default_rng(2))
     people = int(population.sum())
-    assert population_uniques(sample, people, Estimator.SNB).estimator is Estimator.SNB
+    assert population_uniques(sample, people, UniquenessEstimator.SNB).estimator is UniquenessEstimator.SNB
     wrong = round(people * times)
-    found = population_uniques(sample, wrong, Estimator.SNB)
+    found = population_uniques(sample, wrong, UniquenessEstimator.SNB)
     naive = int((sample == 1).sum()) / (int(sample.sum()) / wrong)
     assert (found.estimator, found.uniques) == (None, pytest.approx(naive))
 
@@ -247,7 +254,7 @@ def test_an_accepted_model_explains_both_the_population_and_the_sample(
     sample = np.repeat(np.arange(1, len(counts) + 1), counts)
     people = round(int(sample.sum()) / fraction)
     assume(people > int(sample.sum()))
-    found = population_uniques(sample, people, Estimator.SNB)
+    found = population_uniques(sample, people, UniquenessEstimator.SNB)
     if found.estimator is None:
         return
     classes = shlosser(frequencies(sample, people))
@@ -267,14 +274,18 @@ def test_an_accepted_model_explains_both_the_population_and_the_sample(
 @pytest.mark.parametrize(
     ("model", "before", "after"),
     [
-        (PopulationUniqueness(0.08, Estimator.ZAYATZ, sampling_fraction=0.5), [1, 1, 2, 2, 2, 2], [1, 1, 8]),
         (
-            PopulationUniqueness(0.01, Estimator.PITMAN, sampling_fraction=0.01),
+            PopulationUniqueness(0.08, UniquenessEstimator.ZAYATZ, sampling_fraction=0.5),
+            [1, 1, 2, 2, 2, 2],
+            [1, 1, 8],
+        ),
+        (
+            PopulationUniqueness(0.01, UniquenessEstimator.PITMAN, sampling_fraction=0.01),
             [1] * 4 + [4, 4],
             [1] * 4 + [8],
         ),
         (
-            PopulationUniqueness(0.01, Estimator.DANKAR, sampling_fraction=0.01),
+            PopulationUniqueness(0.01, UniquenessEstimator.DANKAR, sampling_fraction=0.01),
             [1] * 4 + [4, 4],
             [1] * 4 + [8],
         ),
@@ -297,11 +308,11 @@ def test_the_population_is_given_by_its_size_or_by_the_sampled_fraction() -> Non
     by_fraction = PopulationUniqueness(0.1, sampling_fraction="1/10")
     assert by_size.measure_sizes(sample, 10) == by_fraction.measure_sizes(sample, 10)
     suppressed = by_fraction.measure_sizes(sample[1:], 10)
-    assert suppressed == population_uniques(sample[1:], 100, Estimator.DANKAR).share
+    assert suppressed == population_uniques(sample[1:], 100, UniquenessEstimator.DANKAR).share
 
 
 def test_sql_counts_the_classes_and_asks_the_estimator() -> None:
-    model = PopulationUniqueness(0.02, Estimator.PITMAN, population_size=1000)
+    model = PopulationUniqueness(0.02, UniquenessEstimator.PITMAN, population_size=1000)
     release = pa.table({"a": ["x"] * 5 + ["y"] + ["z"] * 3})
     connection = duckdb.connect()
     connection.register("release", release)

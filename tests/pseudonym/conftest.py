@@ -9,10 +9,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tarnkappe.pseudonym import KeyPair, Member, Role, Vault
+from tarnkappe.pseudonym import KeyPair, Vault, VaultMember, VaultRole
 from tarnkappe.state import Key, Store
 
-PEOPLE = {"rita": Role.REGISTRAR, "quinn": Role.REQUESTER, "quentin": Role.REQUESTER, "ada": Role.APPROVER}
+PEOPLE = {
+    "rita": VaultRole.REGISTRAR,
+    "quinn": VaultRole.REQUESTER,
+    "quentin": VaultRole.REQUESTER,
+    "ada": VaultRole.APPROVER,
+}
 FIELDS = ("surname", "given", "born")
 
 
@@ -26,8 +31,8 @@ class Staff:
     def of(cls, *names: str) -> Staff:
         return cls({name: Key.new() for name in names})
 
-    def member(self, name: str, role: Role) -> Member:
-        return Member(name, role, KeyPair.of(self.keys[name]).public)
+    def member(self, name: str, role: VaultRole) -> VaultMember:
+        return VaultMember(name, role, KeyPair.of(self.keys[name]).public)
 
     def __getitem__(self, name: str) -> tuple[str, Key]:
         return name, self.keys[name]

@@ -18,14 +18,23 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Requester, Role, Vault
+from tarnkappe.pseudonym import (
+    Approver,
+    KeyPair,
+    Registrar,
+    ReidentificationReason,
+    Requester,
+    Vault,
+    VaultMember,
+    VaultRole,
+)
 from tarnkappe.pseudonym.vault import registrar as registering
 from tarnkappe.pseudonym.vault import requests, rotate
 from tarnkappe.pseudonym.vault.tables import IDENTITIES, PSEUDONYMS
 from tarnkappe.state import AuditLog, Key, Store
 
 KEYS = {name: Key(bytes([number]) * 32) for number, name in enumerate(["rita", "quinn", "ada"], start=1)}
-ROLES = dict(zip(KEYS, Role, strict=True))
+ROLES = dict(zip(KEYS, VaultRole, strict=True))
 PEOPLE = [("Planted", f"Name{number}", None) for number in range(4)]
 SPELLED = ("Plannted", "Name0", None)
 TRACES = (b"Planted", b"Plannted", b"Name")
@@ -39,7 +48,7 @@ def life(path: Path, tell: Tell, before: Callable[[Store], None] = lambda _: Non
     try:
         vault = Vault(store, "asthma")
     except TarnkappeError:
-        members = [Member(name, ROLES[name], KeyPair.of(key).public) for name, key in KEYS.items()]
+        members = [VaultMember(name, ROLES[name], KeyPair.of(key).public) for name, key in KEYS.items()]
         vault = Vault.create(store, "asthma", ("surname", "given", "born"), members)
     desk = Registrar(vault, "rita", KEYS["rita"])
     for person in [*PEOPLE, SPELLED]:
@@ -47,7 +56,7 @@ def life(path: Path, tell: Tell, before: Callable[[Store], None] = lambda _: Non
     [merged] = desk.register([(PEOPLE[0], SPELLED)])
     tell("merged", merged)
     quinn, ada = Requester(vault, "quinn", KEYS["quinn"]), Approver(vault, "ada", KEYS["ada"])
-    number = quinn.request([merged], Reason.FEEDBACK)
+    number = quinn.request([merged], ReidentificationReason.FEEDBACK)
     tell("requested", number)
     ada.approve(number)
     tell("approved", number)

@@ -11,20 +11,20 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ColumnError, ParameterError
-from tarnkappe.pseudonym import Approver, OneWay, Reason, Registrar, Requester, Vault
+from tarnkappe.pseudonym import Approver, OneWay, Registrar, ReidentificationReason, Requester, Vault
 from tarnkappe.pseudonym.models import (
     AccessService,
     ClinicalDatabase,
     Consent,
     ConsentingSource,
+    ConsentScope,
+    DataProvider,
     OneWayService,
     Parcel,
     Physician,
     PidService,
     PseudonymService,
     ResearchDatabase,
-    Scope,
-    Source,
     TreatingPhysician,
     User,
     identify_again,
@@ -37,7 +37,7 @@ from tests.pseudonym.conftest import FIELDS, PEOPLE, Clock, Staff
 ANN = ("Planted", "Ann", "1980-02-29")
 BOB = ("Plantagenet", "Bob", "1975-05-05")
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
-ALWAYS = Consent(Scope.ANY_MEDICAL_RESEARCH, NOW + timedelta(days=3650))
+ALWAYS = Consent(ConsentScope.ANY_MEDICAL_RESEARCH, NOW + timedelta(days=3650))
 
 
 def holds(party: object) -> str:
@@ -69,10 +69,10 @@ def holds(party: object) -> str:
 
 
 def test_the_searcher_finds_what_a_party_holds() -> None:
-    assert "secret" in holds(Source({"secret": {"x": ["deep"]}}))
-    assert "deep" in holds(Source({"secret": {"x": ["deep"]}}))
+    assert "secret" in holds(DataProvider({"secret": {"x": ["deep"]}}))
+    assert "deep" in holds(DataProvider({"secret": {"x": ["deep"]}}))
     many = {str(number): {"data": [f"value {number}"]} for number in range(50)}
-    assert not [number for number in many if f"'value {number}'" not in holds(Source(many))]
+    assert not [number for number in many if f"'value {number}'" not in holds(DataProvider(many))]
     assert "planted" in holds({"store": [Store.in_memory()], "word": ("planted",)})
 
 
@@ -108,8 +108,8 @@ class OneWayFlow:
 @pytest.fixture
 def one_way() -> OneWayFlow:
     user, service = User("asthma"), OneWayService(Key.new(), "asthma")
-    clinic = Source({"PID-0001": {"fev1": 71.5}, "PID-0002": {"fev1": 93.25}})
-    lab = Source({"PID-0001": {"ige": 480.125}})
+    clinic = DataProvider({"PID-0001": {"fev1": 71.5}, "PID-0002": {"fev1": 93.25}})
+    lab = DataProvider({"PID-0001": {"ige": 480.125}})
     sent = clinic.deliver(user.public, "asthma") + lab.deliver(user.public, "asthma")
     forwarded = service.forward(sent)
     user.receive(forwarded)
@@ -148,14 +148,14 @@ def test_m2_data_for_another_project_or_user_are_refused(one_way: OneWayFlow) ->
     with pytest.raises(AccessError):
         User("asthma").receive(one_way.forwarded)
     other = User("copd")
-    parcels = Source({"PID-0001": {"x": 1}}).deliver(other.public, "asthma")
+    parcels = DataProvider({"PID-0001": {"x": 1}}).deliver(other.public, "asthma")
     with pytest.raises(AccessError):
         other.receive(parcels)
 
 
 def test_m2_the_order_of_arrival_tells_nothing() -> None:
     user, service = User("a"), OneWayService(Key.new(), "a")
-    sent = Source({f"PID-{n}": {"n": n} for n in range(100)}).deliver(user.public, "a")
+    sent = DataProvider({f"PID-{n}": {"n": n} for n in range(100)}).deliver(user.public, "a")
     assert [parcel.sealed for parcel in service.forward(sent)] != [parcel.sealed for parcel in sent]
 
 
@@ -178,7 +178,7 @@ def flow(vault: Vault, staff: Staff, consent: Consent = ALWAYS) -> TwoStageFlow:
     pid_service = PidService(Registrar(vault, *staff["rita"]))
     service = PseudonymService(Key.new(), vault.project)
     source = ConsentingSource([(ANN, {"fev1": 71.5}, consent), (BOB, {"fev1": 93.25}, ALWAYS)])
-    parcels = source.deliver(pid_service, user.public, vault.project, Scope.THIS_STUDY, NOW)
+    parcels = source.deliver(pid_service, user.public, vault.project, ConsentScope.THIS_STUDY, NOW)
     forwarded = service.forward(parcels)
     user.receive(forwarded)
     return TwoStageFlow(vault, pid_service, service, user, source, parcels, forwarded)
@@ -217,7 +217,9 @@ def test_m3_the_way_back_needs_both_services_and_four_eyes_and_ends_at_the_physi
     quinn, ada = Requester(memory, *staff["quinn"]), Approver(memory, *staff["ada"])
     people = set()
     for parcel in found.forwarded:
-        answer = identify_again(parcel.name, found.service, quinn, ada, physician.public, Reason.FEEDBACK)
+        answer = identify_again(
+            parcel.name, found.service, quinn, ada, physician.public, ReidentificationReason.FEEDBACK
+        )
         assert b"Plant" not in answer
         people.update(physician.read(answer))
         with pytest.raises(AccessError):
@@ -242,7 +244,7 @@ def test_m3_two_projects_have_other_pids_for_the_same_people(staff: Staff) -> No
 def test_m3_who_has_not_agreed_is_not_delivered(memory: Vault, staff: Staff) -> None:
     gone = ALWAYS.withdrawn(NOW - timedelta(days=1))
     assert len(flow(memory, staff, gone).parcels) == 1
-    over = Consent(Scope.ANY_MEDICAL_RESEARCH, NOW)
+    over = Consent(ConsentScope.ANY_MEDICAL_RESEARCH, NOW)
     assert len(flow(memory, staff, over).parcels) == 1
 
 
@@ -250,12 +252,12 @@ def test_m3_who_has_not_agreed_is_not_delivered(memory: Vault, staff: Staff) -> 
 
 
 def test_m4_every_export_looks_at_the_consent_anew(memory: Vault, staff: Staff) -> None:
-    narrow = Consent(Scope.THIS_STUDY, NOW + timedelta(days=365))
+    narrow = Consent(ConsentScope.THIS_STUDY, NOW + timedelta(days=365))
     database = flow(memory, staff, narrow).user
-    assert {row["fev1"] for row in database.export(Scope.THIS_STUDY, NOW)} == {71.5, 93.25}
-    assert {row["fev1"] for row in database.export(Scope.DISEASE_AREA, NOW)} == {93.25}
+    assert {row["fev1"] for row in database.export(ConsentScope.THIS_STUDY, NOW)} == {71.5, 93.25}
+    assert {row["fev1"] for row in database.export(ConsentScope.DISEASE_AREA, NOW)} == {93.25}
     late = NOW + timedelta(days=366)
-    assert {row["fev1"] for row in database.export(Scope.THIS_STUDY, late)} == {93.25}
+    assert {row["fev1"] for row in database.export(ConsentScope.THIS_STUDY, late)} == {93.25}
 
 
 def test_m4_a_withdrawal_holds_from_then_on_and_is_not_undone_by_new_data(
@@ -264,9 +266,9 @@ def test_m4_a_withdrawal_holds_from_then_on_and_is_not_undone_by_new_data(
     found = flow(memory, staff)
     for parcel in found.forwarded:
         found.user.withdraw(parcel.name, NOW)
-    assert found.user.export(Scope.THIS_STUDY, NOW) == []
+    assert found.user.export(ConsentScope.THIS_STUDY, NOW) == []
     found.user.receive(found.forwarded)
-    assert found.user.export(Scope.THIS_STUDY, NOW) == []
+    assert found.user.export(ConsentScope.THIS_STUDY, NOW) == []
     with pytest.raises(ParameterError, match="not in the database"):
         found.user.withdraw("64S36D1NPH", NOW)
 
@@ -277,7 +279,7 @@ def test_m4_a_researcher_cannot_join_two_exports_unless_that_was_approved(
     database = flow(memory, staff).user
 
     def names(**approved: str) -> set[str]:
-        return {row["pseudonym"] for row in database.export(Scope.THIS_STUDY, NOW, **approved)}
+        return {row["pseudonym"] for row in database.export(ConsentScope.THIS_STUDY, NOW, **approved)}
 
     assert len(names()) == 2
     assert not names() & names()
@@ -394,11 +396,11 @@ def test_m5_research_gets_exports_of_who_agreed_under_other_names_each_time(netw
         network.database.add(token, {"who": patient[1]})
         if consent:
             network.database.consent(token, consent)
-    first, second = (network.database.export(Scope.DISEASE_AREA) for _ in range(2))
+    first, second = (network.database.export(ConsentScope.DISEASE_AREA) for _ in range(2))
     assert [row["who"] for row in first] == [row["who"] for row in second] == ["Ann"]
     assert first[0]["pseudonym"] != second[0]["pseudonym"]
     token = network.physician.ask(network.service, ANN)
     network.database.consent(token, ALWAYS.withdrawn(network.clock()))
-    assert network.database.export(Scope.DISEASE_AREA) == []
-    linked = [network.database.export(Scope.DISEASE_AREA, linked_for="x") for _ in range(2)]
+    assert network.database.export(ConsentScope.DISEASE_AREA) == []
+    linked = [network.database.export(ConsentScope.DISEASE_AREA, linked_for="x") for _ in range(2)]
     assert linked == [[], []]

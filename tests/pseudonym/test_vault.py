@@ -10,7 +10,16 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError, TarnkappeError
-from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Requester, Role, Vault
+from tarnkappe.pseudonym import (
+    Approver,
+    KeyPair,
+    Registrar,
+    ReidentificationReason,
+    Requester,
+    Vault,
+    VaultMember,
+    VaultRole,
+)
 from tarnkappe.pseudonym.code import is_code
 from tarnkappe.pseudonym.sealing import seal
 from tarnkappe.pseudonym.vault import requests, rotate
@@ -63,7 +72,7 @@ def test_pids_of_two_projects_cannot_be_joined(vault: Vault, staff: Staff) -> No
 def test_two_people_together_see_who_it_is(vault: Vault, staff: Staff) -> None:
     ann, bob = Registrar(vault, *staff["rita"]).pseudonyms([ANN, BOB])
     quinn = Requester(vault, *staff["quinn"])
-    number = quinn.request([ann.lower(), bob], Reason.FEEDBACK)
+    number = quinn.request([ann.lower(), bob], ReidentificationReason.FEEDBACK)
     assert Approver(vault, *staff["ada"]).approve(number).state == "approved"
     assert quinn.show(number) == {ann: [ANN], bob: [BOB]}
     assert events(vault.store) == [
@@ -79,7 +88,7 @@ def test_two_people_together_see_who_it_is(vault: Vault, staff: Staff) -> None:
 def test_a_single_pair_of_eyes_is_refused(vault: Vault, staff: Staff) -> None:
     [ann] = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
     quinn = Requester(vault, *staff["quinn"])
-    number = quinn.request([ann], Reason.FEEDBACK)
+    number = quinn.request([ann], ReidentificationReason.FEEDBACK)
     with pytest.raises(AccessError, match="second person"):
         quinn.show(number)
     with pytest.raises(AccessError, match="takes the role approver"):
@@ -90,17 +99,17 @@ def test_a_single_pair_of_eyes_is_refused(vault: Vault, staff: Staff) -> None:
 def test_one_person_cannot_become_two(vault: Vault, staff: Staff) -> None:
     own = KeyPair.of(staff.keys["quinn"]).public
     for member in (
-        Member("second name", Role.APPROVER, own),
-        Member("quinn", Role.APPROVER, KeyPair.new().public),
+        VaultMember("second name", VaultRole.APPROVER, own),
+        VaultMember("quinn", VaultRole.APPROVER, KeyPair.new().public),
     ):
         with pytest.raises(AccessError, match="four eyes are two people's"):
             vault.appoint(*staff["ada"], member)
     with pytest.raises(AccessError, match="takes the role"):  # and a requester cannot make an approver
-        vault.appoint(*staff["quinn"], staff.member("mallory", Role.APPROVER))
+        vault.appoint(*staff["quinn"], staff.member("mallory", VaultRole.APPROVER))
     members = [
-        Member("one", Role.REGISTRAR, own),
-        Member("two", Role.REQUESTER, own),
-        Member("three", Role.APPROVER, own),
+        VaultMember("one", VaultRole.REGISTRAR, own),
+        VaultMember("two", VaultRole.REQUESTER, own),
+        VaultMember("three", VaultRole.APPROVER, own),
     ]
     with pytest.raises(AccessError, match="four eyes"):
         Vault.create(vault.store, "new", FIELDS, members)
@@ -125,7 +134,7 @@ def test_a_wrong_key_and_a_wrong_role_are_refused_and_logged(vault: Vault, staff
 
 def test_a_request_belongs_to_who_made_it(vault: Vault, staff: Staff) -> None:
     [ann] = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
-    number = Requester(vault, *staff["quinn"]).request([ann], Reason.CONSENT)
+    number = Requester(vault, *staff["quinn"]).request([ann], ReidentificationReason.CONSENT)
     Approver(vault, *staff["ada"]).approve(number)
     with pytest.raises(AccessError, match="another person's"):
         Requester(vault, *staff["quentin"]).show(number)
@@ -134,7 +143,7 @@ def test_a_request_belongs_to_who_made_it(vault: Vault, staff: Staff) -> None:
 def test_requests_and_approvals_expire(vault: Vault, staff: Staff, clock: Clock) -> None:
     [ann] = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
     quinn, ada = Requester(vault, *staff["quinn"]), Approver(vault, *staff["ada"])
-    early, late = (quinn.request([ann], Reason.FEEDBACK, hours=2) for _ in range(2))
+    early, late = (quinn.request([ann], ReidentificationReason.FEEDBACK, hours=2) for _ in range(2))
     ada.approve(early)
     clock.forward(hours=1, minutes=59)
     assert quinn.show(early) == {ann: [ANN]}
@@ -150,7 +159,7 @@ def test_requests_and_approvals_expire(vault: Vault, staff: Staff, clock: Clock)
 def test_a_refused_request_stays_refused(vault: Vault, staff: Staff) -> None:
     [ann] = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
     quinn, ada = Requester(vault, *staff["quinn"]), Approver(vault, *staff["ada"])
-    number = quinn.request([ann], Reason.RECRUITING)
+    number = quinn.request([ann], ReidentificationReason.RECRUITING)
     ada.refuse(number)
     for refused in (lambda: quinn.show(number), lambda: ada.approve(number)):
         with pytest.raises(AccessError, match="refused already"):
@@ -159,7 +168,7 @@ def test_a_refused_request_stays_refused(vault: Vault, staff: Staff) -> None:
 
 def test_a_dismissed_requester_gets_no_approval_and_cannot_look(vault: Vault, staff: Staff) -> None:
     [ann] = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
-    number = Requester(vault, *staff["quentin"]).request([ann], Reason.FEEDBACK)
+    number = Requester(vault, *staff["quentin"]).request([ann], ReidentificationReason.FEEDBACK)
     vault.dismiss(*staff["quinn"], "quentin")
     with pytest.raises(AccessError, match="no longer a requester"):
         Approver(vault, *staff["ada"]).approve(number)
@@ -171,7 +180,7 @@ def test_a_dismissed_requester_gets_no_approval_and_cannot_look(vault: Vault, st
 
 def test_a_thief_of_the_store_reads_nothing(vault: Vault, staff: Staff) -> None:
     [ann] = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
-    number = Requester(vault, *staff["quinn"]).request([ann], Reason.FEEDBACK)
+    number = Requester(vault, *staff["quinn"]).request([ann], ReidentificationReason.FEEDBACK)
     Approver(vault, *staff["ada"]).approve(number)
     held = everything_in(vault.store)
     for value in ANN:
@@ -202,9 +211,9 @@ def open_with(halves: list[KeyPair], vault: Vault) -> list[bytes]:
 def test_the_key_of_one_role_opens_nothing_and_both_halves_do(vault: Vault, staff: Staff) -> None:
     """The insider with the file, the program and his own key, who keeps to no rule."""
     Registrar(vault, *staff["rita"]).pseudonyms([ANN, BOB])
-    requesters = KeyPair(vault.share(*staff["quinn"], Role.REQUESTER).secret)
-    approvers = KeyPair(vault.share(*staff["ada"], Role.APPROVER).secret[32:])
-    registrars = KeyPair(vault.share(*staff["rita"], Role.REGISTRAR).secret[:32])
+    requesters = KeyPair(vault.share(*staff["quinn"], VaultRole.REQUESTER).secret)
+    approvers = KeyPair(vault.share(*staff["ada"], VaultRole.APPROVER).secret[32:])
+    registrars = KeyPair(vault.share(*staff["rita"], VaultRole.REGISTRAR).secret[:32])
     for attempt in (
         [requesters],
         [approvers],
@@ -221,7 +230,7 @@ def test_an_approval_opens_nothing_but_what_was_asked_for(vault: Vault, staff: S
     """A requester applies what he was given for one person to the others."""
     ann, _ = Registrar(vault, *staff["rita"]).pseudonyms([ANN, BOB])
     quinn = Requester(vault, *staff["quinn"])
-    number = quinn.request([ann], Reason.FEEDBACK)
+    number = quinn.request([ann], ReidentificationReason.FEEDBACK)
     Approver(vault, *staff["ada"]).approve(number)
     with vault.store.reading() as connection:
         opened = connection.execute(sa.text("SELECT opened FROM vault_requests")).scalar_one()
@@ -231,7 +240,7 @@ def test_an_approval_opens_nothing_but_what_was_asked_for(vault: Vault, staff: S
         )
     )
     half = bytes.fromhex(content[ann][0][2])
-    own = KeyPair(vault.share(*staff["quinn"], Role.REQUESTER).secret)
+    own = KeyPair(vault.share(*staff["quinn"], VaultRole.REQUESTER).secret)
 
     class Given:
         def agree(self, _: bytes) -> bytes:
@@ -244,12 +253,12 @@ def test_an_identity_moved_to_another_pseudonym_is_refused(vault: Vault, staff: 
     """Who can write to the file passes Bob off as Ann."""
     ann, _ = Registrar(vault, *staff["rita"]).pseudonyms([ANN, BOB])
     quinn, ada = Requester(vault, *staff["quinn"]), Approver(vault, *staff["ada"])
-    ada.approve(before := quinn.request([ann], Reason.FEEDBACK))
+    ada.approve(before := quinn.request([ann], ReidentificationReason.FEEDBACK))
     with vault.store.writing() as connection:
         connection.execute(sa.delete(IDENTITIES).where(IDENTITIES.c.pseudonym == ann))
         connection.execute(sa.update(IDENTITIES).values(pseudonym=ann))
     assert quinn.show(before) == {ann: [ANN]}, "what was approved is what is shown"
-    after = quinn.request([ann], Reason.FEEDBACK)
+    after = quinn.request([ann], ReidentificationReason.FEEDBACK)
     with pytest.raises(AccessError, match="tampered"):
         ada.approve(after)
     assert events(vault.store)[-1] == "vault refused"
@@ -261,7 +270,7 @@ def test_a_requester_who_can_write_to_the_store_gets_nobody_else_approved(vault:
     """Quinn has a reason to ask for Ann, and wants to know who Bob is."""
     ann, bob = Registrar(vault, *staff["rita"]).pseudonyms([ANN, BOB])
     quinn, ada = Requester(vault, *staff["quinn"]), Approver(vault, *staff["ada"])
-    number = quinn.request([ann], Reason.FEEDBACK)
+    number = quinn.request([ann], ReidentificationReason.FEEDBACK)
     with vault.store.writing() as connection:  # says that Bob was merged into Ann
         connection.execute(sa.update(PSEUDONYMS).where(PSEUDONYMS.c.pseudonym == bob).values(replaced_by=ann))
     with pytest.raises(AccessError, match="tampered"):
@@ -293,7 +302,7 @@ def test_a_registrar_notices_keys_that_an_attacker_has_put_there(vault: Vault, s
     with vault.store.writing() as connection:
         connection.execute(sa.update(VAULTS).values(public=honest))
         place = json.dumps(["vault share", "asthma", "rita", "registrar"]).encode()
-        forged = seal(KeyPair.of(staff.keys["rita"]).public, mallory.of(Role.REGISTRAR), place)
+        forged = seal(KeyPair.of(staff.keys["rita"]).public, mallory.of(VaultRole.REGISTRAR), place)
         connection.execute(sa.update(MEMBERS).where(MEMBERS.c.person == "rita").values(share=forged))
     with pytest.raises(AccessError, match="tampered"):
         Registrar(vault, *staff["rita"])
@@ -303,11 +312,11 @@ def test_rotation_makes_old_keys_worthless_and_keeps_every_pseudonym(vault: Vaul
     desk = Registrar(vault, *staff["rita"])
     given = desk.pseudonyms([ANN, BOB])
     old = [
-        KeyPair(vault.share(*staff["quentin"], Role.REQUESTER).secret),
-        KeyPair(vault.share(*staff["ada"], Role.APPROVER).secret[32:]),
+        KeyPair(vault.share(*staff["quentin"], VaultRole.REQUESTER).secret),
+        KeyPair(vault.share(*staff["ada"], VaultRole.APPROVER).secret[32:]),
     ]
     quinn, ada = Requester(vault, *staff["quinn"]), Approver(vault, *staff["ada"])
-    ada.approve(approved := quinn.request(given[:1], Reason.FEEDBACK))
+    ada.approve(approved := quinn.request(given[:1], ReidentificationReason.FEEDBACK))
     vault.dismiss(*staff["quinn"], "quentin")
     assert rotate(vault, staff["quinn"], staff["ada"]) == 2
     assert open_with(old, vault) == []
@@ -317,7 +326,7 @@ def test_rotation_makes_old_keys_worthless_and_keeps_every_pseudonym(vault: Vaul
     with pytest.raises(AccessError):
         quinn.show(approved)
     fresh = Requester(vault, *staff["quinn"])
-    Approver(vault, *staff["ada"]).approve(number := fresh.request(given, Reason.FEEDBACK))
+    Approver(vault, *staff["ada"]).approve(number := fresh.request(given, ReidentificationReason.FEEDBACK))
     assert fresh.show(number) == {given[0]: [ANN], given[1]: [BOB]}
     with pytest.raises(AccessError):
         rotate(vault, staff["quinn"], staff["quinn"])
@@ -332,7 +341,7 @@ def test_spellings_of_one_person_are_merged_and_old_pseudonyms_still_lead_there(
     assert desk.register([(ANN, ANNE, third), (BOB,)]) == [ann, bob]
     assert desk.pseudonyms([ANNE, third]) == [ann, ann]
     quinn = Requester(vault, *staff["quinn"])
-    Approver(vault, *staff["ada"]).approve(number := quinn.request([anne], Reason.CORRECTION))
+    Approver(vault, *staff["ada"]).approve(number := quinn.request([anne], ReidentificationReason.CORRECTION))
     assert {frozenset(found) for found in quinn.show(number).values()} == {frozenset({ANN, ANNE, third})}
     fourth = ("Older", "One", None)
     desk.pseudonyms([fourth])
@@ -352,7 +361,7 @@ def test_what_is_asked_for_must_be_a_pseudonym_of_the_vault(vault: Vault, staff:
     quinn = Requester(vault, *staff["quinn"])
     for wrong in (["Erika Mustermann"], ["64S36D1NPH"], []):
         with pytest.raises(ParameterError) as refused:
-            quinn.request(wrong, Reason.FEEDBACK)
+            quinn.request(wrong, ReidentificationReason.FEEDBACK)
         assert "Erika" not in str(refused.value)
     assert requests(vault) == []
     with pytest.raises(ParameterError, match="no request 7"):
@@ -399,9 +408,9 @@ def test_no_identity_is_in_an_error_or_the_log(vault: Vault, staff: Staff) -> No
     for attempt in (
         lambda: desk.register([(secret,), (secret,)]),
         lambda: desk.pseudonyms([secret[:2]]),
-        lambda: Requester(vault, *staff["quinn"]).request(list(secret), Reason.FEEDBACK),
-        lambda: Vault(vault.store, "asthma").share("Gisela", Key.new(), Role.APPROVER),
-        lambda: Reason.parse("Gisela wants it"),
+        lambda: Requester(vault, *staff["quinn"]).request(list(secret), ReidentificationReason.FEEDBACK),
+        lambda: Vault(vault.store, "asthma").share("Gisela", Key.new(), VaultRole.APPROVER),
+        lambda: ReidentificationReason.parse("Gisela wants it"),
     ):
         with pytest.raises(TarnkappeError) as refused:
             attempt()
@@ -425,11 +434,11 @@ def test_a_key_remembers_the_vault_and_takes_no_other_in_its_place(
     rita = key_file(tmp_path, "rita", staff.keys["rita"])
     shown: list[str] = []
     vault.first_seen = shown.append
-    vault.share("rita", rita, Role.REGISTRAR)
-    vault.share("rita", rita, Role.REGISTRAR)
+    vault.share("rita", rita, VaultRole.REGISTRAR)
+    vault.share("rita", rita, VaultRole.REGISTRAR)
     assert shown == [vault.fingerprint]
     rotate(vault, staff["quinn"], staff["ada"])
-    vault.share("rita", rita, Role.REGISTRAR)
+    vault.share("rita", rita, VaultRole.REGISTRAR)
     assert shown != [vault.fingerprint], "the keys were changed"
     with vault.store.writing() as connection:  # the whole vault is made anew by somebody else
         for table in VAULT.metadata.sorted_tables:
@@ -437,10 +446,10 @@ def test_a_key_remembers_the_vault_and_takes_no_other_in_its_place(
     members = [staff.member(name, role) for name, role in PEOPLE.items()]
     other = Vault.create(vault.store, "asthma", FIELDS, members)
     with pytest.raises(AccessError, match="not the vault that this key has worked with"):
-        other.share("rita", rita, Role.REGISTRAR)
+        other.share("rita", rita, VaultRole.REGISTRAR)
     assert events(vault.store)[-1] == "vault refused"
     Path(f"{rita.path}.vaults").unlink()
-    other.share("rita", rita, Role.REGISTRAR)
+    other.share("rita", rita, VaultRole.REGISTRAR)
 
 
 def test_an_older_copy_of_a_vault_is_refused(vault: Vault, staff: Staff, tmp_path: Path) -> None:
@@ -451,14 +460,14 @@ def test_an_older_copy_of_a_vault_is_refused(vault: Vault, staff: Staff, tmp_pat
             for table in VAULT.metadata.sorted_tables
         ]
     rotate(vault, staff["quinn"], staff["ada"])
-    vault.share("rita", rita, Role.REGISTRAR)
+    vault.share("rita", rita, VaultRole.REGISTRAR)
     with vault.store.writing() as connection:
         for table, rows in before:
             connection.execute(sa.delete(table))
             if rows:
                 connection.execute(sa.insert(table), [dict(row) for row in rows])
     with pytest.raises(AccessError, match="older copy"):
-        vault.share("rita", rita, Role.REGISTRAR)
+        vault.share("rita", rita, VaultRole.REGISTRAR)
 
 
 @pytest.mark.parametrize("change", ["signature", "role", "public", "person"])
@@ -480,7 +489,7 @@ def test_keys_are_not_changed_for_members_whom_nobody_has_taken_in(
 def test_what_is_approved_is_sealed_for_nobody_but_a_signed_requester(vault: Vault, staff: Staff) -> None:
     """Quentin can write to the store and wants to see what Quinn is shown."""
     ann = Registrar(vault, *staff["rita"]).pseudonyms([ANN])
-    number = Requester(vault, *staff["quinn"]).request(ann, Reason.FEEDBACK)
+    number = Requester(vault, *staff["quinn"]).request(ann, ReidentificationReason.FEEDBACK)
     with vault.store.writing() as connection:
         connection.execute(sa.delete(MEMBERS).where(MEMBERS.c.person == "quentin"))
         own = KeyPair.of(staff.keys["quentin"]).public

@@ -17,10 +17,10 @@ import tarnkappe
 from tarnkappe import models
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError, VerificationError
 from tarnkappe.job.bucketized import Bucketized, verify_tables
-from tarnkappe.privacy import MODELS, DifferentialPrivacy, Model, Scope
+from tarnkappe.privacy import MODELS, DifferentialPrivacy, Model, ModelScope
 from tarnkappe.recoding import BUCKETIZATIONS
 from tarnkappe.recoding.anatomy import Anatomy, anatomy_tables
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.risk.attacks import AnatomyMembership, AnatomyOrder, Background
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table import Table
@@ -36,7 +36,8 @@ INSTANCES = [
     if kind is not DifferentialPrivacy
     for instance in kind.examples()
     if all(
-        p.scope is Scope.CLASS and not (p.looks_beyond_release or p.measures_labels) for p in instance.parts
+        p.scope is ModelScope.CLASS and not (p.looks_beyond_release or p.measures_labels)
+        for p in instance.parts
     )
 ]
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import tarnkappe
 from tarnkappe.errors import ColumnError, JobError, NoSolutionError, ParameterError
-from tarnkappe.job.true_cells import require_true_cells
+from tarnkappe.job.truthfulness import require_true_cells
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, DifferentialPrivacy, Model
 from tarnkappe.privacy.verify import verify

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 import tarnkappe
 from tarnkappe.errors import NoSolutionError, ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, KAnonymity
 from tarnkappe.recoding import KOptimize, Stochastic, k_optimize
-from tarnkappe.recoding.k_optimize import Search
-from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding.deadline import Patience, patience
+from tarnkappe.recoding.k_optimize import KOptimizeRun
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.recoding.partitions import alphabet
-from tarnkappe.recoding.patience import Patience, patience
-from tarnkappe.recoding.set_enumeration import Best, explore, new_stack
+from tarnkappe.recoding.set_enumeration import Incumbent, explore, new_stack
 from tarnkappe.recoding.value_sets import ValueSets, value_sets
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import encode_column
@@ -52,10 +52,10 @@ def problem_of(
     loss: str = "discernibility",
     parameters: dict[str, Any] | None = None,
     **settings: Any,
-) -> Problem:
+) -> SearchProblem:
     tuples = build_tuples(rows, flat(orders))
     share = (limit + 0.5) / len(rows)  # a share is rounded down
-    return Problem(
+    return SearchProblem(
         tuples,
         tuple(orders),
         (KAnonymity(k),),
@@ -65,13 +65,13 @@ def problem_of(
     )
 
 
-def finished(sets: ValueSets) -> Search:
-    search = Search(sets)
+def finished(sets: ValueSets) -> KOptimizeRun:
+    search = KOptimizeRun(sets)
     assert search.run(Patience(None)) == ""
     return search
 
 
-def found_by(problem: Problem) -> tuple[int, tuple[int, ...]]:
+def found_by(problem: SearchProblem) -> tuple[int, tuple[int, ...]]:
     sets = value_sets(problem)
     search = finished(sets)
     assert search.head is not None
@@ -219,7 +219,7 @@ def test_it_agrees_with_the_published_search(table: Any, k: int, limit: int) -> 
 
 def explore_once(sets: ValueSets, head: Any, tail: Any, budget: int) -> tuple[int, int, int, Any]:
     values = sets.alphabet.size
-    best = Best(np.array([np.iinfo(np.int64).max]), np.zeros(values, dtype=bool))
+    best = Incumbent(np.array([np.iinfo(np.int64).max]), np.zeros(values, dtype=bool))
     room = np.empty((2 * values + 4, values), dtype=bool), np.empty((2 * values + 4, values), dtype=bool)
     bounds = np.empty(2 * values + 4, np.int64)
     hill = sets.hill
@@ -282,7 +282,7 @@ def test_a_least_level_makes_its_labels_the_smallest_intervals() -> None:
     rows = [{"age": age} for age in (20, 21, 22, 23, 30, 31) for _ in range(2)]
     maps = {"age": [{age: f"{age // 10}x" for age in range(20, 40)}, dict.fromkeys(range(20, 40), "*")]}
     tuples = build_tuples(rows, maps)
-    problem = Problem(
+    problem = SearchProblem(
         tuples, ("age",), (KAnonymity(2),), LOSSES.create("discernibility", {}), level_limits={"age": (1, 2)}
     )
     found = KOptimize().recode(tuples, problem)
@@ -295,7 +295,7 @@ def test_a_greatest_level_that_no_value_set_can_keep_is_no_solution() -> None:
     rows = [{"age": 20}, {"age": 21}, {"age": 30}]
     tuples = build_tuples(rows, {"age": [{20: "a", 21: "a", 30: "b"}, dict.fromkeys((20, 21, 30), "*")]})
     loss = LOSSES.create("discernibility", {})
-    problem = Problem(tuples, ("age",), (KAnonymity(2),), loss, level_limits={"age": (0, 1)})
+    problem = SearchProblem(tuples, ("age",), (KAnonymity(2),), loss, level_limits={"age": (0, 1)})
     for method in (KOptimize(), Stochastic()):
         with pytest.raises(NoSolutionError, match="raise the greatest levels"):
             method.recode(tuples, problem)
@@ -319,7 +319,7 @@ def test_other_models_are_refused_and_the_error_names_methods_that_do_it(method:
 def test_time_that_is_over_gives_the_best_so_far_with_its_bound(adult: Any) -> None:
     tuples = adult_tuples(adult)
     names = ("age", "education", "occupation", "sex")
-    problem = Problem(tuples, names, (KAnonymity(5),), LOSSES.create("discernibility", {}), 1.0)
+    problem = SearchProblem(tuples, names, (KAnonymity(5),), LOSSES.create("discernibility", {}), 1.0)
     found = KOptimize(seconds=0.01).recode(tuples, problem)
     assert found.stopped == "out of time"
     assert not found.optimal
@@ -329,7 +329,7 @@ def test_time_that_is_over_gives_the_best_so_far_with_its_bound(adult: Any) -> N
 
 def test_ctrl_c_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     sets = value_sets(problem_of(ROWS, ORDERS, 2, 0))
-    search = Search(sets)
+    search = KOptimizeRun(sets)
     start = search._start
     monkeypatch.setattr(search, "_start", lambda own: (start(own), os.kill(os.getpid(), signal.SIGINT)))
     with patience(None) as own:
@@ -362,12 +362,12 @@ def test_words_of_intervals_mean_what_they_say() -> None:
     }
     rows = [{"country": name} for name in countries]
     tuples = build_tuples(rows, {"country": [countries, dict.fromkeys(countries, "*")]})
-    problem = Problem(tuples, ("country",), (KAnonymity(1),), LOSSES.create("discernibility", {}))
+    problem = SearchProblem(tuples, ("country",), (KAnonymity(1),), LOSSES.create("discernibility", {}))
     own = alphabet(problem)
     column = tuples.columns["country"]
     for head in ([0, 0, 0, 0, 0], [0, 0, 1, 0, 0], [0, 1, 0, 0, 1], [0, 0, 0, 1, 0], [0, 1, 1, 1, 1]):
         written = own.write(tuples, np.array(head, dtype=bool))["country"]
-        reader = Reader(column)
+        reader = LabelReader(column)
         for code, word in zip(column.codes.tolist(), written.codes.tolist(), strict=True):
             meaning = reader.meaning(written.labels[word])
             assert meaning is not None

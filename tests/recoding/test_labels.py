@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.hierarchy import Hierarchy, propose
-from tarnkappe.recoding.labels import Reader, interval_label, set_label
+from tarnkappe.recoding.labels import LabelReader, interval_label, set_label
 from tarnkappe.table import Column
 from tarnkappe.table.encoding import encode_column
 
@@ -40,7 +40,7 @@ def towns() -> Column:
 )
 def test_words_of_a_hierarchy_and_sets_of_them(word: str, values: set[str], leaves: int) -> None:
     column = towns()
-    reader = Reader(column)
+    reader = LabelReader(column)
     meaning = reader.meaning(word)
     assert meaning is not None
     assert {column.labels[code] for code in meaning} == values
@@ -51,7 +51,7 @@ def test_words_of_a_hierarchy_and_sets_of_them(word: str, values: set[str], leav
     "word", ["Wels", "{Wels}", "{Bern, Wels}", "[Bern, Ems]", "", "{}", "[", "Bern, Ems"]
 )
 def test_what_is_no_word_of_the_column_stands_for_nothing(word: str) -> None:
-    reader = Reader(towns())
+    reader = LabelReader(towns())
     assert reader.meaning(word) is None
     assert reader.leaves(word) == 5  # and is measured as if it might be anything
 
@@ -59,7 +59,7 @@ def test_what_is_no_word_of_the_column_stands_for_nothing(word: str) -> None:
 def test_intervals_have_two_numbers_of_the_column_as_ends_the_least_first() -> None:
     column = encode_column("weight", pa.chunked_array([[-3.0, 0.5, 1.0, 7.25, None]]))
     rows = [["-3", "*"], ["0.5", "*"], ["0.75", "*"], ["1", "*"], ["7.25", "*"], [None, "*"]]
-    reader = Reader(Hierarchy.from_rows(rows).attach(column))
+    reader = LabelReader(Hierarchy.from_rows(rows).attach(column))
     assert list(reader.meaning("[-3, 1]") or ()) == [0, 1, 2]
     assert reader.leaves("[0.5, 1]") == 3  # 0.75 does not occur, but it might
     for wrong in ("[1, -3]", "[1, 1]", "[-3, 2]", "[-3, (missing)]", "[-3,1]"):
@@ -69,7 +69,7 @@ def test_intervals_have_two_numbers_of_the_column_as_ends_the_least_first() -> N
 def test_intervals_of_dates() -> None:
     days = [datetime.date(2020, 1, 1), datetime.date(2020, 2, 1), datetime.date(2021, 1, 1)]
     column = encode_column("born", pa.chunked_array([days]))
-    reader = Reader(propose(column).hierarchy.attach(column))
+    reader = LabelReader(propose(column).hierarchy.attach(column))
     assert list(reader.meaning("[2020-01-01, 2020-02-01]") or ()) == [0, 1]
 
 

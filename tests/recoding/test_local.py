@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import tarnkappe
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import SEARCHES, Exhaustive, Problem
+from tarnkappe.lattice import SEARCHES, Exhaustive, SearchProblem
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import DistinctDiversity, EqualCloseness, KAnonymity, Model, protect
@@ -28,8 +28,8 @@ AUTO = SEARCHES.create("auto", {})
 
 def problem_of(
     example: Example, models: tuple[Model, ...], loss: str = "loss", limit: float = 0.0
-) -> Problem:
-    return Problem(example.tuples, example.quasi_identifiers, models, LOSSES.create(loss, {}), limit)
+) -> SearchProblem:
+    return SearchProblem(example.tuples, example.quasi_identifiers, models, LOSSES.create(loss, {}), limit)
 
 
 @given(example=examples(min_rows=3), data=st.data(), k=st.integers(1, 4))
@@ -139,7 +139,7 @@ def test_a_merged_class_that_breaks_a_promise_is_not_released() -> None:
 def test_losses_that_have_no_meaning_at_several_levels_are_refused() -> None:
     example = Example([], None, {}, build_tuples([{"a": 1}, {"a": 1}], {"a": [{1: "*"}]}))
     for name in ("height", "precision", "normalized-entropy", "kl-divergence"):
-        problem = Problem(example.tuples, ("a",), (KAnonymity(2),), LOSSES.create(name, {}))
+        problem = SearchProblem(example.tuples, ("a",), (KAnonymity(2),), LOSSES.create(name, {}))
         with pytest.raises(ParameterError, match="at several levels at once"):
             LocalRecoding(AUTO).run(problem)
     for allowance in (0.0, 1.5, -0.1):
@@ -167,7 +167,7 @@ class Impatient(Exhaustive):
 
 
 @pytest.fixture
-def grouped() -> Problem:
+def grouped() -> SearchProblem:
     """Thirty rows: five values, of which one is rare."""
     values = [i % 4 for i in range(28)] + [4, 4]
     rows = [{"a": value, "disease": "flu", "treatment": "A", "income": 0} for value in values]
@@ -176,7 +176,7 @@ def grouped() -> Problem:
     return problem_of(example, (KAnonymity(7),))
 
 
-def test_an_interruption_ends_it_with_the_best_found_so_far(grouped: Problem) -> None:
+def test_an_interruption_ends_it_with_the_best_found_so_far(grouped: SearchProblem) -> None:
     Impatient.runs = 0
     stopped = LocalRecoding(Impatient()).run(grouped)
     assert stopped.stopped == "interrupted"
@@ -189,7 +189,7 @@ def test_an_interruption_ends_it_with_the_best_found_so_far(grouped: Problem) ->
         LocalRecoding(Impatient()).run(grouped)
 
 
-def test_when_time_is_up_no_further_pass_is_begun(grouped: Problem) -> None:
+def test_when_time_is_up_no_further_pass_is_begun(grouped: SearchProblem) -> None:
     hurried = LocalRecoding(SEARCHES.create("exhaustive", {"seconds": 1e-9})).run(grouped)
     assert hurried.stopped == "out of time"
     assert hurried.checked <= 1
@@ -222,7 +222,7 @@ def test_adult_is_recoded_without_losing_a_row(adult: Path) -> None:
 def test_adult_is_better_recoded_locally_by_any_loss(adult: Path, loss: str, limit: float) -> None:
     models = (KAnonymity(5), DistinctDiversity("occupation", 3))
     names = tuple(name for name in COLUMNS if name != "occupation")
-    problem = Problem(adult_tuples(adult), names, models, LOSSES.create(loss, {}), limit)
+    problem = SearchProblem(adult_tuples(adult), names, models, LOSSES.create(loss, {}), limit)
     single, found = AUTO.run(problem).best, LocalRecoding(AUTO).run(problem)
     assert single is not None
     assert found.best is not None

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, KAnonymity
 from tarnkappe.recoding import MinGen
@@ -34,8 +34,8 @@ def rows_of(rows: list[dict[str, Any]], maps: Maps) -> Tuples:
     return Tuples.of_rows(column.with_levels(build_levels(column, maps[column.name])) for column in columns)
 
 
-def problem_of(tuples: Tuples, k: int, **asked: Any) -> Problem:
-    return Problem(
+def problem_of(tuples: Tuples, k: int, **asked: Any) -> SearchProblem:
+    return SearchProblem(
         tuples.distinct(), tuple(tuples.columns), (KAnonymity(k),), LOSSES.create("loss", {}), **asked
     )
 
@@ -245,7 +245,7 @@ def test_other_models_and_unknown_columns_are_refused() -> None:
     with pytest.raises(ColumnError, match="'age' is no quasi-identifier"):
         MinGen(prefer=("age",)).recode(tuples, problem)
     diverse = MODELS.create("distinct-diversity", {"column": "zip", "l": 2})
-    other = Problem(tuples.distinct(), ("race",), (diverse,), LOSSES.create("loss", {}))
+    other = SearchProblem(tuples.distinct(), ("race",), (diverse,), LOSSES.create("loss", {}))
     with pytest.raises(ParameterError, match="promises k-anonymity only"):
         MinGen().recode(tuples, other)
 

@@ -17,7 +17,7 @@ from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.job.preparation import Preparation
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Mondrian
-from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.table import Table, read
 from tarnkappe_bench.adult import read_adult
 from tests.conftest import FIXTURES
@@ -217,7 +217,7 @@ def test_every_cell_covers_the_value_of_its_row(case: Case, mode: str, k: int) -
     if ready is None:
         return
     for name, written in Mondrian(mode=mode).recode(ready.rows, ready.problem).written.items():
-        reader = Reader(ready.rows.columns[name])
+        reader = LabelReader(ready.rows.columns[name])
         for code, word in zip(
             ready.rows.columns[name].codes.tolist(),
             np.array(written.labels)[written.codes].tolist(),

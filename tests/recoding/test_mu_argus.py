@@ -16,7 +16,7 @@ import tarnkappe
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import MuArgus
-from tarnkappe.recoding.argus import IDENTIFYING, MORE, MOST, Session, published_combinations
+from tarnkappe.recoding.argus import IDENTIFYING, MORE, MOST, ArgusSession, published_combinations
 from tarnkappe.table import Table
 from tests.recoding.method_tables import Case, cases, k_anonymity
 
@@ -72,7 +72,7 @@ def ready_for(table: Table) -> Any:
     return prepare(table, {}, [k_anonymity(2)], LOSSES.create("loss", {}))
 
 
-def slow_outliers(case: Case, session: Session, k: int) -> dict[tuple[str, ...], tuple[int, int]]:
+def slow_outliers(case: Case, session: ArgusSession, k: int) -> dict[tuple[str, ...], tuple[int, int]]:
     """For each combination of columns, how many combinations of values are unsafe, and how many rows."""
     shown = []
     for index, row in enumerate(case.rows):
@@ -98,7 +98,7 @@ def test_a_session_counts_as_the_slow_twin_does_at_every_step(
     case: Case, k: int, data: st.DataObject
 ) -> None:
     ready = case.prepared([k_anonymity(1)])
-    session = Session(ready.rows, case.names, k=k)
+    session = ArgusSession(ready.rows, case.names, k=k)
 
     def agrees() -> bool:
         found = {each.columns: (each.combinations, each.rows) for each in session.unsafe()}
@@ -127,7 +127,7 @@ def test_a_session_counts_as_the_slow_twin_does_at_every_step(
 @settings(max_examples=40)
 def test_suppression_takes_the_cell_that_is_in_most_unsafe_combinations(case: Case, k: int) -> None:
     ready = case.prepared([k_anonymity(1)])
-    session = Session(ready.rows, case.names, k=k)
+    session = ArgusSession(ready.rows, case.names, k=k)
     votes = np.zeros((len(case.rows), len(case.names)), int)
     for columns in session.combinations:
         values = [tuple(row[n] for n in columns) for row in case.rows]

@@ -24,8 +24,8 @@ from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Mondrian, Regions
 from tarnkappe.recoding.best_cuts import powers, propose
 from tarnkappe.recoding.class_rules import ruled
-from tarnkappe.recoding.labels import Reader
-from tarnkappe.recoding.patience import Patience
+from tarnkappe.recoding.deadline import Patience
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.recoding.regions_run import RegionsRun
 from tarnkappe.table import Table
 from tarnkappe_bench.adult import read_adult
@@ -229,7 +229,7 @@ def test_every_cell_covers_the_value_of_its_row(case: Case, k: int, exact: bool,
     recoding = Regions(intervals="exact" if exact else "labels").recode(ready.rows, ready.problem)
     for name, written in recoding.written.items():
         column = ready.rows.columns[name]
-        reader = Reader(column)
+        reader = LabelReader(column)
         words = np.array(written.labels)[written.codes]
         for code, word in zip(column.codes[recoding.kept].tolist(), words[recoding.kept], strict=True):
             meaning = reader.meaning(str(word))

@@ -20,11 +20,11 @@ from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.bucketized import Bucketized
 from tarnkappe.privacy import Model
-from tarnkappe.recoding.chance import Chance
 from tarnkappe.recoding.column_groups import correlated_groups
 from tarnkappe.recoding.correlation import cluster, contingency, correlations
-from tarnkappe.recoding.judging import SPOILED_BY_MIXING, Judge, group_models, mixing_remarks
+from tarnkappe.recoding.judging import SPOILED_BY_MIXING, GroupEvaluator, group_models, mixing_remarks
 from tarnkappe.recoding.matching import Matching
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.recoding.slicing import Slicing, slice_table
 from tarnkappe.recoding.splitting import split_rows
 from tarnkappe.table import Role, Table
@@ -272,7 +272,7 @@ def test_a_mixture_of_good_buckets_is_good(model: Model) -> None:
     rows = row_tuples(Table(pa.table(data)), ["a"], ["disease", "treatment", "income"])
     hierarchy = Hierarchy.from_rows([[d, "lung" if d in diseases[:2] else "stomach", "*"] for d in diseases])
     rows = rows.with_levels({"disease": hierarchy.encode(rows.columns["disease"])})
-    judge = Judge(rows, group_models([model], "slicing"))
+    judge = GroupEvaluator(rows, group_models([model], "slicing"))
 
     def good(buckets: list[np.ndarray]) -> np.ndarray:
         owners = np.repeat(np.arange(len(buckets), dtype=np.int32), [len(kinds) for kinds in buckets])

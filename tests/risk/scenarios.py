@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import DistinctDiversity
 from tarnkappe.risk import Target
-from tarnkappe.risk.attacks import Answer, Background, Function, Listing, Rule
+from tarnkappe.risk.attacks import Background, ExclusionRule, Function, Listing, PublishedAggregate
 from tarnkappe.table import SUPPRESSED, Table
 
 KNOWN = ("a", "b")
@@ -74,8 +74,8 @@ class World:
     everybody: list[Person]
     releases: list[Release]
     known: list[int]
-    rules: tuple[Rule, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    rules: tuple[ExclusionRule, ...] = ()
+    answers: tuple[PublishedAggregate, ...] = ()
     listings: tuple[Listing, ...] = ()
     groups: list[int] = dataclasses.field(default_factory=list)
     second_order: list[int] = dataclasses.field(default_factory=list)
@@ -188,7 +188,7 @@ def ruled(draw: st.DrawFn) -> World:
         excludes = draw(
             st.sets(st.sampled_from([d for d in DISEASES if d not in had] or ["none"]), min_size=1)
         )
-        rules.append(Rule("disease", tuple(sorted(excludes)), where))
+        rules.append(ExclusionRule("disease", tuple(sorted(excludes)), where))
     return dataclasses.replace(world, rules=tuple(rules))
 
 
@@ -263,14 +263,14 @@ def answered(draw: st.DrawFn) -> World:
         about = [p for p in everybody if all(p[name] == value for name, value in where.items())]
         match draw(st.integers(0, 2)):
             case 0:
-                answers.append(Answer(Function.COUNT, len(about), where))
+                answers.append(PublishedAggregate(Function.COUNT, len(about), where))
             case 1:
                 disease = draw(st.sampled_from(DISEASES))
                 ill = sum(p["disease"] == disease for p in about)
-                answers.append(Answer(Function.COUNT, ill, where, "disease", disease))
+                answers.append(PublishedAggregate(Function.COUNT, ill, where, "disease", disease))
             case _:
                 salary = sum(10 ** int(p["name"][1:]) for p in about)
-                answers.append(Answer(Function.SUM, salary, where, "salary"))
+                answers.append(PublishedAggregate(Function.SUM, salary, where, "salary"))
     members = list(range(len(everybody)))
     release = draw(releases(everybody, members))
     return World(everybody, [release], members if draw(st.booleans()) else [], answers=tuple(answers))

@@ -15,19 +15,19 @@ from tarnkappe.risk import AttackResult, Target
 from tarnkappe.risk.attacks import (
     AnatomyMembership,
     AnatomyOrder,
-    Answer,
     Background,
     ComplementaryRelease,
     Differencing,
+    ExclusionRule,
     Function,
     Homogeneity,
     KnowledgeRules,
-    Membership,
+    MembershipAttack,
     Minimality,
+    PublishedAggregate,
     QuasiIdentifierJoin,
     RegisterLinking,
     RowOrder,
-    Rule,
     SensitiveJoin,
     Similarity,
 )
@@ -103,14 +103,14 @@ def test_kaira_and_naomi_share_a_disease() -> None:
 
 def test_till_eats_cake() -> None:
     """He is no diabetic; in the last table that is not enough, two diseases must be excluded."""
-    cake = Rule("Krankheit", ("Diabetes",), {"Name": "Schwäger Till"})
+    cake = ExclusionRule("Krankheit", ("Diabetes",), {"Name": "Schwäger Till"})
     found = KnowledgeRules("Krankheit").run(
         Target.of(ward("f-h3"), Background(people=REGISTER, rules=(cake,)))
     )
     assert told(found) == {"Schwäger Till": "Schizophrenie"}
     safe = Background(people=REGISTER, rules=(cake,))
     assert not KnowledgeRules("Krankheit").run(Target.of(ward("f-h5"), safe)).succeeds
-    more = Rule("Krankheit", ("Magersucht",), {"Name": "Schwäger Till"})
+    more = ExclusionRule("Krankheit", ("Magersucht",), {"Name": "Schwäger Till"})
     both = Background(people=REGISTER, rules=(cake, more))
     assert told(KnowledgeRules("Krankheit").run(Target.of(ward("f-h5"), both))) == {
         "Schwäger Till": "Schizophrenie"
@@ -119,7 +119,7 @@ def test_till_eats_cake() -> None:
 
 def test_nobody_like_till_was_born_in_the_printed_year() -> None:
     born_83 = person(Name="Schwäger Till", Geburtstag="05.07.83", Geschlecht="M", PLZ="76133")
-    cake = Rule("Krankheit", ("Diabetes",))
+    cake = ExclusionRule("Krankheit", ("Diabetes",))
     target = Target.of(ward("f-h3"), Background(people=born_83, rules=(cake,)))
     assert target.fit.choices.tolist() == [0]
     assert not KnowledgeRules("Krankheit").run(target).succeeds
@@ -145,7 +145,7 @@ def test_bob_has_cancer_and_is_safe_in_the_diverse_table() -> None:
 
 def test_umeko_is_found_out_by_a_rule_about_her_country() -> None:
     """Fixture A2: rows 1 to 4 fit Umeko; who excludes one diagnosis for Japanese is left with the other."""
-    rule = Rule("Diagnose", ("manisch depressiv",), {"Nationalitaet": "Japan"})
+    rule = ExclusionRule("Diagnose", ("manisch depressiv",), {"Nationalitaet": "Japan"})
     found = KnowledgeRules("Diagnose").run(Target.of(clinic("f-t3"), Background(people=UMEKO, rules=(rule,))))
     assert told(found) == {"Umeko": "tablettenabhängig"}
     other = Background(people=BOB, rules=(rule,))
@@ -154,7 +154,7 @@ def test_umeko_is_found_out_by_a_rule_about_her_country() -> None:
 
 def test_emily_has_no_respiratory_disease() -> None:
     emily = table(QUERY_MODEL / "f2.1.csv").with_roles(identifiers=["name"])
-    rule = Rule("disease", ("Bronchitis", "Flu"), {"name": "Emily"})
+    rule = ExclusionRule("disease", ("Bronchitis", "Flu"), {"name": "Emily"})
     release = table(QUERY_MODEL / "f2.2.csv").with_roles(
         quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"]
     )
@@ -347,8 +347,8 @@ def test_four_people_are_in_the_table_with_three_quarters_each() -> None:
         quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"]
     )
     target = Target.of(release, Background(people=four))
-    assert not Membership().run(target).succeeds
-    found = Membership(0.75).run(target, shown=None)
+    assert not MembershipAttack().run(target).succeeds
+    found = MembershipAttack(0.75).run(target, shown=None)
     assert {victim.who[0]: victim.certainty for victim in found.examples} == dict.fromkeys(
         ("Gill", "Harry", "Isabel", "Jake"), 0.75
     )
@@ -413,10 +413,10 @@ def test_counts_in_the_sensitive_table_are_understood() -> None:
 
 
 FOUR_ANSWERS = (
-    Answer(Function.COUNT, 3, {"age": "24"}),
-    Answer(Function.COUNT, 2, {"age": "24", "sex": "f"}),
-    Answer(Function.SUM, 13200, {"age": "24"}, "salary"),
-    Answer(Function.SUM, 4200, {"age": "24", "sex": "f"}, "salary"),
+    PublishedAggregate(Function.COUNT, 3, {"age": "24"}),
+    PublishedAggregate(Function.COUNT, 2, {"age": "24", "sex": "f"}),
+    PublishedAggregate(Function.SUM, 13200, {"age": "24"}, "salary"),
+    PublishedAggregate(Function.SUM, 4200, {"age": "24", "sex": "f"}, "salary"),
 )
 
 

@@ -24,7 +24,7 @@ from tarnkappe.risk.attacks import (
     Skewness,
 )
 from tarnkappe.schema import fields_of
-from tarnkappe.table import SUPPRESSED, State
+from tarnkappe.table import SUPPRESSED, ClassState
 from tarnkappe.table.classes import release_everything
 from tests.random_tables import DISEASE_LEVELS, Example, build_tuples, examples
 from tests.risk import background_twins
@@ -47,7 +47,7 @@ INSTANCES: list[Attack] = [
 
 
 @st.composite
-def releases(draw: st.DrawFn) -> tuple[Example, State]:
+def releases(draw: st.DrawFn) -> tuple[Example, ClassState]:
     """A random table with some suppressed cells, generalized, some of its classes suppressed."""
     example = draw(examples())
     starred = draw(st.sets(st.integers(0, len(example.rows) - 1), max_size=4))
@@ -59,7 +59,7 @@ def releases(draw: st.DrawFn) -> tuple[Example, State]:
     levels = draw(st.sampled_from(list(example.nodes())))
     classes = tuples.classes(example.quasi_identifiers, levels, [(column,) for column in COLUMNS])
     kept = draw(st.lists(st.booleans(), min_size=classes.num_classes, max_size=classes.num_classes))
-    return example, State(classes, np.array(kept, dtype=bool))
+    return example, ClassState(classes, np.array(kept, dtype=bool))
 
 
 def test_every_attack_has_a_twin_and_is_tried() -> None:
@@ -119,7 +119,7 @@ def test_an_attack_says_what_it_lacks(name: str) -> None:
 
 
 @given(release=releases())
-def test_every_attack_finds_the_victims_that_its_slow_twin_finds(release: tuple[Example, State]) -> None:
+def test_every_attack_finds_the_victims_that_its_slow_twin_finds(release: tuple[Example, ClassState]) -> None:
     example, state = release
     classes = example.members(state.classes.levels)
     released = {
@@ -146,7 +146,7 @@ def test_every_attack_finds_the_victims_that_its_slow_twin_finds(release: tuple[
 
 @given(release=releases())
 @settings(max_examples=50)
-def test_a_result_can_be_read_by_people_and_machines(release: tuple[Example, State]) -> None:
+def test_a_result_can_be_read_by_people_and_machines(release: tuple[Example, ClassState]) -> None:
     for result in attack_all(release[1]):
         assert result.explanation.endswith(".")
         assert result.knowledge.endswith(".")
@@ -171,7 +171,7 @@ def test_victims_do_not_depend_on_the_order_of_the_rows(example: Example, data: 
 
 @given(release=releases())
 @settings(max_examples=80)
-def test_models_stop_the_attacks_that_they_are_made_for(release: tuple[Example, State]) -> None:
+def test_models_stop_the_attacks_that_they_are_made_for(release: tuple[Example, ClassState]) -> None:
     classes = release[1].classes
     anonymous = Target(protect(classes, [KAnonymity(3)]))
     assert not Linking(3).run(anonymous).succeeds

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
-from tarnkappe.risk.attacks import Answer, Function, Listing, Rule
+from tarnkappe.risk.attacks import ExclusionRule, Function, Listing, PublishedAggregate
 from tarnkappe.risk.background_files import read_answers, read_earlier, read_rules
 from tarnkappe.table import read
 
@@ -18,8 +18,8 @@ def test_rules(tmp_path: Path) -> None:
         '[[rule]]\ncolumn = "illness"\nexcludes = ["cold"]\n'
     )
     assert read_rules(tmp_path / "rules.toml") == (
-        Rule("illness", ("flu", "7"), {"age": "24"}),
-        Rule("illness", ("cold",), {}),
+        ExclusionRule("illness", ("flu", "7"), {"age": "24"}),
+        ExclusionRule("illness", ("cold",), {}),
     )
 
 
@@ -32,9 +32,9 @@ def test_answers(tmp_path: Path) -> None:
     )
     answers, listings = read_answers(tmp_path / "answers.toml")
     assert answers == (
-        Answer(Function.COUNT, 3),
-        Answer(Function.COUNT, 1, {"sex": "f"}, "illness", "flu"),
-        Answer(Function.SUM, 10.5, {}, "salary"),
+        PublishedAggregate(Function.COUNT, 3),
+        PublishedAggregate(Function.COUNT, 1, {"sex": "f"}, "illness", "flu"),
+        PublishedAggregate(Function.SUM, 10.5, {}, "salary"),
     )
     assert listings == (Listing("illness", ("flu", "7"), {"age": "24"}),)
 

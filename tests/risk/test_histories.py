@@ -17,7 +17,7 @@ from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.risk import Target, check
 from tarnkappe.risk.attacks import Background
 from tarnkappe.risk.continuation import continues
-from tarnkappe.risk.history import History
+from tarnkappe.risk.history import ReleaseHistory
 from tarnkappe.state import AuditLog, Key, Store
 from tarnkappe.state.releases import RELEASES
 from tarnkappe.table import SUPPRESSED, Table
@@ -40,11 +40,11 @@ def ward(name: str) -> Target:
 
 
 @pytest.fixture
-def history() -> History:
-    return History(Store.in_memory(), KEY, "ward")
+def history() -> ReleaseHistory:
+    return ReleaseHistory(Store.in_memory(), KEY, "ward")
 
 
-def test_the_second_release_is_refused_after_the_first(history: History) -> None:
+def test_the_second_release_is_refused_after_the_first(history: ReleaseHistory) -> None:
     """SAFE_NEXT of the worked example: five of seven fail, by rows and by values."""
     history.record("first", ward("f-h3"))
     for found in (
@@ -68,7 +68,7 @@ def test_the_second_release_is_refused_after_the_first(history: History) -> None
 
 
 @pytest.mark.parametrize("name", ["f-h3", "f-h5"])
-def test_a_generalization_of_the_first_release_may_follow_it(history: History, name: str) -> None:
+def test_a_generalization_of_the_first_release_may_follow_it(history: ReleaseHistory, name: str) -> None:
     """k stays 2; with two values for everybody the first release is at fault itself ({t6, t7})."""
     history.record("first", ward("f-h3"))
     assert history.check(ward(name), k=2, diversity=1).safe
@@ -101,7 +101,7 @@ def members(world: World, number: int) -> Target:
 @settings(max_examples=60)
 def test_the_store_finds_what_a_slow_twin_finds(world: World, k: int, diversity: int) -> None:
     """Everybody is looked for in the releases she is in; whom she shares all her classes with looks alike."""
-    history = History(Store.in_memory(), KEY, "world")
+    history = ReleaseHistory(Store.in_memory(), KEY, "world")
     for number in range(1, len(world.releases)):
         history.record(f"release {number}", members(world, number))
     found = history.check(members(world, 0), k=k, diversity=diversity, shown=None)
@@ -130,7 +130,7 @@ def test_the_store_finds_what_a_slow_twin_finds(world: World, k: int, diversity:
 @given(scenarios.same_people(earlier=3))
 @settings(max_examples=30)
 def test_files_and_store_agree_on_the_same_people(world: World) -> None:
-    history = History(Store.in_memory(), KEY, "world")
+    history = ReleaseHistory(Store.in_memory(), KEY, "world")
     for number in range(1, len(world.releases)):
         history.record(f"release {number}", members(world, number))
     stored = history.check(members(world, 0), k=3, diversity=2)
@@ -141,7 +141,7 @@ def test_files_and_store_agree_on_the_same_people(world: World) -> None:
 def test_nothing_that_is_kept_can_be_read(tmp_path: Path) -> None:
     """An attacker who steals the database finds no value, and cannot try values out without the key."""
     store = Store.open(tmp_path / "history.db")
-    History(store, KEY, "ward").record("first", ward("f-h3"))
+    ReleaseHistory(store, KEY, "ward").record("first", ward("f-h3"))
     store.close()
     # Times and digests in hexadecimal digits may have the digits of a postcode by chance.
     kept = re.sub(rb"\d{4}-\d\d-\d\dT[\d:.+]+|[0-9a-f]{64}", b"", (tmp_path / "history.db").read_bytes())
@@ -157,14 +157,14 @@ def test_nothing_that_is_kept_can_be_read(tmp_path: Path) -> None:
 
 def test_every_record_is_logged_and_the_order_of_rows_is_not_kept() -> None:
     store = Store.in_memory()
-    history = History(store, KEY, "ward")
+    history = ReleaseHistory(store, KEY, "ward")
     history.record("first", ward("f-h3"))
     assert [entry.event for entry in AuditLog(store).entries()] == ["release recorded"]
     marks = history.releases()[0].people.to_pylist()
     assert marks == sorted(marks)
 
 
-def test_people_without_names_are_known_by_their_quasi_identifiers(history: History) -> None:
+def test_people_without_names_are_known_by_their_quasi_identifiers(history: ReleaseHistory) -> None:
     anonymous = REGISTER.with_roles(quasi_identifiers=CONCEPT_COLUMNS)
     target = Target.of(release("f-h3"), Background(people=anonymous))
     history.record("first", target)
@@ -174,7 +174,7 @@ def test_people_without_names_are_known_by_their_quasi_identifiers(history: Hist
     assert found.examples[0].who == ()
 
 
-def test_what_is_refused(history: History, tmp_path: Path) -> None:
+def test_what_is_refused(history: ReleaseHistory, tmp_path: Path) -> None:
     history.record("first", ward("f-h3"))
     with pytest.raises(ParameterError, match="'first' already"):
         history.record("first", ward("f-h3"))
@@ -186,14 +186,14 @@ def test_what_is_refused(history: History, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="whole number k"):
         history.check(ward("f-h3"), k=0)
     store = Store.open(tmp_path / "history.db")
-    History(store, KEY, "ward").record("first", ward("f-h3"))
+    ReleaseHistory(store, KEY, "ward").record("first", ward("f-h3"))
     with pytest.raises(InputError, match="another key"):
-        History(store, Key.new(), "ward").check(ward("f-h4"))
-    assert History(store, Key.new(), "another ward").check(ward("f-h4")).safe
+        ReleaseHistory(store, Key.new(), "ward").check(ward("f-h4"))
+    assert ReleaseHistory(store, Key.new(), "another ward").check(ward("f-h4")).safe
     with store.writing() as connection:
         connection.execute(RELEASES.update().values(people=b"damaged"))
     with pytest.raises(InputError, match="'first' is damaged"):
-        History(store, KEY, "ward").releases()
+        ReleaseHistory(store, KEY, "ward").releases()
     store.close()
 
 
@@ -240,7 +240,7 @@ def town(number: int) -> tuple[Table, list[tuple[np.ndarray, Table]], Table]:
 @pytest.mark.slow
 def test_50_000_rows_against_20_recorded_releases_take_at_most_10_seconds(tmp_path: Path) -> None:
     people, earlier, newest = town(50_000)
-    history = History(Store.open(tmp_path / "history.db"), KEY, "town")
+    history = ReleaseHistory(Store.open(tmp_path / "history.db"), KEY, "town")
     for index, (rows, released) in enumerate(earlier):
         some = Table(people.data.take(rows), people.roles)
         history.record(f"release {index}", Target.of(released, Background(people=some)))

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tarnkappe.risk import Kind, check, find_identifiers
+from tarnkappe.risk import IdentifierKind, check, find_identifiers
 from tarnkappe.risk.identifiers import DETECTORS, safe_age, safe_birth_year, safe_postcode
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.table import Role, Table, examples, read
@@ -32,10 +32,10 @@ def kinds(column: Any) -> set[int]:
 
 
 def test_there_is_a_detector_for_each_of_the_18_kinds() -> None:
-    assert {kind for detector in DETECTORS for kind in detector.kinds} == set(Kind)
-    assert len(Kind) == 18
+    assert {kind for detector in DETECTORS for kind in detector.kinds} == set(IdentifierKind)
+    assert len(IdentifierKind) == 18
     assert len({detector.name for detector in DETECTORS}) == len(DETECTORS)
-    assert all(kind.title for kind in Kind)
+    assert all(kind.title for kind in IdentifierKind)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -146,7 +146,12 @@ def test_a_hospital_is_given_the_roles_that_its_makers_gave_it() -> None:
         "diagnosis",
     ):
         assert scan.roles[name] is table.roles[name], name
-    assert set(scan.kinds) == {Kind.NAME, Kind.PLACE, Kind.DATE, Kind.HEALTH_PLAN}
+    assert set(scan.kinds) == {
+        IdentifierKind.NAME,
+        IdentifierKind.PLACE,
+        IdentifierKind.DATE,
+        IdentifierKind.HEALTH_PLAN,
+    }
     assert table.with_roles(scan.roles).identifiers
 
 

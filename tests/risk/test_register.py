@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.risk import Link, find_quasi_identifiers, link
+from tarnkappe.risk import RegisterLink, find_quasi_identifiers, link
 from tarnkappe.table import Table, read
 from tests.conftest import FIXTURES
 
@@ -72,7 +72,7 @@ def test_quasi_identifiers_are_the_minimal_sets_with_a_rare_combination(
 def test_a_row_is_linked_if_exactly_one_person_agrees(
     data: list[tuple[int, ...]], people: list[tuple[int, ...]]
 ) -> None:
-    expected = [Link(i, people.index(row)) for i, row in enumerate(data) if people.count(row) == 1]
+    expected = [RegisterLink(i, people.index(row)) for i, row in enumerate(data) if people.count(row) == 1]
     assert link(table_of(data), table_of(people), "abc") == expected
 
 

@@ -19,7 +19,7 @@ from tarnkappe.risk.attacks import (
     Homogeneity,
     KnowledgeRules,
     Linking,
-    Membership,
+    MembershipAttack,
     ProbabilisticInference,
     QuasiIdentifierJoin,
     RegisterLinking,
@@ -27,7 +27,7 @@ from tarnkappe.risk.attacks import (
     SensitiveJoin,
     Skewness,
 )
-from tarnkappe.risk.repairs import REPAIRS, BaseOnEarlier, Generalize, Proposal, Suppress, propose
+from tarnkappe.risk.repairs import REPAIRS, BaseOnEarlier, Generalize, RepairProposal, Suppress, propose
 from tarnkappe.risk.repairs.base_on_earlier import common_parts
 from tarnkappe.table import Table
 from tests.risk import scenarios
@@ -44,7 +44,7 @@ ON_ONE_RELEASE: list[Attack] = [
     ProbabilisticInference("disease", 0.6),
     Skewness("disease", 1.5, 0.5),
     RegisterLinking(2),
-    Membership(),
+    MembershipAttack(),
 ]
 
 
@@ -101,7 +101,7 @@ def fewest_rows(attack: Attack, target: Target) -> int | None:
     return best
 
 
-def check_proposals(attack: Attack, target: Target) -> list[Proposal]:
+def check_proposals(attack: Attack, target: Target) -> list[RepairProposal]:
     found = propose(attack, target)
     for proposal in found:
         rows = proposal.table.data.to_pylist()
@@ -130,7 +130,7 @@ def test_no_repair_of_one_release_is_larger_than_needed(world: World, attack: At
         assert steps_of(target, found["generalize"]) == steps
 
 
-def steps_of(target: Target, proposal: Proposal) -> int:
+def steps_of(target: Target, proposal: RepairProposal) -> int:
     """The fewest steps that make the proposed cells of the released ones."""
     before, after = (t.data.to_pylist() for t in (target.background.rows, proposal.table))
     total = 0

@@ -14,7 +14,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.risk import Target
 from tarnkappe.risk.attacks import Background, ComplementaryRelease
 from tarnkappe.risk.continuation import continues
-from tarnkappe.risk.history import History
+from tarnkappe.risk.history import ReleaseHistory
 from tarnkappe.risk.republication import Republication, republish
 from tarnkappe.state import Key, Store
 from tarnkappe.table import Table
@@ -99,7 +99,7 @@ def lives(draw: st.DrawFn) -> list[list[tuple[str, int, str]]]:
 def test_a_sequence_of_republications_is_m_invariant_and_no_attack_succeeds(
     life: list[list[tuple[str, int, str]]], m: int
 ) -> None:
-    history = History(Store.in_memory(), Key(bytes(32)), "town")
+    history = ReleaseHistory(Store.in_memory(), Key(bytes(32)), "town")
     earlier: dict[str, Table] = {}
     owner: list[pa.Table] = []
     for number, rows in enumerate(life):
@@ -143,7 +143,7 @@ def test_the_published_example_is_repaired_by_republication() -> None:
     """After the second release Clive has diabetes for certain; published m-invariantly he keeps 3 values."""
     first = people([("Alina", 20, "flu"), ("Bill", 21, "cold"), ("Clive", 21, "ulcer")])
     second = people([("Jill", 20, "fever"), ("Ken", 21, "fever"), ("Clive", 21, "ulcer")])
-    history = History(Store.in_memory(), Key(bytes(32)), "town")
+    history = ReleaseHistory(Store.in_memory(), Key(bytes(32)), "town")
     made = republish(first, 3, sensitive="disease", signatures=[None] * 3)
     assert made.num_counterfeits == 0
     released = made.release(first, "disease")

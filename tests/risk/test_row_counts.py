@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.cli import main
-from tarnkappe.risk import Kind, find_identifiers
+from tarnkappe.risk import IdentifierKind, find_identifiers
 from tarnkappe.risk.identifiers.unique_codes import _never_repeat
 from tarnkappe.risk.identifiers.view import ColumnView, rarefied_share
 from tarnkappe.table import Role, Table
@@ -185,7 +185,9 @@ def test_digits_of_a_decimal_number_are_no_card_number(text: str) -> None:
     cells = ["stable"] * 30 + [text] * 5
     assert not find_identifiers(Table(pa.table({"value": cells}))).kinds
     card = text.replace("12.", "").replace("0.", "")
-    assert Kind.ACCOUNT in find_identifiers(Table(pa.table({"value": [*cells, f"card {card}"]}))).kinds
+    assert (
+        IdentifierKind.ACCOUNT in find_identifiers(Table(pa.table({"value": [*cells, f"card {card}"]}))).kinds
+    )
 
 
 def test_one_unit_makes_measurements_and_many_make_codes() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.cli import main
 from tarnkappe.risk import attack, check
-from tarnkappe.risk.attacks import Background, BackgroundKnowledge, KnowledgeRules, Rule, Target
+from tarnkappe.risk.attacks import Background, BackgroundKnowledge, ExclusionRule, KnowledgeRules, Target
 from tarnkappe.table import SUPPRESSED, Role, Table
 
 ROLES = {"zip": Role.QUASI_IDENTIFIER, "diagnosis": Role.SENSITIVE, "drug": Role.SENSITIVE}
@@ -76,7 +76,7 @@ def test_rules_on_one_of_two_columns_are_tried_on_both(about: str, column: str) 
     people = Table(pa.table({"name": ["Ann", "Bob"], "zip": ["1020", "1020"]})).with_roles(
         {"name": Role.IDENTIFIER}
     )
-    rule = Rule(about, ("manic" if about == "diagnosis" else "C",), {"name": "Ann"})
+    rule = ExclusionRule(about, ("manic" if about == "diagnosis" else "C",), {"name": "Ann"})
     target = Target.of(released(WARD), Background(people=people, rules=(rule,)))
     found = KnowledgeRules(column).run(target)
     learned = [(e.who, e.learned) for e in found.examples]
@@ -89,7 +89,7 @@ def test_rules_on_one_of_two_columns_are_tried_on_both(about: str, column: str) 
 
 def test_a_rule_about_no_sensitive_column_tells_nothing() -> None:
     people = Table(pa.table({"name": ["Ann"], "zip": ["1020"]}))
-    target = Target.of(released(WARD), Background(people=people, rules=(Rule("hobby", ("chess",)),)))
+    target = Target.of(released(WARD), Background(people=people, rules=(ExclusionRule("hobby", ("chess",)),)))
     assert not KnowledgeRules("drug").run(target).succeeds
     assert KnowledgeRules.against(target) == []
 

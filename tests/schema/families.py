@@ -15,7 +15,7 @@ from msgspec import inspect
 from tarnkappe.gate import STRATEGIES
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.lattice import SEARCHES
-from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS
@@ -32,7 +32,7 @@ FAMILIES: dict[str, Family[Any]] = {
     )
 }  # fmt: skip
 MEMBERS = [(family, name) for family, members in FAMILIES.items() for name in members.names]
-DECLARED = [*(kind for members in FAMILIES.values() for kind in members), Effort]
+DECLARED = [*(kind for members in FAMILIES.values() for kind in members), EvaluationSettings]
 """Every class with declared parameters."""
 
 deep: list[Any] = []

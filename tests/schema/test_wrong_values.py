@@ -16,7 +16,7 @@ import tarnkappe
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job import Job
-from tarnkappe.job.job import Memory, Output, Source
+from tarnkappe.job.job import InputSource, Memory, Output
 from tarnkappe.schema import InvalidError, fields_of
 from tarnkappe.schema.arguments import fits
 from tarnkappe.schema.explain import alternatives
@@ -108,7 +108,7 @@ def test_no_member_takes_what_is_no_number_for_one(family: str, number: object) 
 
 
 SETTINGS: dict[type, dict[str, Any]] = {
-    Source: {"path": "a"},
+    InputSource: {"path": "a"},
     Output: {},
     Memory: {"store": "a", "key": "b"},
     Job: dict.fromkeys(("input", "columns", "privacy", "loss", "search"), 0.5),

@@ -15,8 +15,8 @@ import pytest
 import uvicorn
 
 from tarnkappe.service.app import create_app
-from tarnkappe.service.house import House
-from tarnkappe.service.people import Person
+from tarnkappe.service.core import ServiceCore
+from tarnkappe.service.people import Account
 from tarnkappe.service.settings import Limits, ServiceSettings
 from tarnkappe.table import examples
 
@@ -27,17 +27,17 @@ LIMITS = Limits(jobs_at_once=2, job_seconds=120.0, upload_bytes=50 * 2**20, requ
 class Running:
     """A service that runs."""
 
-    house: House
+    house: ServiceCore
     url: str
 
-    def client(self, who: Person, **options: object) -> httpx.Client:
+    def client(self, who: Account, **options: object) -> httpx.Client:
         """Somebody's program, which shows a token."""
         _, secret = self.house.people.tokens.make(who, "test")
         return httpx.Client(
             base_url=f"{self.url}/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=120
         )
 
-    def somebody(self, name: str, *roles: str) -> Person:
+    def somebody(self, name: str, *roles: str) -> Account:
         """Somebody with roles, made if she is not there."""
         known = {person.name: person for person in self.house.people.all()}
         return known.get(name) or self.house.people.add(name, roles)
@@ -46,7 +46,7 @@ class Running:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("service")
-    house = House(ServiceSettings(folder=folder, port=0, limits=LIMITS))
+    house = ServiceCore(ServiceSettings(folder=folder, port=0, limits=LIMITS))
     config = uvicorn.Config(
         create_app(house), "127.0.0.1", 0, log_config=None, access_log=False, server_header=False
     )
@@ -77,13 +77,13 @@ def patients() -> bytes:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def house(tmp_path: Path) -> Iterator[ServiceCore]:
     """A house that runs no jobs."""
-    made = House(ServiceSettings(folder=tmp_path / "house", limits=LIMITS))
+    made = ServiceCore(ServiceSettings(folder=tmp_path / "house", limits=LIMITS))
     yield made
     made.close()
 
 
 @pytest.fixture
-def ann(house: House) -> Person:
+def ann(house: ServiceCore) -> Account:
     return house.people.add("ann", ["steward"])

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import NotFoundError
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.jobs import JobState
 from tarnkappe.service.jobs.lineage import named_in
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.tables import DRAFTS, JOBS, LINEAGE, SERVICE
 from tarnkappe.state import Store
@@ -28,7 +28,7 @@ def everything(folder: Path) -> bytes:
 
 
 def made(
-    house: House, ann: Person, document: dict[str, object], state: JobState, kind: str = "profile"
+    house: ServiceCore, ann: Account, document: dict[str, object], state: JobState, kind: str = "profile"
 ) -> str:
     """A job in a state, with a folder in which there is something."""
     job = house.jobs.start(kind, document, ann, secrets.token_hex(8))
@@ -45,7 +45,7 @@ def made(
 
 
 def test_jobs_of_every_state_go_with_their_upload_and_others_stay(
-    house: House, ann: Person, patients: bytes
+    house: ServiceCore, ann: Account, patients: bytes
 ) -> None:
     gone, kept = (house.files.store([patients], f"{name}.csv", ann).id for name in "ab")
     of_gone = {made(house, ann, {"input": {"file": gone}}, state) for state in JobState}
@@ -74,7 +74,7 @@ def test_jobs_of_every_state_go_with_their_upload_and_others_stay(
 
 
 def test_nothing_of_a_deleted_upload_is_left_in_any_file_or_page(
-    house: House, ann: Person, patients: bytes
+    house: ServiceCore, ann: Account, patients: bytes
 ) -> None:
     """Documents are as large as many pages, so that pages are split, moved and freed."""
     file_id = house.files.store([patients], "ward.csv", ann).id
@@ -108,7 +108,7 @@ def test_a_job_that_runs_ends_before_its_upload_is_gone(service: Running, patien
 
 
 def test_a_job_on_an_upload_that_goes_while_its_document_is_read_is_not_kept(
-    house: House, ann: Person, patients: bytes, monkeypatch: pytest.MonkeyPatch
+    house: ServiceCore, ann: Account, patients: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     monkeypatch.setattr(house.jobs._sense, "require", lambda *_: house.remove_file(file_id, ann))
@@ -118,7 +118,7 @@ def test_a_job_on_an_upload_that_goes_while_its_document_is_read_is_not_kept(
 
 
 def test_a_removal_that_broke_off_is_taken_up_at_the_next_start(
-    house: House, ann: Person, patients: bytes
+    house: ServiceCore, ann: Account, patients: bytes
 ) -> None:
     """The row went first; then the service was killed."""
     file_id = house.files.store([patients], "ward.csv", ann).id
@@ -128,7 +128,7 @@ def test_a_removal_that_broke_off_is_taken_up_at_the_next_start(
     with house.store.writing() as connection:
         connection.execute(sa.text("DELETE FROM service_files"))
     house.close()
-    again = House(ServiceSettings(folder=house.settings.folder, limits=house.settings.limits))
+    again = ServiceCore(ServiceSettings(folder=house.settings.folder, limits=house.settings.limits))
     with again:
         with pytest.raises(NotFoundError):
             again.jobs.get(job, ann)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tarnkappe.errors import JobError, NotFoundError, TarnkappeError
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.documents import Resolver
-from tarnkappe.service.house import House
-from tarnkappe.service.people import Person, ServiceRole
+from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.routes.examples import FILE, JOB_EXAMPLES
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.work import KINDS
@@ -36,7 +36,7 @@ def result(job_id: str, what: str) -> Path:
     return Path(f"/house/jobs/{what}.parquet")
 
 
-RESOLVER = Resolver(only_one, result, SETTINGS, Person("ann", frozenset()))
+RESOLVER = Resolver(only_one, result, SETTINGS, Account("ann", frozenset()))
 
 
 @pytest.mark.parametrize("kind", KINDS.names)
@@ -48,7 +48,7 @@ def test_every_kind_of_job_has_an_example_that_resolves(kind: str) -> None:
 
 def test_a_table_of_a_database_is_named_once_and_used_like_a_file(tmp_path: Path) -> None:
     databases = {"clinic": "postgresql://tarn:hunter2@db/clinic"}
-    house = House(ServiceSettings(folder=tmp_path / "house", databases=databases))
+    house = ServiceCore(ServiceSettings(folder=tmp_path / "house", databases=databases))
     ann = house.people.add("ann", ["steward"])
     named = house.name_table("clinic", "patients", ann)
     assert (named.name, named.bytes) == ("patients (clinic)", 0)
@@ -72,7 +72,9 @@ def test_a_table_of_a_database_is_named_once_and_used_like_a_file(tmp_path: Path
 
 
 @pytest.mark.parametrize("table", ["", "  ", "x" * 1000])
-def test_only_tables_of_databases_in_the_settings_are_named(table: str, house: House, ann: Person) -> None:
+def test_only_tables_of_databases_in_the_settings_are_named(
+    table: str, house: ServiceCore, ann: Account
+) -> None:
     with pytest.raises(NotFoundError, match="settings"):
         house.name_table("postgresql://evil/x", "patients", ann)
     with pytest.raises(TarnkappeError):
@@ -155,9 +157,9 @@ def test_an_address_with_a_password_is_in_no_error() -> None:
     assert "hunter2" not in repr(SETTINGS)
 
 
-def test_the_input_of_a_job_must_be_the_owners(house: House, ann: Person) -> None:
+def test_the_input_of_a_job_must_be_the_owners(house: ServiceCore, ann: Account) -> None:
     stored = house.files.store([b"age\n34\n"], "ward.csv", ann)
-    eve = Person("eve", frozenset(ServiceRole))
+    eve = Account("eve", frozenset(ServiceRole))
     with pytest.raises(NotFoundError):
         house.jobs.start("profile", {"input": {"file": stored.id}}, eve)
     assert house.jobs.list(eve) == []
@@ -183,16 +185,16 @@ STATEMENTS = [
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_sql_goes_through_the_parser_alone(statement: str, tmp_path: Path) -> None:
     """Of the text of a query only what the parser understands reaches an engine."""
-    from tarnkappe.service.work import Work
+    from tarnkappe.service.work import JobContext
 
     (tmp_path / "t.csv").write_text("age\n34\n")
     document = {"query": statement, "relations": {"patients": {"path": str(tmp_path / "t.csv")}}}
     with pytest.raises(TarnkappeError):
-        KINDS["sql"].run(document, Work(tmp_path, lambda *_: None))
+        KINDS["sql"].run(document, JobContext(tmp_path, lambda *_: None))
     assert not Path("/tmp/stolen.csv").exists()
 
 
-def test_wrong_documents_are_refused_before_anything_is_kept(house: House, ann: Person) -> None:
+def test_wrong_documents_are_refused_before_anything_is_kept(house: ServiceCore, ann: Account) -> None:
     stored = house.files.store([b"age\n34\n"], "ward.csv", ann)
     table = {"input": {"file": stored.id}}
     wrong = [

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError, TarnkappeError
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.files import Files, shown_name
-from tarnkappe.service.house import House
-from tarnkappe.service.people import Person, ServiceRole
+from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.settings import Limits
 from tests.conftest import run_async
 from tests.service.conftest import Running
@@ -40,11 +40,11 @@ def workbook(**extra: bytes) -> bytes:
     return page.getvalue()
 
 
-def left(house: House) -> list[str]:
+def left(house: ServiceCore) -> list[str]:
     return [path.name for path in (house.settings.folder / "files").iterdir()]
 
 
-def test_an_upload_is_kept_as_it_came(house: House, ann: Person) -> None:
+def test_an_upload_is_kept_as_it_came(house: ServiceCore, ann: Account) -> None:
     stored = house.files.store([CSV[:5], CSV[5:]], "ward.csv", ann)
     assert house.files.path(stored.id, ann).read_bytes() == CSV
     assert (stored.name, stored.bytes) == ("ward.csv", len(CSV))
@@ -59,7 +59,7 @@ def test_an_upload_is_kept_as_it_came(house: House, ann: Person) -> None:
     [workbook(), CSV, gzip.compress(CSV), b"\xff\xfe" + "a;b\n1;2".encode("utf-16-le")],
     ids=["workbook", "csv", "gzip", "utf-16"],
 )
-def test_honest_files_come_in(house: House, ann: Person, content: bytes) -> None:
+def test_honest_files_come_in(house: ServiceCore, ann: Account, content: bytes) -> None:
     suffix = {b"PK": ".xlsx", b"\x1f\x8b": ".csv.gz"}.get(content[:2], ".csv")
     assert house.files.store([content], f"table{suffix}", ann).bytes == len(content)
 
@@ -76,7 +76,7 @@ def test_honest_files_come_in(house: House, ann: Person, content: bytes) -> None
         "‮",
     ],
 )
-def test_no_name_of_a_client_becomes_part_of_a_path(house: House, ann: Person, name: str) -> None:
+def test_no_name_of_a_client_becomes_part_of_a_path(house: ServiceCore, ann: Account, name: str) -> None:
     try:
         stored = house.files.store([CSV], name, ann)
     except InputError:
@@ -94,24 +94,24 @@ def test_shown_names_are_short_and_keep_their_end() -> None:
 
 
 @pytest.mark.parametrize("file_id", ["../service.db", "0" * 32, "' OR 1=1 --", "*", ""])
-def test_ids_that_were_never_given_open_nothing(house: House, ann: Person, file_id: str) -> None:
+def test_ids_that_were_never_given_open_nothing(house: ServiceCore, ann: Account, file_id: str) -> None:
     house.files.store([CSV], "ward.csv", ann)
     with pytest.raises(NotFoundError):
         house.files.path(file_id, ann)
 
 
-def test_nobody_sees_or_deletes_the_files_of_another(house: House, ann: Person) -> None:
+def test_nobody_sees_or_deletes_the_files_of_another(house: ServiceCore, ann: Account) -> None:
     stored = house.files.store([CSV], "ward.csv", ann)
-    eve = Person("eve", frozenset(ServiceRole))
+    eve = Account("eve", frozenset(ServiceRole))
     assert house.files.list(eve) == []
     for attempt in (house.files.get, house.files.path, house.remove_file):
         with pytest.raises(NotFoundError):
             attempt(stored.id, eve)
 
 
-def test_who_may_not_publish_uploads_nothing(house: House) -> None:
+def test_who_may_not_publish_uploads_nothing(house: ServiceCore) -> None:
     with pytest.raises(AccessError):
-        house.files.store([CSV], "ward.csv", Person("phil", frozenset({ServiceRole.PHYSICIAN})))
+        house.files.store([CSV], "ward.csv", Account("phil", frozenset({ServiceRole.PHYSICIAN})))
     assert left(house) == []
 
 
@@ -134,17 +134,19 @@ LIES = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_file_that_is_not_what_its_name_says_is_refused(house: House, ann: Person, name: str) -> None:
+def test_a_file_that_is_not_what_its_name_says_is_refused(
+    house: ServiceCore, ann: Account, name: str
+) -> None:
     with pytest.raises(TarnkappeError):
         house.files.store([LIES[name]], name, ann)
     assert left(house) == []
 
 
-def small(house: House, **changes: int) -> Files:
+def small(house: ServiceCore, **changes: int) -> Files:
     return Files(house.store, house.settings.folder / "files", Limits(**changes))
 
 
-def test_a_gzip_bomb_is_refused_without_being_unpacked(house: House, ann: Person) -> None:
+def test_a_gzip_bomb_is_refused_without_being_unpacked(house: ServiceCore, ann: Account) -> None:
     bomb = gzip.compress(bytes(0) + b"a" * (20 * 2**20))
     assert len(bomb) < 2**16
     tracemalloc.start()
@@ -157,7 +159,7 @@ def test_a_gzip_bomb_is_refused_without_being_unpacked(house: House, ann: Person
     assert left(house) == []
 
 
-def test_a_workbook_that_is_a_bomb_is_refused(house: House, ann: Person) -> None:
+def test_a_workbook_that_is_a_bomb_is_refused(house: ServiceCore, ann: Account) -> None:
     bomb = workbook(**{"xl/worksheets/sheet2.xml": b"<a/>" * (5 * 2**20)})
     with pytest.raises(LimitError, match="unpacked"):
         house.files.store([bomb], "bomb.xlsx", ann)
@@ -173,7 +175,7 @@ def test_a_workbook_that_is_a_bomb_is_refused(house: House, ann: Person) -> None
     assert left(house) == []
 
 
-def test_too_much_is_refused_while_it_comes(house: House, ann: Person) -> None:
+def test_too_much_is_refused_while_it_comes(house: ServiceCore, ann: Account) -> None:
     came = []
 
     def endless() -> Iterator[bytes]:
@@ -190,7 +192,7 @@ def test_too_much_is_refused_while_it_comes(house: House, ann: Person) -> None:
     assert left(house) == []
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(house: House, ann: Person) -> None:
+def test_an_upload_that_breaks_off_leaves_nothing(house: ServiceCore, ann: Account) -> None:
     async def broken() -> AsyncIterator[bytes]:
         yield CSV
         raise ConnectionResetError
@@ -201,12 +203,12 @@ def test_an_upload_that_breaks_off_leaves_nothing(house: House, ann: Person) -> 
     assert house.files.list(ann) == []
 
 
-def test_old_files_go_by_themselves(house: House, ann: Person) -> None:
+def test_old_files_go_by_themselves(house: ServiceCore, ann: Account) -> None:
     stored = house.files.store([CSV], "ward.csv", ann)
     house.clean()
     assert house.files.list(ann) == [stored]
     house.close()
-    later = House(house.settings, clock=lambda: stored.created + 31 * 86_400)
+    later = ServiceCore(house.settings, clock=lambda: stored.created + 31 * 86_400)
     later.clean()
     assert later.files.list(ann) == []
     assert left(later) == []
@@ -281,7 +283,7 @@ def most_memory(pid: int) -> int:
     return int(line.split()[1]) * 1024
 
 
-def test_a_parquet_file_is_known_by_its_mark(house: House, ann: Person, tmp_path: Path) -> None:
+def test_a_parquet_file_is_known_by_its_mark(house: ServiceCore, ann: Account, tmp_path: Path) -> None:
     pq.write_table(pa.table({"age": [1, 2]}), tmp_path / "t.parquet")
     content = (tmp_path / "t.parquet").read_bytes()
     assert house.files.store([content], "t.parquet", ann).bytes == len(content)

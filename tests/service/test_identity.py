@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LoginError, NotFoundError
-from tarnkappe.service.exchange import Exchange
-from tarnkappe.service.house import House
-from tarnkappe.service.people import Person, ServiceRole
+from tarnkappe.service.core import ServiceCore
+from tarnkappe.service.exchange import ExchangeSites
+from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.tables import (
     DRAFTS,
@@ -27,7 +27,7 @@ from tarnkappe.service.tables import (
 PASSWORD = "correct horse battery"
 
 
-def test_a_new_person_with_an_old_name_inherits_nothing(house: House, patients: bytes) -> None:
+def test_a_new_person_with_an_old_name_inherits_nothing(house: ServiceCore, patients: bytes) -> None:
     old = house.people.add("bob", ["steward"], PASSWORD)
     file_id = house.files.store([patients], "ward.csv", old).id
     job = house.jobs.start("profile", {"input": {"file": file_id}}, old, "key")
@@ -57,7 +57,7 @@ def test_a_new_person_with_an_old_name_inherits_nothing(house: House, patients: 
     assert list((house.settings.folder / "files").iterdir()) == []
 
 
-def test_who_is_gone_does_nothing_by_what_she_still_holds(house: House, patients: bytes) -> None:
+def test_who_is_gone_does_nothing_by_what_she_still_holds(house: ServiceCore, patients: bytes) -> None:
     """A page that was open before, with the person as she was then."""
     gone = house.people.add("bob", ["steward"])
     house.remove_person("bob", "root")
@@ -71,13 +71,13 @@ def test_who_is_gone_does_nothing_by_what_she_still_holds(house: House, patients
 
 def test_who_got_a_used_name_does_not_speak_by_it_at_a_desk(tmp_path: Path) -> None:
     """The desks of the exchange know people by their names."""
-    exchange = Exchange({"north": tmp_path / "site.toml"})
-    ann = Person("Ann", frozenset({ServiceRole.PHYSICIAN}), "1" * 32, has_used_name=True)
+    exchange = ExchangeSites({"north": tmp_path / "site.toml"})
+    ann = Account("Ann", frozenset({ServiceRole.PHYSICIAN}), "1" * 32, has_used_name=True)
     with pytest.raises(AccessError, match="somebody else had your name"):
         exchange.to_decide("north", "0", ann, accepts=True, reason="x")
     with pytest.raises(AccessError, match="somebody else had your name"):
         exchange.decide("north", {"person": "Ann"}, "", ann)
-    house = House(ServiceSettings(folder=tmp_path / "house", sites={"north": tmp_path / "site.toml"}))
+    house = ServiceCore(ServiceSettings(folder=tmp_path / "house", sites={"north": tmp_path / "site.toml"}))
     house.people.add("Stew", ["steward"])
     house.remove_person("Stew", "root")
     stew = house.people.add("Stew", ["steward"])
@@ -87,5 +87,5 @@ def test_who_got_a_used_name_does_not_speak_by_it_at_a_desk(tmp_path: Path) -> N
 
 
 def test_two_persons_of_one_name_differ_although_all_else_is_equal() -> None:
-    one = Person("bob", frozenset({ServiceRole.STEWARD}), "1" * 32)
+    one = Account("bob", frozenset({ServiceRole.STEWARD}), "1" * 32)
     assert one != dataclasses.replace(one, id="2" * 32)

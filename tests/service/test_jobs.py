@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.jobs import JobRecord, Jobs, JobState
 from tarnkappe.service.jobs.events import Events
 from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import JobProcess
-from tarnkappe.service.people import Person, ServiceRole
+from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.settings import Limits, ServiceSettings
 from tests.conftest import run_async
 from tests.service.conftest import LIMITS, Running
@@ -119,27 +119,27 @@ def test_a_job_that_fails_says_why(steward: httpx.Client, service: Running) -> N
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Callable[..., House]:
+def small(tmp_path: Path) -> Callable[..., ServiceCore]:
     """Makes houses in one folder, as restarts of one service."""
 
-    def made(**limits: Any) -> House:
+    def made(**limits: Any) -> ServiceCore:
         chosen = Limits(**{"jobs_at_once": 1, "job_seconds": 120.0, **limits})
-        return House(ServiceSettings(folder=tmp_path / "house", limits=chosen))
+        return ServiceCore(ServiceSettings(folder=tmp_path / "house", limits=chosen))
 
     return made
 
 
-def stored(house: House, patients: bytes) -> tuple[Person, str]:
+def stored(house: ServiceCore, patients: bytes) -> tuple[Account, str]:
     known = [person for person in house.people.all() if person.name == "ann"]
     ann = known[0] if known else house.people.add("ann", ["steward"])
     return ann, house.files.store([patients], "ward.csv", ann).id
 
 
-def ended(house: House, job: JobRecord, who: Person) -> JobRecord:
+def ended(house: ServiceCore, job: JobRecord, who: Account) -> JobRecord:
     return until(lambda: (found := house.jobs.get(job.id, who)).has_ended and found)
 
 
-def process_of(house: House, job: JobRecord) -> JobProcess:
+def process_of(house: ServiceCore, job: JobRecord) -> JobProcess:
     def running() -> JobProcess | None:
         found = house.jobs._running.get(job.id)
         return None if found is None else found.process
@@ -148,7 +148,7 @@ def process_of(house: House, job: JobRecord) -> JobProcess:
 
 
 def test_a_killed_process_is_reported_and_its_job_begins_anew_or_ends_clearly(
-    small: Callable[..., House], patients: bytes
+    small: Callable[..., ServiceCore], patients: bytes
 ) -> None:
     with small() as house:
         ann, file_id = stored(house, patients)
@@ -168,7 +168,7 @@ def test_a_killed_process_is_reported_and_its_job_begins_anew_or_ends_clearly(
             house.jobs.result(job.id, ann)
 
 
-def test_too_long_and_too_large_jobs_are_ended(small: Callable[..., House], patients: bytes) -> None:
+def test_too_long_and_too_large_jobs_are_ended(small: Callable[..., ServiceCore], patients: bytes) -> None:
     with small(job_seconds=0.05) as house:
         ann, file_id = stored(house, patients)
         job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
@@ -180,7 +180,7 @@ def test_too_long_and_too_large_jobs_are_ended(small: Callable[..., House], pati
         assert "more than 20 MB of memory" in last.error
 
 
-def test_a_cancelled_job_ends_without_a_result(small: Callable[..., House], patients: bytes) -> None:
+def test_a_cancelled_job_ends_without_a_result(small: Callable[..., ServiceCore], patients: bytes) -> None:
     with small() as house:
         ann, file_id = stored(house, patients)
         document = {"input": {"file": file_id}}
@@ -191,13 +191,13 @@ def test_a_cancelled_job_ends_without_a_result(small: Callable[..., House], pati
         assert ended(house, running, ann).state is JobState.CANCELLED
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
-        eve = Person("eve", frozenset(ServiceRole))
+        eve = Account("eve", frozenset(ServiceRole))
         with pytest.raises(NotFoundError):
             house.jobs.cancel(running.id, eve)
 
 
 @pytest.mark.slow
-def test_jobs_survive_a_restart_of_the_service(small: Callable[..., House], patients: bytes) -> None:
+def test_jobs_survive_a_restart_of_the_service(small: Callable[..., ServiceCore], patients: bytes) -> None:
     with small() as house:
         ann, file_id = stored(house, patients)
         jobs = [house.jobs.start("profile", {"input": {"file": file_id}}, ann) for _ in range(2)]
@@ -210,7 +210,7 @@ def test_jobs_survive_a_restart_of_the_service(small: Callable[..., House], pati
 
 
 def test_what_ran_when_the_service_was_killed_begins_anew_or_ends_clearly(
-    small: Callable[..., House], patients: bytes
+    small: Callable[..., ServiceCore], patients: bytes
 ) -> None:
     """A crash leaves 'running' in the store: as if it happened once, and as if it happened too often."""
     house = small()
@@ -230,7 +230,7 @@ def test_what_ran_when_the_service_was_killed_begins_anew_or_ends_clearly(
     house.close()
 
 
-def test_old_jobs_go_with_their_results(house: House, ann: Person, patients: bytes) -> None:
+def test_old_jobs_go_with_their_results(house: ServiceCore, ann: Account, patients: bytes) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
     folder = house.settings.folder / "jobs"
@@ -245,7 +245,7 @@ def test_old_jobs_go_with_their_results(house: House, ann: Person, patients: byt
     assert later.list(ann) == []
 
 
-def test_nobody_takes_all_places(house: House, ann: Person) -> None:
+def test_nobody_takes_all_places(house: ServiceCore, ann: Account) -> None:
     """Two long jobs of one person leave a place for the small job of another."""
     house.jobs._waiting = {"a1": "ann", "a2": "ann", "b1": "bob"}
     assert house.jobs._next() == "a1"
@@ -260,7 +260,7 @@ def test_nobody_takes_all_places(house: House, ann: Person) -> None:
 
 
 def test_rights_and_numbers_of_jobs_are_limited(tmp_path: Path, patients: bytes) -> None:
-    house = House(ServiceSettings(folder=tmp_path / "h", limits=Limits(jobs_of_one=2)))
+    house = ServiceCore(ServiceSettings(folder=tmp_path / "h", limits=Limits(jobs_of_one=2)))
     ann = house.people.add("ann", ["steward"])
     document = {"input": {"file": house.files.store([patients], "ward.csv", ann).id}}
     house.jobs.start("profile", document, ann)
@@ -268,13 +268,13 @@ def test_rights_and_numbers_of_jobs_are_limited(tmp_path: Path, patients: bytes)
     with pytest.raises(LimitError, match="2 jobs under way"):
         house.jobs.start("profile", document, ann)
     with pytest.raises(AccessError):
-        house.jobs.start("profile", document, Person("ann", frozenset({ServiceRole.AUDITOR})))
+        house.jobs.start("profile", document, Account("ann", frozenset({ServiceRole.AUDITOR})))
     house.close()
 
 
-def test_two_services_do_not_share_a_folder(house: House) -> None:
+def test_two_services_do_not_share_a_folder(house: ServiceCore) -> None:
     with pytest.raises(InputError, match="another service"):
-        House(house.settings)
+        ServiceCore(house.settings)
 
 
 def test_events_go_on_growing_over_a_restart() -> None:
@@ -288,7 +288,7 @@ def test_events_go_on_growing_over_a_restart() -> None:
     assert [event["stage"] for event in before.since("j", 3000)] == ["y"]
 
 
-def test_who_watches_an_ended_job_hears_its_end(house: House, ann: Person, patients: bytes) -> None:
+def test_who_watches_an_ended_job_hears_its_end(house: ServiceCore, ann: Account, patients: bytes) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
     house.jobs._end(job, JobState.FAILED, error="why")
@@ -329,7 +329,7 @@ def test_a_lost_nursery_is_replaced_and_its_processes_end_with_their_lines() -> 
 
 
 def test_every_job_has_a_process_of_its_own_and_none_stays(
-    small: Callable[..., House], patients: bytes
+    small: Callable[..., ServiceCore], patients: bytes
 ) -> None:
     with small(jobs_at_once=3) as house:
         ann, file_id = stored(house, patients)

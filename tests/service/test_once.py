@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from tarnkappe.errors import ConflictError, ParameterError
-from tarnkappe.service.house import House
-from tarnkappe.service.people import Person
+from tarnkappe.service.core import ServiceCore
+from tarnkappe.service.people import Account
 from tests.service.conftest import Running
 
 
-def test_the_same_request_with_one_key_is_one_job(house: House, ann: Person, patients: bytes) -> None:
+def test_the_same_request_with_one_key_is_one_job(house: ServiceCore, ann: Account, patients: bytes) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     document = {"input": {"file": file_id}}
     first = house.jobs.start("profile", document, ann, "k")
@@ -54,7 +54,7 @@ def test_many_requests_at_once_with_one_key_are_one_job(service: Running, patien
 
 
 def test_a_draft_that_changed_meanwhile_is_not_overwritten(
-    house: House, ann: Person, patients: bytes
+    house: ServiceCore, ann: Account, patients: bytes
 ) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     first = house.drafts.save(file_id, ann, {"k": 1}, 0)
@@ -71,7 +71,7 @@ def test_a_draft_that_changed_meanwhile_is_not_overwritten(
 
 
 def test_of_many_changes_at_once_one_is_kept_and_the_others_are_told(
-    house: House, ann: Person, patients: bytes
+    house: ServiceCore, ann: Account, patients: bytes
 ) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     told: list[str] = []
@@ -91,7 +91,9 @@ def test_of_many_changes_at_once_one_is_kept_and_the_others_are_told(
     assert sorted(told) == ["conflict"] * 7 + ["kept"]
 
 
-def test_nobody_reads_or_changes_the_draft_of_another(house: House, ann: Person, patients: bytes) -> None:
+def test_nobody_reads_or_changes_the_draft_of_another(
+    house: ServiceCore, ann: Account, patients: bytes
+) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     house.drafts.save(file_id, ann, {"k": 1}, 0)
     eve = house.people.add("eve", ["steward"])

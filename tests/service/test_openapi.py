@@ -12,7 +12,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
 from tarnkappe.service.app import create_app
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.people import ServiceRole
 from tarnkappe.service.security import API
 from tarnkappe.service.work import KINDS
@@ -98,6 +98,6 @@ def test_a_machine_that_tries_long_finds_no_server_error(service: Running) -> No
     search(service, 60)
 
 
-def test_an_application_without_pages_has_none(house: House) -> None:
+def test_an_application_without_pages_has_none(house: ServiceCore) -> None:
     app = create_app(house)
     assert all(route.path.startswith(API) for route in app.routes if hasattr(route, "path"))

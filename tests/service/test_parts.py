@@ -9,17 +9,17 @@ from uuid import uuid4
 import pytest
 
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
-from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
+from tarnkappe.exchange import Anchor, DataRequest, Purpose, Wanted
 from tarnkappe.exchange.example import make
-from tarnkappe.exchange.site import Site
-from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question
-from tarnkappe.service.exchange import Exchange
+from tarnkappe.exchange.site import ExchangeSite
+from tarnkappe.gate.monitor import QueryMonitor
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import GateQuery
+from tarnkappe.service.exchange import ExchangeSites
 from tarnkappe.service.federations import Federations
 from tarnkappe.service.gates import Gates
-from tarnkappe.service.people import Person, ServiceRole
-from tarnkappe.service.work import KINDS, Work
+from tarnkappe.service.people import Account, ServiceRole
+from tarnkappe.service.work import KINDS, JobContext
 
 GATE = """
 [table]
@@ -37,8 +37,8 @@ min_rows = 2
 PATIENTS = "id,age,sex,disease\n1,20,f,asthma\n2,21,m,asthma\n3,21,m,flu\n4,22,f,cholera\n5,23,f,flu\n"
 
 
-def somebody(name: str, role: ServiceRole) -> Person:
-    return Person(name, frozenset({role}))
+def somebody(name: str, role: ServiceRole) -> Account:
+    return Account(name, frozenset({role}))
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +46,10 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("gate")
     (folder / "patients.csv").write_text(PATIENTS)
     (folder / "gate.toml").write_text(GATE)
-    keeper = Keeper.open(Policy.load(folder / "gate.toml"))
-    keeper.answer("ann", Question(("age", "disease"), '"age" < ?', (22,)))
-    keeper.answer("bob", Question(("disease",), '"age" >= ?', (22,)))
-    keeper.answer("eve", Question(("disease",), '"age" = ?', (99,)))
+    keeper = QueryMonitor.open(GatePolicy.load(folder / "gate.toml"))
+    keeper.answer("ann", GateQuery(("age", "disease"), '"age" < ?', (22,)))
+    keeper.answer("bob", GateQuery(("disease",), '"age" >= ?', (22,)))
+    keeper.answer("eve", GateQuery(("disease",), '"age" = ?', (99,)))
     keeper.close()
     return folder / "gate.toml"
 
@@ -78,7 +78,7 @@ def test_an_owner_watches_a_gate(gate: Path, tmp_path: Path) -> None:
     assert all(asked["least_degrees"]["disease"] >= 3 for asked in status["asked"])
     asked = [{**each, "time": ""} for each in status["asked"]]
     assert "99" not in json.dumps(asked), "what was asked for may be somebody's own"
-    proof = KINDS["gate-proof"].run({"gate": str(gate)}, Work(tmp_path, lambda *_: None))
+    proof = KINDS["gate-proof"].run({"gate": str(gate)}, JobContext(tmp_path, lambda *_: None))
     assert proof.figures["proven"][0]["k"] == 3
     assert "everybody keeps at least 3" in proof.text
 
@@ -98,7 +98,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Institution B, which was asked by A."""
     folder = tmp_path_factory.mktemp("exchange") / "example"
     make(folder, people=600)
-    request = Request(
+    request = DataRequest(
         id=uuid4().hex,
         requester="Doc",
         institution="A",
@@ -107,7 +107,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
         anchor=Anchor("sex", ("female",)),
         wanted=(Wanted("age"), Wanted("sex"), Wanted("diagnosis")),
     )
-    desk = Site.load(folder / "B.toml").desk()
+    desk = ExchangeSite.load(folder / "B.toml").desk()
     desk.receive(request)
     desk.store.close()
     return folder
@@ -116,14 +116,14 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_request_is_checked_by_the_steward_and_decided_by_the_physician(
     sites: Path, tmp_path: Path
 ) -> None:
-    exchange = Exchange({"north": sites / "B.toml"})
+    exchange = ExchangeSites({"north": sites / "B.toml"})
     stew, ann = somebody("Stew", ServiceRole.STEWARD), somebody("Ann", ServiceRole.PHYSICIAN)
     assert exchange.names(ann) == ["north"]
     [request] = exchange.requests("north", ann)
     digest = request["digest"]
     assert exchange.request("north", digest[:12], ann)["recommendation"] is None
     document = {"site": str(sites / "B.toml"), "request": digest, "by": stew.name}
-    checked = KINDS["request-check"].run(document, Work(tmp_path, lambda *_: None))
+    checked = KINDS["request-check"].run(document, JobContext(tmp_path, lambda *_: None))
     assert checked.figures["verdict"]
     assert exchange.request("north", digest, ann)["recommendation"]["verdict"] == checked.figures["verdict"]
     key = (sites / "keys" / "Ann.key").read_text()

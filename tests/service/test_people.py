@@ -11,8 +11,13 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LoginError, NotFoundError, ParameterError
-from tarnkappe.service.people import People, Person, Right, ServiceRole
-from tarnkappe.service.people.guessing import FIRST_WAIT, FREE_TRIES, FREE_TRIES_OF_AN_ADDRESS, LONGEST_WAIT
+from tarnkappe.service.people import Account, Accounts, Right, ServiceRole
+from tarnkappe.service.people.login_throttle import (
+    FIRST_WAIT,
+    FREE_TRIES,
+    FREE_TRIES_OF_AN_ADDRESS,
+    LONGEST_WAIT,
+)
 from tarnkappe.service.people.people import LINK_SECONDS, csrf_of
 from tarnkappe.service.people.roles import RIGHTS
 from tarnkappe.service.tables import METADATA
@@ -42,20 +47,20 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def people(store: Store, clock: Clock) -> People:
-    made = People(store, clock=clock)
+def people(store: Store, clock: Clock) -> Accounts:
+    made = Accounts(store, clock=clock)
     made.add("ann", ["steward"], PASSWORD)
     return made
 
 
-def test_a_password_begins_a_session_that_ends_by_itself(people: People, clock: Clock) -> None:
+def test_a_password_begins_a_session_that_ends_by_itself(people: Accounts, clock: Clock) -> None:
     session = people.log_in("ann", PASSWORD)
     assert people.by_session(session.secret) == people.get("ann") == session.person
     clock.now = session.expires + 1
     assert people.by_session(session.secret) is None
 
 
-def test_a_wrong_name_and_a_wrong_password_look_the_same(people: People) -> None:
+def test_a_wrong_name_and_a_wrong_password_look_the_same(people: Accounts) -> None:
     with pytest.raises(LoginError) as wrong_password:
         people.log_in("ann", "wrong")
     with pytest.raises(LoginError) as wrong_name:
@@ -63,7 +68,7 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(people: People) -> None
     assert str(wrong_password.value) == str(wrong_name.value)
 
 
-def test_guessing_a_password_locks_the_account_longer_each_time(people: People, clock: Clock) -> None:
+def test_guessing_a_password_locks_the_account_longer_each_time(people: Accounts, clock: Clock) -> None:
     for _ in range(FREE_TRIES):
         with pytest.raises(LoginError, match="is wrong"):
             people.log_in("ann", "guess")
@@ -80,15 +85,15 @@ def test_guessing_a_password_locks_the_account_longer_each_time(people: People, 
         people.log_in("ann", "guess")  # a right password forgives what was before
 
 
-def test_a_restart_forgives_no_guess(people: People, store: Store, clock: Clock) -> None:
+def test_a_restart_forgives_no_guess(people: Accounts, store: Store, clock: Clock) -> None:
     for _ in range(FREE_TRIES):
         with pytest.raises(LoginError):
             people.log_in("ann", "guess")
     with pytest.raises(LoginError, match="wait"):
-        People(store, clock=clock).log_in("ann", PASSWORD)
+        Accounts(store, clock=clock).log_in("ann", PASSWORD)
 
 
-def test_guesses_at_the_same_moment_all_count(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guesses_at_the_same_moment_all_count(people: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred tries at once are five tries, not a hundred: they count before the password is looked at."""
     looked_at = []
     monkeypatch.setattr(people, "_fits", lambda *_: looked_at.append(1) and False)
@@ -107,7 +112,7 @@ def test_guesses_at_the_same_moment_all_count(people: People, monkeypatch: pytes
 
 
 def test_one_address_does_not_try_one_password_on_everybody(
-    people: People, monkeypatch: pytest.MonkeyPatch
+    people: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(people, "_fits", lambda *_: False)
     for number in range(FREE_TRIES_OF_AN_ADDRESS):
@@ -119,7 +124,7 @@ def test_one_address_does_not_try_one_password_on_everybody(
         people.log_in("somebody", "123456", "10.0.0.2")
 
 
-def test_a_link_works_once_and_soon(people: People, clock: Clock) -> None:
+def test_a_link_works_once_and_soon(people: Accounts, clock: Clock) -> None:
     secret = people.make_link("ann")
     assert people.use_link(secret).person.name == "ann"
     with pytest.raises(LoginError):
@@ -130,7 +135,7 @@ def test_a_link_works_once_and_soon(people: People, clock: Clock) -> None:
         people.use_link(late)
 
 
-def test_who_steals_the_store_has_no_password_no_session_and_no_token(people: People, store: Store) -> None:
+def test_who_steals_the_store_has_no_password_no_session_and_no_token(people: Accounts, store: Store) -> None:
     session, link = people.log_in("ann", PASSWORD), people.make_link("ann")
     _, token = people.tokens.make(session.person, "nightly")
     with store.reading() as connection:
@@ -139,13 +144,13 @@ def test_who_steals_the_store_has_no_password_no_session_and_no_token(people: Pe
     assert not any(secret in stolen for secret in (PASSWORD, session.secret, link, token, session.csrf))
 
 
-def test_a_session_that_is_shown_does_not_show_its_secret(people: People) -> None:
+def test_a_session_that_is_shown_does_not_show_its_secret(people: Accounts) -> None:
     session = people.log_in("ann", PASSWORD)
     assert session.secret not in repr(session)
     assert csrf_of(session.secret) == session.csrf != session.secret
 
 
-def test_logging_out_and_other_roles_end_sessions(people: People) -> None:
+def test_logging_out_and_other_roles_end_sessions(people: Accounts) -> None:
     first, second = people.log_in("ann", PASSWORD), people.log_in("ann", PASSWORD)
     people.log_out(first.secret)
     assert people.by_session(first.secret) is None
@@ -154,7 +159,7 @@ def test_logging_out_and_other_roles_end_sessions(people: People) -> None:
     assert people.by_session(second.secret) is None
 
 
-def test_a_token_has_roles_of_its_person_and_loses_them_with_her(people: People, clock: Clock) -> None:
+def test_a_token_has_roles_of_its_person_and_loses_them_with_her(people: Accounts, clock: Clock) -> None:
     ann = people.change("ann", roles=["steward", "auditor"])
     token, secret = people.tokens.make(ann, "nightly", ["steward"], days=1.0)
     assert people.by_token(secret) == dataclasses.replace(ann, roles=frozenset({ServiceRole.STEWARD}))
@@ -169,14 +174,14 @@ def test_a_token_has_roles_of_its_person_and_loses_them_with_her(people: People,
     assert people.by_token(other) is None
 
 
-def test_nobody_revokes_the_token_of_another(people: People) -> None:
+def test_nobody_revokes_the_token_of_another(people: Accounts) -> None:
     token, _ = people.tokens.make(people.get("ann"), "nightly")
     bob = people.add("bob", ["admin"])
     with pytest.raises(NotFoundError):
         people.revoke(bob, token.id)
 
 
-def test_somebody_who_is_removed_is_gone_everywhere(people: People) -> None:
+def test_somebody_who_is_removed_is_gone_everywhere(people: Accounts) -> None:
     session = people.log_in("ann", PASSWORD)
     _, secret = people.tokens.make(session.person, "nightly")
     people.remove("ann")
@@ -187,19 +192,19 @@ def test_somebody_who_is_removed_is_gone_everywhere(people: People) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a\n", "x" * 65, "<script>"])
-def test_names_are_plain(people: People, name: str) -> None:
+def test_names_are_plain(people: Accounts, name: str) -> None:
     with pytest.raises(ParameterError):
         people.add(name, ["steward"])
 
 
-def test_short_passwords_and_unknown_roles_are_refused(people: People) -> None:
+def test_short_passwords_and_unknown_roles_are_refused(people: Accounts) -> None:
     with pytest.raises(ParameterError, match="10 to 1000"):
         people.add("bob", ["steward"], "short")
     with pytest.raises(ParameterError, match="the roles are steward"):
         people.add("bob", ["king"])
 
 
-def test_every_change_of_people_is_in_the_audit_log(people: People, store: Store) -> None:
+def test_every_change_of_people_is_in_the_audit_log(people: Accounts, store: Store) -> None:
     people.add("bob", ["auditor"], by="ann")
     people.change("bob", roles=["admin"], by="ann")
     people.remove("bob", by="ann")
@@ -213,6 +218,6 @@ def test_every_right_belongs_to_some_role_and_the_error_names_it() -> None:
     for right in Right:
         assert any(right in rights for rights in RIGHTS.values())
         with pytest.raises(AccessError, match="this needs the role"):
-            Person("x", frozenset()).require(right)
-    admin = Person("root", frozenset({ServiceRole.ADMIN}))
+            Account("x", frozenset()).require(right)
+    admin = Account("root", frozenset({ServiceRole.ADMIN}))
     assert not admin.may(Right.PUBLISH), "who manages people does not see data"

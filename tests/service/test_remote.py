@@ -12,7 +12,7 @@ import pytest
 import tarnkappe
 from tarnkappe.cli import main
 from tarnkappe.errors import AccessError, InputError, LoginError, NotFoundError, ParameterError
-from tarnkappe.service.client import Service
+from tarnkappe.service.client import ServiceClient
 from tests.service.conftest import Running
 
 JOB = """
@@ -155,32 +155,32 @@ def test_errors_there_are_as_here(ward: Path, remote: str, capsys: pytest.Captur
 
 def test_a_token_goes_over_https_or_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match="https"):
-        Service("http://tarn.example.org", "tarn_x")
+        ServiceClient("http://tarn.example.org", "tarn_x")
     with pytest.raises(ParameterError, match="no address"):
-        Service("ftp://tarn.example.org", "tarn_x")
+        ServiceClient("ftp://tarn.example.org", "tarn_x")
     monkeypatch.delenv("TARN_TOKEN", raising=False)
     with pytest.raises(AccessError, match="TARN_TOKEN"):
-        Service("https://tarn.example.org")
+        ServiceClient("https://tarn.example.org")
 
 
 def test_a_token_follows_no_redirect(service: Running) -> None:
     """A service that was taken over cannot make the client show its token elsewhere."""
-    client = Service(service.url, "tarn_wrong")
+    client = ServiceClient(service.url, "tarn_wrong")
     client._url = service.url  # pages without a login lead to the login, by a redirect
     with pytest.raises(tarnkappe.TarnkappeError, match="303"):
         client.job("x")
 
 
 def test_errors_of_the_service_have_their_classes(service: Running, remote: str, tmp_path: Path) -> None:
-    client = Service(remote)
+    client = ServiceClient(remote)
     with pytest.raises(NotFoundError):
         client.job("0" * 32)
     with pytest.raises(LoginError):
-        Service(remote, "tarn_wrong").job("0" * 32)
+        ServiceClient(remote, "tarn_wrong").job("0" * 32)
     with pytest.raises(InputError, match="cannot be read"):
         client.upload(tmp_path / "none.csv")
     with pytest.raises(InputError, match="cannot be reached"):
-        Service("http://127.0.0.1:9", "tarn_x").job("0" * 32)
+        ServiceClient("http://127.0.0.1:9", "tarn_x").job("0" * 32)
     (tmp_path / "t.csv").write_text("age\n30\n")
     file_id = client.upload(tmp_path / "t.csv")
     with pytest.raises(ParameterError, match="unknown hierarchy builder"):
@@ -193,7 +193,7 @@ def test_errors_of_the_service_have_their_classes(service: Running, remote: str,
 @pytest.mark.slow
 def test_a_job_through_the_client(service: Running, remote: str, tmp_path: Path, patients: bytes) -> None:
     (tmp_path / "ward.csv").write_bytes(patients)
-    client, told = Service(remote), []
+    client, told = ServiceClient(remote), []
     document = {"input": {"file": client.upload(tmp_path / "ward.csv")}, "column": "age", "hierarchy": {}}
     found = client.run("hierarchy", document, lambda *event: told.append(event))
     assert found["figures"]["reason"]

@@ -13,9 +13,9 @@ from fastapi import APIRouter
 
 from tarnkappe.errors import AccessError, NotFoundError
 from tarnkappe.service.app import rest_api
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.jobs import JobState
-from tarnkappe.service.people import Person, Right, ServiceRole
+from tarnkappe.service.people import Account, Right, ServiceRole
 from tarnkappe.service.people.people import csrf_of
 from tarnkappe.service.people.roles import RIGHTS
 from tarnkappe.service.routes import rights as rights_of_routes
@@ -98,7 +98,7 @@ def test_without_a_login_only_what_is_open_answers(service: Running) -> None:
 
 
 @pytest.fixture
-def jobs_in_every_state(house: House, patients: bytes) -> tuple[House, Person, dict[str, str]]:
+def jobs_in_every_state(house: ServiceCore, patients: bytes) -> tuple[ServiceCore, Account, dict[str, str]]:
     """Somebody with all roles has jobs of every kind in every state."""
     everything = house.people.add("victim", list(ServiceRole))
     file_id = house.files.store([patients], "ward.csv", everything).id
@@ -111,7 +111,7 @@ def jobs_in_every_state(house: House, patients: bytes) -> tuple[House, Person, d
     return house, everything, {"file": file_id, **made}
 
 
-def looks(house: House) -> list[Callable[[str, Person], object]]:
+def looks(house: ServiceCore) -> list[Callable[[str, Account], object]]:
     jobs = house.jobs
     return [
         jobs.get,
@@ -126,7 +126,7 @@ def looks(house: House) -> list[Callable[[str, Person], object]]:
 
 @pytest.mark.parametrize("role", ServiceRole)
 def test_a_job_needs_the_right_of_its_kind_whatever_its_state(
-    jobs_in_every_state: tuple[House, Person, dict[str, str]], role: ServiceRole
+    jobs_in_every_state: tuple[ServiceCore, Account, dict[str, str]], role: ServiceRole
 ) -> None:
     house, victim, made = jobs_in_every_state
     shown = dataclasses.replace(victim, roles=frozenset({role}))
@@ -178,7 +178,7 @@ def test_who_loses_a_right_loses_it_for_what_she_has_made(service: Running, pati
 
 
 def test_a_job_that_waits_does_not_run_for_who_may_no_longer_ask_for_it(
-    house: House, patients: bytes
+    house: ServiceCore, patients: bytes
 ) -> None:
     ann = house.people.add("ann", ["steward"])
     file_id = house.files.store([patients], "ward.csv", ann).id
@@ -192,7 +192,7 @@ def test_a_job_that_waits_does_not_run_for_who_may_no_longer_ask_for_it(
     assert "role" in ended.error
 
 
-def test_another_password_ends_sessions_links_and_tokens(house: House) -> None:
+def test_another_password_ends_sessions_links_and_tokens(house: ServiceCore) -> None:
     ann = house.people.add("ann", ["steward"], "correct horse battery")
     session = house.people.log_in("ann", "correct horse battery")
     token, link = house.people.tokens.make(ann, "nightly")[1], house.people.make_link("ann")

@@ -18,11 +18,11 @@ from sqlalchemy.exc import OperationalError
 from tarnkappe.errors import LimitError, ParameterError
 from tarnkappe.hierarchy import Intervals
 from tarnkappe.hierarchy.builder import MOST_LEVELS
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.jobs import sense
 from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import JobProcess
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.settings import Limits, ServiceSettings
 from tarnkappe.service.work import KINDS
 from tests.service.conftest import Running
@@ -32,16 +32,18 @@ HUGE = 10**9
 
 
 @pytest.fixture
-def one_runner(tmp_path: Path) -> Iterator[House]:
+def one_runner(tmp_path: Path) -> Iterator[ServiceCore]:
     limits = Limits(jobs_at_once=1, job_seconds=120.0)
-    with House(ServiceSettings(folder=tmp_path / "house", limits=limits)) as house:
+    with ServiceCore(ServiceSettings(folder=tmp_path / "house", limits=limits)) as house:
         yield house
 
 
 class Failing:
     """A store that refuses some writes, by their number, once somebody has said so."""
 
-    def __init__(self, house: House, monkeypatch: pytest.MonkeyPatch, error: Callable[[], Exception]) -> None:
+    def __init__(
+        self, house: ServiceCore, monkeypatch: pytest.MonkeyPatch, error: Callable[[], Exception]
+    ) -> None:
         self.writes, self.refuse, self.error, self.is_on = 0, range(0), error, False
         real = house.store.writing
 
@@ -63,7 +65,7 @@ def locked() -> Exception:
 
 @pytest.mark.parametrize("error", [locked, lambda: OSError(28, "no space left"), lambda: RuntimeError("?")])
 def test_a_job_ends_and_its_runner_lives_whichever_write_the_store_refuses(
-    one_runner: House, patients: bytes, monkeypatch: pytest.MonkeyPatch, error: Callable[[], Exception]
+    one_runner: ServiceCore, patients: bytes, monkeypatch: pytest.MonkeyPatch, error: Callable[[], Exception]
 ) -> None:
     ann = one_runner.people.add("ann", ["steward"])
     document = {"input": {"file": one_runner.files.store([patients], "ward.csv", ann).id}}
@@ -82,7 +84,7 @@ def test_a_job_ends_and_its_runner_lives_whichever_write_the_store_refuses(
 class FailingAt:
     """A store whose n-th statement in a job's life fails; its threads are those that run jobs."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ServiceCore) -> None:
         self.place, self.seen, self.house = 0, 0, house
         sa.event.listen(house.store.engine, "before_cursor_execute", self._step)
         sa.event.listen(house.store.engine, "commit", self._step)
@@ -93,7 +95,7 @@ class FailingAt:
             if self.seen == self.place:
                 raise locked()
 
-    def life(self, place: int, document: dict[str, Any], who: Person) -> str:
+    def life(self, place: int, document: dict[str, Any], who: Account) -> str:
         """How a job ends, if the store fails at a place."""
         self.place, self.seen = place, 0
         job = self.house.jobs.start("profile", document, who)
@@ -103,7 +105,7 @@ class FailingAt:
 
 
 def test_a_store_error_at_any_statement_of_a_jobs_life_ends_no_runner_and_loses_no_job(
-    one_runner: House, patients: bytes
+    one_runner: ServiceCore, patients: bytes
 ) -> None:
     ann = one_runner.people.add("ann", ["steward"])
     document = {"input": {"file": one_runner.files.store([patients], "ward.csv", ann).id}}
@@ -135,7 +137,7 @@ def test_health_says_what_does_not_work(service: Running, monkeypatch: pytest.Mo
 
 
 def test_health_tells_while_the_store_refuses(
-    one_runner: House, patients: bytes, monkeypatch: pytest.MonkeyPatch
+    one_runner: ServiceCore, patients: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = one_runner.people.add("ann", ["steward"])
     document = {"input": {"file": one_runner.files.store([patients], "ward.csv", ann).id}}
@@ -148,7 +150,7 @@ def test_health_tells_while_the_store_refuses(
     until(lambda: one_runner.jobs.is_well)
 
 
-def test_what_cleans_up_outlives_an_error(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cleans_up_outlives_an_error(house: ServiceCore, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails() -> None:
         raise locked()
 
@@ -207,7 +209,7 @@ def test_a_document_is_read_in_a_process_that_ends_at_its_limits(monkeypatch: py
     """Whatever it is that takes too long: nobody has to know the mistake beforehand."""
     monkeypatch.setattr(sense, "MEMORY", 1)
     check, nursery = sense.SenseCheck(Limits()), Nursery()
-    who = Person("ann", frozenset(), "1" * 32)
+    who = Account("ann", frozenset(), "1" * 32)
     document = {"query": "SELECT 1", "relations": {"p": {"path": "/none.csv"}}}
     try:
         with pytest.raises(LimitError, match="took too much and was ended"):

@@ -11,7 +11,7 @@ from functools import partial
 import httpx
 import pytest
 
-from tarnkappe.service.people.guessing import FREE_TRIES
+from tarnkappe.service.people.login_throttle import FREE_TRIES
 from tarnkappe.service.security import API, CSRF_HEADER, PAGES, SESSION_COOKIE, STRICT
 from tests.service.conftest import LIMITS, Running
 

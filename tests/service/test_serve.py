@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from tarnkappe.cli.serve import _bound
-from tarnkappe.service.client import Service
+from tarnkappe.service.client import ServiceClient
 from tests.cli.test_contract import TARN, refused, tarn
 
 
@@ -47,7 +47,7 @@ def test_a_job_outlives_the_service_that_was_killed(tmp_path: Path) -> None:
     assert (tmp_path / "token").stat().st_mode & 0o077 == 0
     assert "secret=" in told["link"]
     (tmp_path / "t.csv").write_text("age\n" + "34\n" * 1000)
-    service = Service(told["url"], token)
+    service = ServiceClient(told["url"], token)
     job = service.start("profile", {"input": {"file": service.upload(tmp_path / "t.csv")}})
     while service.job(job)["state"] == "waiting":
         time.sleep(0.05)
@@ -59,7 +59,7 @@ def test_a_job_outlives_the_service_that_was_killed(tmp_path: Path) -> None:
     assert token not in log
     assert "secret" not in log
     process, told = start(tmp_path)
-    service = Service(told["url"], token)
+    service = ServiceClient(told["url"], token)
     for _ in service.events(job):
         pass
     found = service.job(job)

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tarnkappe.errors import InputError, LimitError
-from tarnkappe.service.house import House
-from tarnkappe.service.people import Person
+from tarnkappe.service.core import ServiceCore
+from tarnkappe.service.people import Account
 from tarnkappe.service.work.unpacking import HARMLESS, require_unpackable
 
 ROWS = 4_000_000
@@ -52,7 +52,7 @@ BOMBS = ("dictionary.parquet", "plain.parquet", "zstd.arrow")
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_small_file_that_becomes_huge_is_refused_before_any_work(
-    house: House, ann: Person, bombs: Path, name: str
+    house: ServiceCore, ann: Account, bombs: Path, name: str
 ) -> None:
     content = (bombs / name).read_bytes()
     assert len(content) * 100 < HARMLESS
@@ -69,7 +69,7 @@ def test_a_bomb_is_refused_over_http_by_a_process_of_its_own(steward: httpx.Clie
 
 
 def test_honest_tables_come_in_however_well_they_are_packed(
-    house: House, ann: Person, tmp_path: Path
+    house: ServiceCore, ann: Account, tmp_path: Path
 ) -> None:
     parquet_bomb(tmp_path / "a.parquet", 1)
     arrow_bomb(tmp_path / "a.arrow", 1)
@@ -77,7 +77,7 @@ def test_honest_tables_come_in_however_well_they_are_packed(
         assert house.files.store([path.read_bytes()], path.name, ann).bytes == path.stat().st_size
 
 
-def test_a_footer_that_is_none_is_refused(house: House, ann: Person) -> None:
+def test_a_footer_that_is_none_is_refused(house: ServiceCore, ann: Account) -> None:
     with pytest.raises(InputError, match="damaged"):
         house.files.store([b"PAR1" + b"x" * 100 + b"PAR1"], "a.parquet", ann)
 

@@ -11,7 +11,7 @@ import pytest
 
 import tarnkappe
 from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError
-from tarnkappe.service.work import KINDS, Outcome, Work
+from tarnkappe.service.work import KINDS, JobContext, JobOutcome
 from tarnkappe.service.worker import WITH_NAMES, _named
 
 COLUMNS = {
@@ -28,10 +28,10 @@ def ward(tmp_path: Path, patients: bytes) -> dict[str, Any]:
     return {"input": {"path": str(tmp_path / "ward.csv")}, "columns": COLUMNS}
 
 
-def run(kind: str, document: dict[str, Any], folder: Path) -> Outcome:
+def run(kind: str, document: dict[str, Any], folder: Path) -> JobOutcome:
     KINDS[kind].check(document)
     told: list[tuple[Any, ...]] = []
-    return KINDS[kind].run(document, Work(folder, lambda *event: told.append(event), {}))
+    return KINDS[kind].run(document, JobContext(folder, lambda *event: told.append(event), {}))
 
 
 def test_a_release_is_that_of_the_library(ward: dict[str, Any], tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from tarnkappe.cli import main
 from tarnkappe.errors import InputError
 from tarnkappe.gate.history_store import GATE, HistoryStore
-from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question
+from tarnkappe.gate.monitor import QueryMonitor
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import GateQuery
 from tarnkappe.service.gates import Gates
-from tarnkappe.service.people import Person, ServiceRole
+from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.state import AuditLog, Budgets, Store
 from tests.cli.test_gate import PEOPLE, POLICY
 from tests.state.old_stores import COMPONENTS, rows_of, unpacked
@@ -31,16 +31,16 @@ SPARE = 4
 
 
 @pytest.fixture
-def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Policy:
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GatePolicy:
     """A gate that has answered once, and is closed."""
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
     (tmp_path / "gate.toml").write_text(POLICY, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    return Policy.load(tmp_path / "gate.toml")
+    return GatePolicy.load(tmp_path / "gate.toml")
 
 
-def answer(keeper: Keeper) -> None:
-    keeper.answer("ann", Question(("age", "town", "illness"), '"age" BETWEEN ? AND ?', (20, 49)))
+def answer(keeper: QueryMonitor) -> None:
+    keeper.answer("ann", GateQuery(("age", "town", "illness"), '"age" BETWEEN ? AND ?', (20, 49)))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -57,7 +57,7 @@ def look(*words: str) -> None:
     assert ended.value.code == 0
 
 
-OWNER = Person("olga", frozenset(ServiceRole), "0" * 32)
+OWNER = Account("olga", frozenset(ServiceRole), "0" * 32)
 WAYS: dict[str, Callable[[], object]] = {
     "status": lambda: look("status"),
     "audit": lambda: look("audit"),
@@ -68,9 +68,9 @@ WAYS: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_looks_leave_the_folder_of_a_gate_as_it_is_and_no_descriptor(
-    gate: Policy, tmp_path: Path, way: str
+    gate: GatePolicy, tmp_path: Path, way: str
 ) -> None:
-    keeper = Keeper.open(gate)
+    keeper = QueryMonitor.open(gate)
     answer(keeper)
     keeper.close()
     before, opened = files(tmp_path), descriptors()
@@ -80,13 +80,13 @@ def test_looks_leave_the_folder_of_a_gate_as_it_is_and_no_descriptor(
     assert descriptors() <= opened + SPARE
 
 
-def test_a_hundred_looks_at_the_status(gate: Policy, tmp_path: Path) -> None:
-    keeper = Keeper.open(gate)
+def test_a_hundred_looks_at_the_status(gate: GatePolicy, tmp_path: Path) -> None:
+    keeper = QueryMonitor.open(gate)
     answer(keeper)
     keeper.close()
     before, opened = files(tmp_path), descriptors()
     for _ in range(LOOKS):
-        looking = Keeper.to_look(gate)
+        looking = QueryMonitor.to_look(gate)
         assert looking.status()["histories"][0]["answers"] == 1
         looking.close()
     assert files(tmp_path) == before
@@ -94,8 +94,8 @@ def test_a_hundred_looks_at_the_status(gate: Policy, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_looks_do_not_wait_for_a_gate_that_writes(gate: Policy, tmp_path: Path, way: str) -> None:
-    keeper = Keeper.open(gate)
+def test_looks_do_not_wait_for_a_gate_that_writes(gate: GatePolicy, tmp_path: Path, way: str) -> None:
+    keeper = QueryMonitor.open(gate)
     answer(keeper)
     before = Path(gate.store).read_bytes()
     with keeper.store.writing() as connection:
@@ -109,7 +109,7 @@ def test_looks_do_not_wait_for_a_gate_that_writes(gate: Policy, tmp_path: Path, 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_gate_that_was_never_opened_is_looked_at_and_nothing_is_made(
-    gate: Policy, tmp_path: Path, way: str
+    gate: GatePolicy, tmp_path: Path, way: str
 ) -> None:
     before = files(tmp_path)
     WAYS[way]()

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from tarnkappe.exchange.desk import State
+from tarnkappe.exchange.desk import RequestState
 from tarnkappe.gate.audit import audit
 from tarnkappe.gate.history_store import HistoryStore
-from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.monitor import QueryMonitor
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.pseudonym import Approver, Requester, Vault
 from tarnkappe.pseudonym.vault import requests, rotate
-from tarnkappe.risk.history import History
-from tarnkappe.service.house import House
-from tarnkappe.service.people import People
+from tarnkappe.risk.history import ReleaseHistory
+from tarnkappe.service.core import ServiceCore
+from tarnkappe.service.people import Accounts
 from tarnkappe.service.settings import Limits, ServiceSettings
 from tarnkappe.state import AuditLog, Budgets, Key, Store
 from tarnkappe.state.component import VERSIONS, Component, _loaded, noted_versions
@@ -160,13 +160,13 @@ def test_a_gate_goes_on_with_its_answers(tmp_path: Path) -> None:
     policy = path.parent / "gate.toml"
     text = policy.read_text(encoding="utf-8")
     policy.write_text(text.replace('"angina"]', '"angina"]\nvalues_from = "public"'), encoding="utf-8")
-    keeper = Keeper.open(Policy.load(policy))
+    keeper = QueryMonitor.open(GatePolicy.load(policy))
     [history] = keeper.status()["histories"]
     assert history["answers"] == 40
     keeper.close()
     with Store.open(path) as store:
         assert HistoryStore(store).verify() == 40
-        [proven] = audit(Policy.load(policy), store)
+        [proven] = audit(GatePolicy.load(policy), store)
     assert (proven.answers, proven.k) == (40, 2)
 
 
@@ -183,7 +183,7 @@ def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
 
 def test_a_history_knows_its_releases(tmp_path: Path) -> None:
     with Store.open(unpacked("releases", tmp_path / "old")) as store:
-        history = History(store, KEY, "ward")
+        history = ReleaseHistory(store, KEY, "ward")
         assert [record.name for record in history.releases()] == ["first", "second"]
         assert not history.check(ward("f-h4"), k=2, diversity=2, shown=None).safe
 
@@ -208,8 +208,8 @@ def test_of_a_desk_what_was_not_finished_is_closed_and_the_rest_counts(tmp_path:
         at = desk(store)
         assert at.audit() == []
         states = {made.id: state for made, state in at.requests()}
-        kept = {state.value: state for state in (State.DELIVERED, State.WITHDRAWN)}
-        assert states == {state.value: State.EXPIRED for state in State} | kept
+        kept = {state.value: state for state in (RequestState.DELIVERED, RequestState.WITHDRAWN)}
+        assert states == {state.value: RequestState.EXPIRED for state in RequestState} | kept
         assert at.register.has_withdrawn(["P13", "P01"]) == [True, False]
         assert [len(at.register.disclosures(patient)) > 0 for patient in ("P01", "P13")] == [True, False]
         accepted(at, scene(id="new"))
@@ -223,7 +223,7 @@ def test_a_service_keeps_people_and_what_is_theirs(tmp_path: Path) -> None:
     known = json.loads((path.parent / "known.json").read_text(encoding="utf-8"))
     settings = ServiceSettings(folder=path.parent, limits=Limits(keep_days=10**5))
     for _ in range(2):  # the second time there is nothing to do
-        house = House(settings)
+        house = ServiceCore(settings)
         house.clean()
         ann, bob = house.people.get("ann"), house.people.get("bob")
         assert len({ann.id, bob.id, ""}) == 3
@@ -237,7 +237,7 @@ def test_a_service_keeps_people_and_what_is_theirs(tmp_path: Path) -> None:
         assert draft is not None
         assert draft.content["roles"] == {"age": "quasi-identifier", "illness": "sensitive"}
         assert not (path.parent / "drafts").exists()
-        then = People(house.store, clock=lambda: known["made"] + 60)
+        then = Accounts(house.store, clock=lambda: known["made"] + 60)
         for who in (then.by_token(known["token"]), then.by_session(known["session"])):
             assert who is not None
             assert who.id == ann.id
@@ -246,7 +246,7 @@ def test_a_service_keeps_people_and_what_is_theirs(tmp_path: Path) -> None:
         house.close()
     stored = {file.stem for file in (path.parent / "files").iterdir()}
     assert stored == {known["upload"], known["other"]}, "what the first Bob had is not the second's"
-    house = House(settings)
+    house = ServiceCore(settings)
     assert len(list(path.parent.glob("*backup*"))) == 1
     house.remove_file(known["upload"], ann)
     assert house.jobs.list(ann) == [], "also what comes from it by way of another job"

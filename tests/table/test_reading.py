@@ -19,7 +19,7 @@ import tarnkappe.table.formats.unicode
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
 from tarnkappe.table import Table, read
 from tarnkappe.table.reading import Reading
-from tarnkappe.table.spelling import DateOrder, ValueKind
+from tarnkappe.table.spelling import DateOrder, SpellingKind
 
 SECRET = "Xylophon"
 
@@ -315,7 +315,7 @@ def test_notes_quote_no_cell(tmp_path: Path, text: str) -> None:
 def test_other_formats_get_kinds_and_keep_their_cells(tmp_path: Path) -> None:
     path = written(tmp_path, '{"d": "31.12.1980", "n": "NA"}\n{"d": "01.02.1975", "n": "1,5"}\n', "a.jsonl")
     table = read(path)
-    assert reading(table).columns["d"].kind is ValueKind.DATE
+    assert reading(table).columns["d"].kind is SpellingKind.DATE
     assert table.data.column("n").to_pylist() == ["NA", "1,5"]
 
 

@@ -8,10 +8,17 @@ import pytest
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.recoding.anatomy import anatomy_tables
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import encode_column
-from tarnkappe.utility import Domain, View, anatomy_view, classifier_accuracy, exact_view, written_view
+from tarnkappe.utility import (
+    ColumnDomain,
+    ReleaseReader,
+    anatomy_view,
+    classifier_accuracy,
+    exact_view,
+    written_view,
+)
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
@@ -26,13 +33,13 @@ def people(seed: int, number: int = 600) -> pa.Table:
 
 TRAINED, ASKED = people(1), people(2)
 DOMAINS = {
-    n: Domain(encode_column(n, pa.chunked_array([*TRAINED.column(n).chunks, *ASKED.column(n).chunks])))
+    n: ColumnDomain(encode_column(n, pa.chunked_array([*TRAINED.column(n).chunks, *ASKED.column(n).chunks])))
     for n in TRAINED.column_names
 }
 ORIGINAL, HELD_OUT = exact_view(DOMAINS, TRAINED), exact_view(DOMAINS, ASKED)
 
 
-def accuracy(release: View) -> tuple[float, float, float]:
+def accuracy(release: ReleaseReader) -> tuple[float, float, float]:
     found = classifier_accuracy(ORIGINAL, release, HELD_OUT, "job", ["coast", "age"])
     assert (found.target, found.rows) == ("job", 600)
     return found.original, found.release, found.most_frequent

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.recoding.anatomy import anatomy_tables
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.recoding.slicing import slice_table
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import encode_column
 from tarnkappe.utility import (
     AnsweredWorkload,
-    Cells,
-    Domain,
-    Query,
-    View,
+    ColumnDomain,
+    ReleasedCells,
+    ReleaseReader,
     Workload,
+    WorkloadQuery,
     anatomy_view,
     exact_view,
     sliced_view,
@@ -49,13 +49,13 @@ def years(table: pa.Table) -> pa.Table:
     return table.set_column(table.column_names.index("Geburtstag"), "Geburtstag", pa.array(born))
 
 
-def document_domains() -> dict[str, Domain]:
+def document_domains() -> dict[str, ColumnDomain]:
     """All years from 1970 to 1989, both sexes, all diseases."""
     decades = [[f"{y}", f"{y // 10}*", "*"] for y in range(70, 90)]
     hierarchies = {"Geburtstag": decades, "Geschlecht": [["M", "*"], ["W", "*"]]}
     original = years(pa.Table.from_pylist(rows("f-h2.csv")))
     return {
-        name: Domain.of(
+        name: ColumnDomain.of(
             encode_column(name, original.column(name)),
             Hierarchy.from_rows(hierarchies[name]) if name in hierarchies else None,
         )
@@ -63,10 +63,12 @@ def document_domains() -> dict[str, Domain]:
     }
 
 
-def example_10(domains: dict[str, Domain]) -> Query:
+def example_10(domains: dict[str, ColumnDomain]) -> WorkloadQuery:
     """How many female anorexics born in 1983?"""
     wanted = {"Geburtstag": "83", "Geschlecht": "W", "Krankheit": "Magersucht"}
-    return Query({n: np.array([label == v for label in domains[n].column.labels]) for n, v in wanted.items()})
+    return WorkloadQuery(
+        {n: np.array([label == v for label in domains[n].column.labels]) for n, v in wanted.items()}
+    )
 
 
 def test_example_10_on_the_original_and_on_the_generalized_table() -> None:
@@ -105,13 +107,15 @@ CONDITIONS = st.fixed_dictionaries(
 SUMMED = st.sampled_from([None, "a", "s"])
 
 
-def domains_of(table: pa.Table) -> dict[str, Domain]:
+def domains_of(table: pa.Table) -> dict[str, ColumnDomain]:
     whole = {"a": list(range(5)), "b": list("xyz"), "s": list(range(10, 14))}
-    return {n: Domain(encode_column(n, pa.chunked_array([values]))) for n, values in whole.items()}
+    return {n: ColumnDomain(encode_column(n, pa.chunked_array([values]))) for n, values in whole.items()}
 
 
-def query_of(domains: dict[str, Domain], conditions: dict[str, set[Any]], summed: str | None) -> Query:
-    return Query(
+def query_of(
+    domains: dict[str, ColumnDomain], conditions: dict[str, set[Any]], summed: str | None
+) -> WorkloadQuery:
+    return WorkloadQuery(
         {n: np.array([v in c for v in domains[n].column.values.to_pylist()]) for n, c in conditions.items()},
         summed,
     )
@@ -148,7 +152,7 @@ def test_generalized_cells_stand_for_all_their_values_alike(
     for name, sets in words.items():
         values = domains[name].column.values.to_pylist()
         dense = np.array([[(v in some) / len(some) for v in values] for some in sets])
-        cells[name] = Cells(np.arange(len(rows)), scipy.sparse.csr_array(dense))
+        cells[name] = ReleasedCells(np.arange(len(rows)), scipy.sparse.csr_array(dense))
     slow = Fraction(0)
     for place in range(len(rows)):
         options = list(itertools.product(*(sorted(words[name][place], key=str) for name in words)))
@@ -156,7 +160,7 @@ def test_generalized_cells_stand_for_all_their_values_alike(
             row = dict(zip(words, option, strict=True))
             if meets(row, conditions):
                 slow += Fraction(1 if summed is None else row[summed], len(options))
-    view = View(domains, cells, len(rows))
+    view = ReleaseReader(domains, cells, len(rows))
     assert view.answer(query_of(domains, conditions, summed)) == pytest.approx(float(slow))
 
 
@@ -184,7 +188,7 @@ def test_two_tables_and_sliced_tables_are_answered_by_all_ways_to_put_them_toget
     assert sliced_view(domains, sliced, described).answer(query) == pytest.approx(float(slow))
 
 
-def large_view(seed: int = 3) -> tuple[dict[str, Domain], View]:
+def large_view(seed: int = 3) -> tuple[dict[str, ColumnDomain], ReleaseReader]:
     random = np.random.default_rng(seed)
     table = pa.table(
         {
@@ -193,11 +197,11 @@ def large_view(seed: int = 3) -> tuple[dict[str, Domain], View]:
             "s": random.choice(list("uvwxyz"), 4000),
         }
     )
-    domains = {n: Domain(encode_column(n, table.column(n))) for n in table.column_names}
+    domains = {n: ColumnDomain(encode_column(n, table.column(n))) for n in table.column_names}
     return domains, exact_view(domains, table)
 
 
-def counts_of(view: View) -> dict[str, Any]:
+def counts_of(view: ReleaseReader) -> dict[str, Any]:
     return {
         n: np.bincount(cells.words, minlength=view.domains[n].size).astype(float)
         for n, cells in view.cells.items()
@@ -208,7 +212,7 @@ def counts_of(view: View) -> dict[str, Any]:
 def test_a_workload_lets_about_the_wanted_share_through(selectivity: float) -> None:
     domains, view = large_view()
     queries = Workload(200, selectivity).draw(domains, counts_of(view), ["age", "town"], ["s"])
-    shares = [view.answer(Query(query.conditions)) / view.num_rows for query in queries]
+    shares = [view.answer(WorkloadQuery(query.conditions)) / view.num_rows for query in queries]
     assert selectivity / 1.5 < np.median(shares) < 3 * selectivity  # categories come as they are
     assert all("s" in query.conditions or query.summed == "s" for query in queries)
     assert {query.summed for query in queries} == {None, "age"}
@@ -232,7 +236,7 @@ def test_the_original_has_no_error_and_an_empty_answer_is_no_disaster() -> None:
     queries = Workload(50).draw(domains, counts_of(view), ["age", "town"], ["s"])
     found = AnsweredWorkload.of(view, queries).error(view)
     assert (found.queries, found.median, found.worst_tenth) == (50, 0.0, 0.0)
-    nobody = Query({"s": np.zeros(domains["s"].size, dtype=bool)})
+    nobody = WorkloadQuery({"s": np.zeros(domains["s"].size, dtype=bool)})
     answered = AnsweredWorkload.of(view, [nobody])
     assert answered.scales.tolist() == [4.0], "0.1 % of 4,000 rows is what an error is divided by at least"
 

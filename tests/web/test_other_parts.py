@@ -13,13 +13,13 @@ import pytest
 
 pytest.importorskip("nicegui", reason="NiceGUI is not installed")
 
-from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
+from tarnkappe.exchange import Anchor, DataRequest, Purpose, Wanted
 from tarnkappe.exchange.example import make
-from tarnkappe.exchange.site import Site
-from tarnkappe.federation.contract import Distribution, Protocol
-from tarnkappe.gate.keeper import Keeper
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question, Refused, Rows
+from tarnkappe.exchange.site import ExchangeSite
+from tarnkappe.federation.contract import Partitioning, Protocol
+from tarnkappe.gate.monitor import QueryMonitor
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import AnswerRows, GateQuery, RefusedQuery
 from tarnkappe.table import examples
 from tarnkappe.table import read as read_table
 from tests.cli.test_gate import PEOPLE, POLICY
@@ -39,11 +39,13 @@ def asked_gate(folder: Path) -> Path:
     folder.mkdir()
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
     (folder / "gate.toml").write_text(f"{POLICY}\n[answer]\nmin_rows = 5\n", encoding="utf-8")
-    keeper = Keeper.open(Policy.load(folder / "gate.toml"))
+    keeper = QueryMonitor.open(GatePolicy.load(folder / "gate.toml"))
     for user, town in (("bob", "Ulm"), ("eve", "Bonn"), ("bob", "Bonn")):
-        assert isinstance(keeper.answer(user, Question(("age", "illness"), '"town" = ?', (town,))), Rows)
-    refused = keeper.answer("mallory", Question(("illness",), '"age" = ?', (20,)))
-    assert isinstance(refused, Refused)
+        assert isinstance(
+            keeper.answer(user, GateQuery(("age", "illness"), '"town" = ?', (town,))), AnswerRows
+        )
+    refused = keeper.answer("mallory", GateQuery(("illness",), '"age" = ?', (20,)))
+    assert isinstance(refused, RefusedQuery)
     keeper.close()
     return folder / "gate.toml"
 
@@ -51,9 +53,9 @@ def asked_gate(folder: Path) -> Path:
 def asked_site(folder: Path) -> Path:
     """An institution that another one has asked for data."""
     [_, site] = make(folder, people=1500)
-    desk = Site.load(site).desk()
+    desk = ExchangeSite.load(site).desk()
     desk.receive(
-        Request(
+        DataRequest(
             id=uuid.uuid4().hex,
             requester="Rob",
             institution="A",
@@ -83,7 +85,7 @@ def consortium(folder: Path) -> Path:
     """The sites of a federation, which do not run yet."""
     sites = folder / "federation"
     sites.mkdir()
-    write_sites(sites, example(Protocol.RING, Distribution.HORIZONTAL), patience=20)
+    write_sites(sites, example(Protocol.RING, Partitioning.HORIZONTAL), patience=20)
     return sites
 
 

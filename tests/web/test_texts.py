@@ -21,7 +21,7 @@ from tarnkappe.privacy import MODELS, KAnonymity
 from tarnkappe.recoding import METHODS
 from tarnkappe.risk import ATTACKS
 from tarnkappe.risk.identifiers import find_identifiers
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.people import Right, ServiceRole
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.table import STATED, examples
@@ -154,7 +154,7 @@ def test_the_reasons_for_roles_are_told_in_german(seed: int) -> None:
 
 def refusals(folder: Path) -> Iterator[Callable[[], object]]:
     """What people run into on the pages, by the real code that refuses it."""
-    house = House(ServiceSettings(folder=folder / "house"))
+    house = ServiceCore(ServiceSettings(folder=folder / "house"))
     ann = house.people.add("ann", list(ServiceRole))
     for name, content in {
         "a.pdf": b"x",

@@ -6,7 +6,7 @@ from benchmarks.chapter import Experiment, Figures, Grid, Size, Story
 from benchmarks.federated import HORIZONTAL, LETTER, MASKED, RING, STAR, VERTICAL
 from benchmarks.texts import number, share
 from tarnkappe.federation.contract import Protocol
-from tarnkappe.federation.cost import Speed, Workload, estimate
+from tarnkappe.federation.cost import FederationWorkload, Speed, estimate
 from tarnkappe.table.encoding import Progress
 
 DATA = {
@@ -42,7 +42,10 @@ def _measure(size: Size, progress: Progress | None) -> Figures:
         ):
             computed = [
                 estimate(
-                    protocol, d, Workload(n, rows, columns, distinct, rows // 4, tests, groups), speed
+                    protocol,
+                    d,
+                    FederationWorkload(n, rows, columns, distinct, rows // 4, tests, groups),
+                    speed,
                 ).seconds
                 for d, n in RUNS
             ]

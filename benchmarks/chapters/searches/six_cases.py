@@ -7,7 +7,7 @@ from benchmarks.chapter import Experiment, Figures, Grid, Size, Story
 from benchmarks.chapters.searches.rivals import agree, geometric
 from benchmarks.problems import adult_problem, models_of, run_search, source, warm_up
 from benchmarks.texts import number, ratio, seconds, share
-from tarnkappe.lattice import SEARCHES, Problem
+from tarnkappe.lattice import SEARCHES, SearchProblem
 from tarnkappe.lattice.flash_two_phase import run_flash
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.privacy import KAnonymity
@@ -31,7 +31,7 @@ SHORT_CASES = (0, 1, 4)
 SEARCHES_OF_CASES = ("flash-2p", "flash-dfs", "exhaustive", "auto")
 
 
-def _as_published(problem: Problem, implied: int | None) -> int:
+def _as_published(problem: SearchProblem, implied: int | None) -> int:
     """Tests of Flash in two phases with the implied criterion of the literature, which is weaker than ours."""
     traversal = Traversal(problem)
     traversal.implied = () if implied is None else (KAnonymity(implied),)

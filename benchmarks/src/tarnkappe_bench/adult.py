@@ -12,7 +12,7 @@ from pathlib import Path
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import prepare
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.table import Table, read
@@ -39,7 +39,7 @@ class Adult:
     subset: Table
     hierarchies: Mapping[str, Hierarchy]
 
-    def problem(self, models: tuple[Model, ...], loss: str, limit: float) -> Problem:
+    def problem(self, models: tuple[Model, ...], loss: str, limit: float) -> SearchProblem:
         """What is to be solved, encoded anew from the table."""
         about_presence = any(model.name == "delta-presence" for model in models)
         sensitive = {name for model in models for names in model.distributions for name in names}

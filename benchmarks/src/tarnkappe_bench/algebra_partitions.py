@@ -52,7 +52,7 @@ def _texts(files: dict[str, Path]) -> dict[str, str]:
 def _on_spark(cores: int, runs: int, files: dict[str, str]) -> dict[str, float]:
     """Both plans on a local master with so many cores; run in a process of its own."""
     from tarnkappe.algebra.lowering import connect
-    from tarnkappe.algebra.session import Session
+    from tarnkappe.algebra.session import QuerySession
 
     catalog = donors_catalog()
     halves = Catalog({name: catalog.relations[name] for name in files}, catalog.hierarchies)
@@ -60,7 +60,7 @@ def _on_spark(cores: int, runs: int, files: dict[str, str]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in plans}
     with _spark_session(cores), connect(files, engine="spark") as backend:
         sessions = {
-            name: Session(backend, halves, mode="explicit", rules=rules, parallelism=cores)
+            name: QuerySession(backend, halves, mode="explicit", rules=rules, parallelism=cores)
             for name, rules in plans.items()
         }
         for _ in range(runs + 1):  # the first run compiles

@@ -15,8 +15,8 @@ from tarnkappe.algebra.lowering import Backend
 from tarnkappe.algebra.nodes import Generalization, Plan
 from tarnkappe.algebra.optimizer import Rewriting
 from tarnkappe.algebra.optimizer.places import replaced
-from tarnkappe.algebra.session import Session
-from tarnkappe.algebra.sql.query import Query
+from tarnkappe.algebra.session import QuerySession
+from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.table.encoding import Progress
 
 ALL = "[plz, alter, tag]"
@@ -104,7 +104,7 @@ def measure_queries(backend: Backend, catalog: Catalog, progress: Progress | Non
 
 
 def _measured(workload: Workload, backend: Backend, catalog: Catalog) -> dict[str, Any]:
-    session = Session(backend, catalog, mode=workload.mode)
+    session = QuerySession(backend, catalog, mode=workload.mode)
     query = session.read(workload.text)
     start = time.perf_counter()
     session.explain(query)
@@ -113,7 +113,7 @@ def _measured(workload: Workload, backend: Backend, catalog: Catalog) -> dict[st
     rewriting = session.explain(query).rewriting
     planning = time.perf_counter() - start
     plans = (rewriting.original, rewriting.plan)
-    written, chosen = Query(plans[0], query.columns), Query(plans[1], query.columns)
+    written, chosen = ParsedQuery(plans[0], query.columns), ParsedQuery(plans[1], query.columns)
     times: list[list[float]] = [[], []]
     answers: list[pa.Table] = [None, None]
     while len(times[1]) < MOST_RUNS and sum(map(sum, times)) < ENOUGH_SECONDS:
@@ -124,7 +124,7 @@ def _measured(workload: Workload, backend: Backend, catalog: Catalog) -> dict[st
     seconds = [min(side) for side in times]
 
     def run(plan: Plan) -> float:
-        return _seconds(backend, Query(plan, query.columns), catalog)
+        return _seconds(backend, ParsedQuery(plan, query.columns), catalog)
 
     return {
         "query": workload.name,
@@ -143,7 +143,7 @@ def _measured(workload: Workload, backend: Backend, catalog: Catalog) -> dict[st
     }
 
 
-def _seconds(backend: Backend, query: Query, catalog: Catalog) -> float:
+def _seconds(backend: Backend, query: ParsedQuery, catalog: Catalog) -> float:
     start = time.perf_counter()
     backend.execute(query, catalog, shuffle=False)
     return time.perf_counter() - start

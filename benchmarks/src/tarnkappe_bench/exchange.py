@@ -18,13 +18,13 @@ import sqlalchemy as sa
 
 from tarnkappe.exchange import (
     Anchor,
-    Catalogue,
+    AttributeCatalogue,
+    DataRequest,
     Institution,
-    Member,
     Network,
-    Policy,
+    NetworkMember,
     Purpose,
-    Request,
+    SitePolicy,
     Statistics,
     Surroundings,
     Wanted,
@@ -32,7 +32,7 @@ from tarnkappe.exchange import (
 from tarnkappe.exchange.checking import STEPS, Case
 from tarnkappe.exchange.checking.component import s9_earlier
 from tarnkappe.exchange.checking.told import Told
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.example import fill
 from tarnkappe.exchange.staff import Staff
 from tarnkappe.exchange.statistics.example import CATALOGUE, MEDICATIONS, facts, patients
@@ -85,23 +85,25 @@ def run(progress: Progress | None = None, *, rows: int = 100_000, earlier: int =
     return figures
 
 
-def _desk(institution: Institution) -> Desk:
+def _desk(institution: Institution) -> RequestWorkflow:
     statistics = Statistics(Store.in_memory())
     statistics.add(facts(), "example", "0" * 64)
-    members = [Member("A", frozenset(Purpose)), Member("C", frozenset(Purpose))]
-    around = Surroundings(institution, Catalogue.from_dict(CATALOGUE), Policy(), Network(members), statistics)
-    return Desk(Store.in_memory(), Key.new(), around, Staff([]))
+    members = [NetworkMember("A", frozenset(Purpose)), NetworkMember("C", frozenset(Purpose))]
+    around = Surroundings(
+        institution, AttributeCatalogue.from_dict(CATALOGUE), SitePolicy(), Network(members), statistics
+    )
+    return RequestWorkflow(Store.in_memory(), Key.new(), around, Staff([]))
 
 
 def _surroundings(around: Surroundings, method: str) -> Surroundings:
     thresholds = {"k": 5, "base": 50, "method": method, "seconds": 2.0}
-    policy = Policy.from_dict({"thresholds": thresholds, "statements": dict.fromkeys(STATED, True)})
+    policy = SitePolicy.from_dict({"thresholds": thresholds, "statements": dict.fromkeys(STATED, True)})
     parts = vars(around) | {"policy": policy}
     return Surroundings(**parts)
 
 
-def _request(number: int, anchor: Anchor, requester: str = "Dr. Ask") -> Request:
-    return Request(
+def _request(number: int, anchor: Anchor, requester: str = "Dr. Ask") -> DataRequest:
+    return DataRequest(
         str(number),
         requester,
         "A" if number % 2 else "C",
@@ -126,7 +128,7 @@ def _walk(around: Surroundings) -> tuple[dict[str, tuple[float, float]], Case]:
     return took, case
 
 
-def _remember(desk: Desk, table: pa.Table, number: int, progress: Progress | None) -> None:
+def _remember(desk: RequestWorkflow, table: pa.Table, number: int, progress: Progress | None) -> None:
     """Earlier requests with packages of two thousand who take something else; the last is of everybody."""
     taken = np.array(table.column("medication").to_pylist())
     others = [name for name in MEDICATIONS if name not in ANCHOR.values]
@@ -154,7 +156,12 @@ def _told(release: Table, marks: list[bytes]) -> Told:
 
 
 def _leave(
-    desk: Desk, connection: sa.Connection, request: Request, release: Table, marks: list[bytes], told: Told
+    desk: RequestWorkflow,
+    connection: sa.Connection,
+    request: DataRequest,
+    release: Table,
+    marks: list[bytes],
+    told: Told,
 ) -> None:
     desk.earlier.accept(connection, request.digest, release, marks, request.institution, told)
     desk.earlier.leave(connection, request.digest)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.site import participant
 from tarnkappe.hierarchy import Hierarchy
@@ -111,7 +111,7 @@ def _federated(protocol: Protocol, data: pa.Table, rules: Mapping[str, Hierarchy
     )
     contract = Contract(
         protocol,
-        Distribution.HORIZONTAL,
+        Partitioning.HORIZONTAL,
         PARTIES,
         columns,
         (KAnonymity(K),),

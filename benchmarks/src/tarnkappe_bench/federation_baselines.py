@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.lattice import Auto, Problem
+from tarnkappe.lattice import AutoSearch, SearchProblem
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model, needed_distributions, protect
 from tarnkappe.table import SUPPRESSED, Column, Levels, Tuples
@@ -52,7 +52,9 @@ def anonymize_then_concatenate(
     pieces, written, levels = [], [], []
     for part in parts:
         rows = rows_of_part(part, hierarchies)
-        problem = Problem(rows.distinct(), _known(part, hierarchies), tuple(models), loss, suppression_limit)
+        problem = SearchProblem(
+            rows.distinct(), _known(part, hierarchies), tuple(models), loss, suppression_limit
+        )
         node = _best(problem)
         chosen = dict(zip(problem.quasi_identifiers, node, strict=True))
         kept = _kept(rows, chosen, models)
@@ -87,7 +89,7 @@ def anonymize_in_turns(
         known = _known(own, hierarchies)
         before = Column(CLASSES, classes, pa.array([str(i) for i in range(int(classes.max()) + 1)]))
         rows = Tuples({**rows.columns, CLASSES: before.with_levels(_fixed(before))}, rows.counts)
-        problem = Problem(rows.distinct(), (CLASSES, *known), tuple(models), loss)
+        problem = SearchProblem(rows.distinct(), (CLASSES, *known), tuple(models), loss)
         chosen = dict(zip(problem.quasi_identifiers, _best(problem), strict=True))
         classes = rows.classes(list(chosen), list(chosen.values())).ids
         levels.append({name: level for name, level in chosen.items() if name != CLASSES})
@@ -114,7 +116,9 @@ def anonymize_then_join(
     """
     first, *others = (part.sort_by(key).drop_columns([key]) for part in parts)
     rows = rows_of_part(first, hierarchies)
-    problem = Problem(rows.distinct(), _known(first, hierarchies), tuple(models), loss, suppression_limit)
+    problem = SearchProblem(
+        rows.distinct(), _known(first, hierarchies), tuple(models), loss, suppression_limit
+    )
     levels = [dict(zip(problem.quasi_identifiers, _best(problem), strict=True))]
     kept = _kept(rows, levels[0], models)
     classes = rows.classes(list(levels[0]), list(levels[0].values())).ids[kept]
@@ -173,8 +177,8 @@ def _fixed(column: Column) -> Levels:
     return Levels((np.arange(column.cardinality, dtype=np.int32),), (column.labels,), (ones,))
 
 
-def _best(problem: Problem) -> tuple[int, ...]:
-    best = Auto().run(problem).best
+def _best(problem: SearchProblem) -> tuple[int, ...]:
+    best = AutoSearch().run(problem).best
     if best is None:
         raise NoSolutionError("one of the parties cannot keep the promise with its part alone")
     return best.node

@@ -16,8 +16,8 @@ import rbcl
 
 from tarnkappe.federation.ciphers import Curve192, PohligHellman1536, PrivateKey, Ristretto255
 from tarnkappe.federation.ciphers.long_numbers import mpz, plain_powers
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
-from tarnkappe.federation.cost import Workload, calibrated, estimate
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.federation.cost import FederationWorkload, calibrated, estimate
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.site import participant
 from tarnkappe.hierarchy import Hierarchy
@@ -121,7 +121,7 @@ class Masked:
 def _masked(protocol: Protocol, data: pa.Table, rules: Mapping[str, Hierarchy], bits: int) -> Masked:
     contract = Contract(
         protocol,
-        Distribution.HORIZONTAL,
+        Partitioning.HORIZONTAL,
         ("P1", "P2", "P3"),
         _shared(data, rules),
         (KAnonymity(5),),
@@ -172,7 +172,7 @@ def masked_ring(data: pa.Table, rules: Mapping[str, Hierarchy], bits: int) -> di
     measured = max(run.busy[party] for party in run.contract.parties) + run.busy["X"]
     tokens = [n for share in run.shares for name, n in share.items() if name.startswith("tokens/")]
     groups = float(np.mean(run.groups))
-    work = Workload(
+    work = FederationWorkload(
         len(run.shares),
         sum(share["rows"] for share in run.shares),  # made-up ones are among them, and equal ones are one
         data.num_columns,
@@ -182,7 +182,7 @@ def masked_ring(data: pa.Table, rules: Mapping[str, Hierarchy], bits: int) -> di
         released=run.released,
     )
     speed = calibrated(run.contract, NETWORK, max(int(groups), 64))
-    cost = estimate(Protocol.MASKED_RING, Distribution.HORIZONTAL, work, speed)
+    cost = estimate(Protocol.MASKED_RING, Partitioning.HORIZONTAL, work, speed)
     return {
         "masked_ring_seconds": measured,
         "masked_ring_foretold_seconds": cost.computing,

@@ -23,10 +23,10 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, NoSolutionError, ProtocolError
 from tarnkappe.federation.ciphers import GROUPS, PrivateKey, PublicKey
 from tarnkappe.federation.ciphers.long_numbers import mpz
-from tarnkappe.federation.local import key_tokens
+from tarnkappe.federation.party_share import key_tokens
 from tarnkappe.federation.share import Tokens
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table, Tuples
 from tarnkappe.table.encoding import Codes
 from tarnkappe_bench.federation_baselines import generalized, rows_of_part

@@ -12,11 +12,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import KOptimize, Stochastic
-from tarnkappe.recoding.k_optimize import Search
-from tarnkappe.recoding.patience import patience
+from tarnkappe.recoding.deadline import patience
+from tarnkappe.recoding.k_optimize import KOptimizeRun
 from tarnkappe.recoding.value_sets import value_sets
 from tarnkappe.table.encoding import Progress
 from tarnkappe_bench.adult import Adult, read_adult, reference_folder
@@ -66,7 +66,7 @@ def run(
     }
 
 
-def adult_problem(adult: Adult, k: int, suppressed: int, *, fine: bool) -> Problem:
+def adult_problem(adult: Adult, k: int, suppressed: int, *, fine: bool) -> SearchProblem:
     """k-anonymity of all nine columns with the least discernibility."""
     problem = adult.problem((MODELS.create("k-anonymity", {"k": k}),), "discernibility", 0.0)
     share = 1.0 if suppressed < 0 else min(1.0, (suppressed + 0.5) / adult.table.num_rows)
@@ -76,12 +76,12 @@ def adult_problem(adult: Adult, k: int, suppressed: int, *, fine: bool) -> Probl
 
 
 def _measure(
-    problem: Problem, k: int, suppressed: int, fine: bool, seconds: float, unit: float
+    problem: SearchProblem, k: int, suppressed: int, fine: bool, seconds: float, unit: float
 ) -> dict[str, Any]:
     KOptimize().check(problem)
     start = time.perf_counter()
     with patience(seconds) as own:
-        search = Search(value_sets(problem))
+        search = KOptimizeRun(value_sets(problem))
         search.run(own)
     taken = time.perf_counter() - start
     start = time.perf_counter()

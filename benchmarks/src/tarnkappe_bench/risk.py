@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.risk import MEASURES, Background, Target, check
-from tarnkappe.risk.history import History
+from tarnkappe.risk.history import ReleaseHistory
 from tarnkappe.state import Key, Store
 from tarnkappe.table import Table, examples
 from tarnkappe.table.encoding import Progress
@@ -36,7 +36,7 @@ def run(progress: Progress | None = None, *, rows: int = 1_000_000, people: int 
     wide = Table(large.data.append_column("zip", zips))
     figures: dict[str, Any] = {"yardstick_seconds": yardstick(adult.data), "rows": rows, "people": people}
     everybody, earlier, newest = _town(people)
-    recorded = History(Store.in_memory(), Key.new(), "town")
+    recorded = ReleaseHistory(Store.in_memory(), Key.new(), "town")
     for index, (some, released) in enumerate(earlier):
         there = Table(everybody.data.take(some), everybody.roles)
         recorded.record(f"release {index}", Target.of(released, Background(people=there)))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.service.client import Service
+from tarnkappe.service.client import ServiceClient
 from tarnkappe.table import examples, write
 from tarnkappe.table.encoding import Progress
 
@@ -38,7 +38,7 @@ def run(progress: Progress | None = None, *, rows: int = 200_000, seconds: float
         browser = _browser(link)
         _pages(browser, url, number=5)  # the first pages load what later ones have
         idle = _pages(browser, url, number=IDLE_PAGES)
-        service = Service(url, token, patience=600.0)
+        service = ServiceClient(url, token, patience=600.0)
         long, small = _documents(service, Path(folder), rows)
         long_jobs = [service.start("lattice", long) for _ in range(LONG_JOBS)]
         stop, counted = threading.Event(), _Counted()
@@ -136,7 +136,7 @@ def _pages(
     return took
 
 
-def _documents(service: Service, folder: Path, rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def _documents(service: ServiceClient, folder: Path, rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """A job that takes long, and one that does not."""
     made = {}
     for name, size in (("long", rows), ("small", 500)):
@@ -151,7 +151,7 @@ def _documents(service: Service, folder: Path, rows: int) -> tuple[dict[str, Any
 
 def _client(url: str, token: str, document: dict[str, Any], stop: threading.Event, counted: _Counted) -> None:
     """Ask for a small job, wait for it, ask again."""
-    service = Service(url, token, patience=600.0)
+    service = ServiceClient(url, token, patience=600.0)
     while not stop.is_set():
         try:
             counted.asked += 1

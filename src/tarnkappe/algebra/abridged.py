@@ -24,7 +24,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
 )
 
@@ -83,7 +83,7 @@ def _told_apart(node: Plan) -> Iterator[str]:
 
 def _set_of(node: Plan, column: str) -> int | None:
     """Which correlation set of a slicing a column is in."""
-    if not isinstance(node, Slicing):
+    if not isinstance(node, SlicingNode):
         return None
     return next((number for number, group in enumerate(node.groups) if column in group), None)
 
@@ -95,8 +95,8 @@ def _smaller(plan: Plan, dropped: set[str], degrees: Mapping[int, int]) -> Plan:
     match plan:
         case Projection(_, onto, distinct):
             return Projection(children[0], tuple(c for c in onto if c not in dropped), distinct)
-        case Slicing(_, groups):
-            return Slicing(children[0], tuple(tuple(c for c in g if c not in dropped) for g in groups))
+        case SlicingNode(_, groups):
+            return SlicingNode(children[0], tuple(tuple(c for c in g if c not in dropped) for g in groups))
         case Generalization(_, by, k):
             return Generalization(children[0], by, degrees.get(k, k))
         case Selection() | Rename() | Grouping() | Randomization():

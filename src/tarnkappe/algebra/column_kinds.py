@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from tarnkappe.algebra.expressions import (
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     Expression,
     Like,
     Literal,
@@ -107,7 +107,7 @@ def _aggregated(function: str, kind: str | None) -> str:
 
 def _fits(predicate: Predicate, kinds: Kinds) -> bool:
     match predicate:
-        case Comparison(_, left, right):
+        case ComparisonPredicate(_, left, right):
             return _comparable((left, right), kinds)
         case OneOf(expression, constants):
             return all(_comparable((expression, constant), kinds) for constant in constants)
@@ -126,7 +126,7 @@ def _comparable(sides: tuple[Expression, Expression], kinds: Kinds) -> bool:
 
 def _kind(expression: Expression, kinds: Kinds) -> str | None:
     match expression:
-        case Column(name):
+        case ColumnRef(name):
             return kinds[name]
         case Literal(constant):
             return _of_constant(constant)

@@ -15,7 +15,7 @@ from tarnkappe.algebra.catalog import LEAST_BUCKET, Catalog
 from tarnkappe.algebra.nodes import Projection, Relation
 from tarnkappe.algebra.noise import NoiseDistribution
 from tarnkappe.algebra.noise_plan import NoisePlan
-from tarnkappe.algebra.sql.query import Query
+from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.errors import ColumnError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
@@ -62,8 +62,8 @@ class Declarations:
                 meant = near(column, present)
                 hint = f": did you mean '{meant[0]}'?" if meant else ""
                 raise ColumnError(f"no relation has a column '{column}', which is described{hint}")
-        hierarchies = Made(present if values else (), lambda column: self._hierarchy(column, values))
-        noise = Made(self.noise, lambda column: self._noise(column, hierarchies, values))
+        hierarchies = LazyMapping(present if values else (), lambda column: self._hierarchy(column, values))
+        noise = LazyMapping(self.noise, lambda column: self._noise(column, hierarchies, values))
         return Catalog(
             relations={name: tuple(columns) for name, columns in relations.items()},
             hierarchies=hierarchies,
@@ -122,13 +122,15 @@ def _values(backend: Backend, column: str) -> pa.ChunkedArray:
     for name, columns in backend.relations.items():
         if column in columns:
             plan = Projection(Relation(name, columns), (column,), distinct=True)
-            found.append(backend.execute(Query(plan, (column,)), Catalog(backend.relations)).column(column))
+            found.append(
+                backend.execute(ParsedQuery(plan, (column,)), Catalog(backend.relations)).column(column)
+            )
     kinds = {values.type for values in found}
     arrays = [values if len(kinds) == 1 else values.cast(pa.string()) for values in found]
     return pa.chunked_array([chunk for values in arrays for chunk in values.chunks], arrays[0].type)
 
 
-class Made(Mapping[str, Thing]):
+class LazyMapping(Mapping[str, Thing]):
     """A mapping whose entries are made when they are first asked for, and kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Thing]) -> None:

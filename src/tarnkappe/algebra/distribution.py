@@ -30,10 +30,10 @@ def as_bag(rows: Iterable[Row]) -> Rows:
 
 
 @dataclasses.dataclass(frozen=True)
-class Distribution:
+class OutcomeDistribution:
     """The probability of every possible result, over named columns.
 
-    >>> coin = Distribution.of(("A",), [((("yes",),), Fraction(1, 2)), ((("no",),), Fraction(1, 2))])
+    >>> coin = OutcomeDistribution.of(("A",), [((("yes",),), Fraction(1, 2)), ((("no",),), Fraction(1, 2))])
     >>> coin == coin.then(lambda rows: [(rows, Fraction(1))])
     True
     """
@@ -42,7 +42,7 @@ class Distribution:
     probabilities: Mapping[Rows, Fraction]
 
     @classmethod
-    def of(cls, columns: tuple[str, ...], outcomes: Iterable[tuple[Rows, Fraction]]) -> Distribution:
+    def of(cls, columns: tuple[str, ...], outcomes: Iterable[tuple[Rows, Fraction]]) -> OutcomeDistribution:
         """A distribution from outcomes with probabilities; equal outcomes are added."""
         total: dict[Rows, Fraction] = {}
         for rows, probability in outcomes:
@@ -51,7 +51,7 @@ class Distribution:
         return cls(columns, total)
 
     @classmethod
-    def certain(cls, columns: tuple[str, ...], rows: Rows) -> Distribution:
+    def certain(cls, columns: tuple[str, ...], rows: Rows) -> OutcomeDistribution:
         """The distribution of a result that does not depend on chance."""
         return cls(columns, {rows: Fraction(1)})
 
@@ -61,28 +61,28 @@ class Distribution:
     def __len__(self) -> int:
         return len(self.probabilities)
 
-    def then(self, draw: Callable[[Rows], Iterable[tuple[Rows, Fraction]]]) -> Distribution:
+    def then(self, draw: Callable[[Rows], Iterable[tuple[Rows, Fraction]]]) -> OutcomeDistribution:
         """What comes out if every result is worked on further, with fresh randomness."""
-        return Distribution.of(
+        return OutcomeDistribution.of(
             self.columns,
             ((further, probability * chance) for rows, probability in self for further, chance in draw(rows)),
         )
 
-    def map(self, columns: tuple[str, ...], change: Callable[[Rows], Rows]) -> Distribution:
+    def map(self, columns: tuple[str, ...], change: Callable[[Rows], Rows]) -> OutcomeDistribution:
         """What comes out if every result is changed by a function."""
-        return Distribution.of(columns, ((change(rows), probability) for rows, probability in self))
+        return OutcomeDistribution.of(columns, ((change(rows), probability) for rows, probability in self))
 
-    def unordered(self) -> Distribution:
+    def unordered(self) -> OutcomeDistribution:
         """The same results with the order of their rows forgotten."""
         return self.map(self.columns, as_bag)
 
-    def project(self, columns: Iterable[str]) -> Distribution:
+    def project(self, columns: Iterable[str]) -> OutcomeDistribution:
         """The distribution of the bags that remain on these columns, duplicates kept."""
         kept = tuple(sorted(columns))
         positions = [self.columns.index(column) for column in kept]
         return self.map(kept, lambda rows: as_bag(tuple(row[i] for i in positions) for row in rows))
 
-    def same_as(self, other: Distribution) -> bool:
+    def same_as(self, other: OutcomeDistribution) -> bool:
         """Whether both have the same columns and every bag of rows is equally likely in both."""
         if set(self.columns) != set(other.columns):
             return False

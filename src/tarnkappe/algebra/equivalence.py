@@ -1,8 +1,8 @@
 """The equivalence checker: are two plans equal, partially equal, or different, and where?
 
-Plans are evaluated exactly (distributions, not samples) on *all* small relations of a `Space`. A difference
-that is found is a counterexample for good. That none is found proves equality on these relations only; that
-it holds on all is what the rules' justifications are for.
+Plans are evaluated exactly (distributions, not samples) on *all* small relations of a `WorldSpace`. A
+difference that is found is a counterexample for good. That none is found proves equality on these relations
+only; that it holds on all is what the rules' justifications are for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from tarnkappe.algebra.distribution import Distribution, Rows
+from tarnkappe.algebra.distribution import OutcomeDistribution, Rows
 from tarnkappe.algebra.kinds import (
     EQUAL,
     NOT_EQUAL,
@@ -22,14 +22,14 @@ from tarnkappe.algebra.kinds import (
     partial_slicing,
     refinement,
 )
-from tarnkappe.algebra.nodes import Generalization, Plan, Relation, Slicing
+from tarnkappe.algebra.nodes import Generalization, Plan, Relation, SlicingNode
 from tarnkappe.algebra.semantics import evaluate, possible_degree
-from tarnkappe.algebra.space import Space, small_spaces
+from tarnkappe.algebra.space import WorldSpace, small_spaces
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import ColumnError, NoSolutionError
 
 
-class Verdict(StrEnum):
+class EquivalenceVerdict(StrEnum):
     """What the checker found."""
 
     EQUAL = "equal"
@@ -43,8 +43,8 @@ class Counterexample:
 
     plans: tuple[Plan, Plan]
     world: World
-    left: Distribution
-    right: Distribution
+    left: OutcomeDistribution
+    right: OutcomeDistribution
 
     def as_dict(self) -> dict[str, Any]:
         """The counterexample for machines."""
@@ -63,7 +63,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Finding:
+class EquivalenceFinding:
     """How equal two plans are on all worlds of a space.
 
     Attributes:
@@ -91,11 +91,11 @@ class Finding:
     notes: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> EquivalenceVerdict:
         """Equal, partially equal or different."""
         if self.kind == EQUAL:
-            return Verdict.EQUAL
-        return Verdict.DIFFERENT if self.kind == NOT_EQUAL else Verdict.PARTIALLY_EQUAL
+            return EquivalenceVerdict.EQUAL
+        return EquivalenceVerdict.DIFFERENT if self.kind == NOT_EQUAL else EquivalenceVerdict.PARTIALLY_EQUAL
 
     def as_dict(self) -> dict[str, Any]:
         """The finding for machines."""
@@ -127,7 +127,7 @@ class Finding:
         return "\n".join([*lines, *self.notes, *([str(self.difference)] if self.difference else [])])
 
 
-def compare(left: Plan, right: Plan, *spaces: Space) -> Finding:
+def compare(left: Plan, right: Plan, *spaces: WorldSpace) -> EquivalenceFinding:
     """Compare two plans on all small relations: those of the spaces, or complete and incomplete ones.
 
     >>> from tarnkappe.algebra.nodes import Randomization, Union
@@ -157,7 +157,7 @@ def compare(left: Plan, right: Plan, *spaces: Space) -> Finding:
         incomplete += tally.worlds - complete if space.nullable else 0
         if tally.kinds[0] == NOT_EQUAL:
             break
-    return Finding(
+    return EquivalenceFinding(
         tally.kinds[0],
         tally.worlds,
         tally.undefined,
@@ -196,7 +196,7 @@ class _Tally:
             self.degrees[side] = found if least is None else least if found is None else min(least, found)
 
 
-def _defined(plan: Plan, world: World) -> Distribution | None:
+def _defined(plan: Plan, world: World) -> OutcomeDistribution | None:
     try:
         return evaluate(plan, world)
     except NoSolutionError:
@@ -217,7 +217,7 @@ def _weaker(left: Plan, right: Plan) -> Iterator[Kind]:
         yield partial_generalization(columns)
     groups: Groups = frozenset({left.schema})
     for node in (*left.walk(), *right.walk()):
-        if isinstance(node, Slicing):
+        if isinstance(node, SlicingNode):
             groups = refinement(groups, [*node.groups, left.schema - node.attributes])
     if len(groups) > 1:
         yield partial_slicing(groups)
@@ -228,7 +228,7 @@ def _shown(columns: tuple[str, ...], rows: Rows) -> str:
     return f"({', '.join(columns)}): {body or 'no rows'}"
 
 
-def _machine(result: Distribution) -> list[dict[str, Any]]:
+def _machine(result: OutcomeDistribution) -> list[dict[str, Any]]:
     ordered = sorted(result, key=lambda outcome: (-outcome[1], repr(outcome[0])))
     return [
         {
@@ -242,7 +242,7 @@ def _machine(result: Distribution) -> list[dict[str, Any]]:
     ]
 
 
-def _outcomes(result: Distribution, most: int = 6) -> list[str]:
+def _outcomes(result: OutcomeDistribution, most: int = 6) -> list[str]:
     likeliest = sorted(result, key=lambda outcome: (-outcome[1], repr(outcome[0])))
     lines = [f"  {_shown(result.columns, rows)} with probability {p}" for rows, p in likeliest[:most]]
     return [*lines, f"  and {len(likeliest) - most} more"] if len(likeliest) > most else lines

@@ -63,7 +63,7 @@ class Predicate(Expression):
 
 
 @dataclass(frozen=True)
-class Column(Expression):
+class ColumnRef(Expression):
     """The cell of a column."""
 
     name: str
@@ -109,7 +109,7 @@ class Literal(Expression):
 
 
 @dataclass(frozen=True)
-class Comparison(Predicate):
+class ComparisonPredicate(Predicate):
     """Two expressions compared: `=`, `<>`, `<`, `<=`, `>` or `>=`."""
 
     symbol: str

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tarnkappe.algebra.distribution import Distribution, Rows
+from tarnkappe.algebra.distribution import OutcomeDistribution, Rows
 from tarnkappe.algebra.expressions import (
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     IsNull,
     Like,
     Not,
@@ -36,7 +36,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -203,7 +203,7 @@ class DeclaredFacts(Facts):
                 return (distinct and set(onto) <= kept) or self.is_unique(child, kept)
             case Selection(child):
                 return self.is_unique(child, columns)
-            case Slicing(child, groups):
+            case SlicingNode(child, groups):
                 return any(self.is_unique(child, set(columns) & set(group)) for group in groups)
             case Generalization() | Randomization():
                 return self.is_unique(plan.child, set(columns) - plan.attributes)
@@ -286,11 +286,11 @@ def _demanded(predicate: Predicate) -> set[str]:
 
 def _needed(predicate: Predicate) -> Iterator[str]:
     match predicate:
-        case Comparison(_, left, right):
-            yield from (side.name for side in (left, right) if isinstance(side, Column))
-        case OneOf(Column(name)) | Like(Column(name)) | Not(IsNull(Column(name))):
+        case ComparisonPredicate(_, left, right):
+            yield from (side.name for side in (left, right) if isinstance(side, ColumnRef))
+        case OneOf(ColumnRef(name)) | Like(ColumnRef(name)) | Not(IsNull(ColumnRef(name))):
             yield name
-        case Not(Comparison() | OneOf() | Like() as operand):  # of the unknown it is unknown
+        case Not(ComparisonPredicate() | OneOf() | Like() as operand):  # of the unknown it is unknown
             yield from _needed(operand)
 
 
@@ -313,7 +313,7 @@ class MeasuredFacts(Facts):
     """Facts that hold in one small world, found by evaluating plans in it; true whatever chance brings."""
 
     world: World
-    results: dict[Plan, Distribution] = field(default_factory=dict, compare=False, repr=False)
+    results: dict[Plan, OutcomeDistribution] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def bucket(self) -> int | None:  # type: ignore[override]
@@ -353,7 +353,7 @@ class MeasuredFacts(Facts):
         for rows, _ in self._result(plan):
             yield tuple(tuple(row[i] for i in positions) for row in rows)
 
-    def _result(self, plan: Plan) -> Distribution:
+    def _result(self, plan: Plan) -> OutcomeDistribution:
         if plan not in self.results:
             self.results[plan] = evaluate(plan, self.world, ordered=True)
         return self.results[plan]

@@ -23,7 +23,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -47,7 +47,7 @@ _OPERATORS: dict[type[Plan], str] = {
     Join: "join",
     ThetaJoin: "theta-join",
     Generalization: "generalization",
-    Slicing: "slicing",
+    SlicingNode: "slicing",
     Randomization: "randomization",
 }
 
@@ -118,7 +118,7 @@ def _parameters(plan: Plan) -> Object:
             return {"by": list(plan.by), "aggregates": [_aggregate(a) for a in plan.aggregates]}
         case Generalization():
             return {"k": plan.k, "by": list(plan.by)}
-        case Slicing():
+        case SlicingNode():
             return {"groups": [list(group) for group in plan.groups]}
         case Randomization():
             return {"probability": {column: number_text(p) for column, p in plan.probabilities}}
@@ -214,7 +214,7 @@ _READERS: dict[str, Callable[[_Fields], Plan]] = {
         f.child("left"), f.child("right"), read_predicate(f.take("where", str))
     ),
     "generalization": lambda f: Generalization(f.child("input"), f.names("by"), f.take("k", int)),
-    "slicing": lambda f: Slicing(f.child("input"), _groups(f)),
+    "slicing": lambda f: SlicingNode(f.child("input"), _groups(f)),
     "randomization": lambda f: Randomization(
         f.child("input"), tuple((column, read_number(p)) for column, p in f.mapping("probability"))
     ),

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tarnkappe.algebra.distribution import Distribution
+from tarnkappe.algebra.distribution import OutcomeDistribution
 from tarnkappe.algebra.nodes import (
     Generalization,
     Grouping,
@@ -25,7 +25,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -40,7 +40,7 @@ class Equal:
     keeps_order: bool = True
     is_equal: ClassVar[bool] = True
 
-    def holds(self, left: Distribution, right: Distribution) -> bool:
+    def holds(self, left: OutcomeDistribution, right: OutcomeDistribution) -> bool:
         """Whether two results are equal."""
         return left.same_as(right)
 
@@ -55,7 +55,7 @@ class PartialGeneralization:
     attributes: frozenset[str]
     is_equal: ClassVar[bool] = False
 
-    def holds(self, left: Distribution, right: Distribution) -> bool:
+    def holds(self, left: OutcomeDistribution, right: OutcomeDistribution) -> bool:
         """Whether two results have the same columns and agree outside the attributes."""
         rest = set(left.columns) - self.attributes
         same_schema = set(left.columns) == set(right.columns)
@@ -72,7 +72,7 @@ class PartialSlicing:
     groups: Groups
     is_equal: ClassVar[bool] = False
 
-    def holds(self, left: Distribution, right: Distribution) -> bool:
+    def holds(self, left: OutcomeDistribution, right: OutcomeDistribution) -> bool:
         """Whether two results have the same columns and agree on each correlation set."""
         same_schema = set(left.columns) == set(right.columns)
         return same_schema and all(left.project(group).same_as(right.project(group)) for group in self.groups)
@@ -87,7 +87,7 @@ class NotEqual:
 
     is_equal: ClassVar[bool] = False
 
-    def holds(self, left: Distribution, right: Distribution) -> bool:
+    def holds(self, left: OutcomeDistribution, right: OutcomeDistribution) -> bool:
         """Always: nothing is promised."""
         return True
 
@@ -149,7 +149,7 @@ def through(ancestor: Plan, kind: Kind) -> Kind:
     A kind that does not survive is `NOT_EQUAL`: then the rewrite below must be refused.
     """
     match kind:
-        case Equal(False) if isinstance(ancestor, Slicing):
+        case Equal(False) if isinstance(ancestor, SlicingNode):
             return partial_slicing(refinement([ancestor.schema], ancestor.groups))
         case PartialGeneralization(x):
             return _above_generalization(ancestor, x)
@@ -199,7 +199,7 @@ def _above_slicing(ancestor: Plan, v: Groups) -> Kind:
             return PartialSlicing(v)
         case Generalization() if any(ancestor.attributes & ancestor.schema <= group for group in v):
             return PartialSlicing(v)
-        case Slicing(_, groups):
+        case SlicingNode(_, groups):
             return partial_slicing(refinement(v, groups))
     return NOT_EQUAL
 

@@ -13,7 +13,15 @@ from decimal import Decimal
 from typing import Any
 
 from tarnkappe.algebra.distribution import Cell
-from tarnkappe.algebra.expressions import Column, Comparison, Expression, Like, Literal, OneOf, Predicate
+from tarnkappe.algebra.expressions import (
+    ColumnRef,
+    ComparisonPredicate,
+    Expression,
+    Like,
+    Literal,
+    OneOf,
+    Predicate,
+)
 from tarnkappe.errors import ParameterError
 
 ORDERS = ("<", "<=", ">", ">=")
@@ -25,8 +33,8 @@ def landmarks(names: Iterable[str], predicates: Iterable[Predicate]) -> tuple[Ce
     """Values for some columns that mean the same: what the predicates compare with, and neighbours.
 
     >>> from tarnkappe.algebra.expressions import And
-    >>> age = Column("age")
-    >>> between = And((Comparison(">", age, Literal(1)), Comparison("<", age, Literal(2))))
+    >>> age = ColumnRef("age")
+    >>> between = And((ComparisonPredicate(">", age, Literal(1)), ComparisonPredicate("<", age, Literal(2))))
     >>> [str(value) for value in landmarks(["age"], [between])]
     ['0', '1', '1.5', '2', '3']
     """
@@ -50,13 +58,13 @@ def _within(expression: Expression) -> Iterator[Expression]:
 def _told_apart(part: Expression, names: set[str]) -> tuple[list[Any], bool]:
     """The constants that one condition tells apart, and whether it asks for their order."""
     match part:
-        case Comparison(symbol, Column(name), Literal(constant)) if name in names:
+        case ComparisonPredicate(symbol, ColumnRef(name), Literal(constant)) if name in names:
             return [constant], symbol in ORDERS
-        case Comparison(symbol, Literal(constant), Column(name)) if name in names:
+        case ComparisonPredicate(symbol, Literal(constant), ColumnRef(name)) if name in names:
             return [constant], symbol in ORDERS
-        case OneOf(Column(name), literals) if name in names:
+        case OneOf(ColumnRef(name), literals) if name in names:
             return [literal.constant for literal in literals], False
-        case Like(Column(name), pattern) if name in names:
+        case Like(ColumnRef(name), pattern) if name in names:
             # The shortest fitting text, a longer one, and two that just do not fit.
             shortest = pattern.replace("%", "").replace("_", "x")
             longer = pattern.replace("%", "xy").replace("_", "y")

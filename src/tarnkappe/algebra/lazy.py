@@ -39,7 +39,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     Union,
     draws_at_random,
 )
@@ -47,20 +47,20 @@ from tarnkappe.algebra.plan import Plan
 from tarnkappe.algebra.sources import Sources, declared, source_of
 from tarnkappe.algebra.sql.expressions import read_predicate
 from tarnkappe.algebra.sql.printing import plan_sql, quoted
-from tarnkappe.algebra.sql.query import Query, read_sql
+from tarnkappe.algebra.sql.query import ParsedQuery, read_sql
 from tarnkappe.algebra.tree import plan_tree
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy.plan import HierarchyPlan
 from tarnkappe.table import Role
 
 if TYPE_CHECKING:  # it loads Ibis
-    from tarnkappe.algebra.session import Result
+    from tarnkappe.algebra.session import QueryResult
 
 Number = str | int | float | Decimal | Fraction
 
 
 @dataclass(frozen=True, eq=False)
-class Expression:
+class LazyRelation:
     """A query that has not run: its plan, the order of its columns, and where the rows are.
 
     Every method returns a new expression. `collect` runs it: rewritten, in the engine, verified.
@@ -74,38 +74,38 @@ class Expression:
 
     # ------------------------------------------------------------------ relational operators
 
-    def project(self, *columns: str, distinct: bool = False) -> Expression:
+    def project(self, *columns: str, distinct: bool = False) -> LazyRelation:
         """Only these columns; duplicates stay unless `distinct` asks to remove them."""
         return self._over(Projection(self.plan, columns, distinct), columns)
 
-    def where(self, predicate: str | Predicate) -> Expression:
+    def where(self, predicate: str | Predicate) -> LazyRelation:
         """The rows on which a predicate is true, as SQL writes it: `blutgruppe = '00' AND alter >= 18`."""
         condition = predicate if isinstance(predicate, Predicate) else read_predicate(predicate)
         return self._over(Selection(self.plan, condition))
 
-    def rename(self, names: Mapping[str, str]) -> Expression:
+    def rename(self, names: Mapping[str, str]) -> LazyRelation:
         """Some columns under new names: from old to new."""
         plan = Rename(self.plan, tuple(names.items()))
         return self._over(plan, [names.get(column, column) for column in self.columns])
 
-    def join(self, other: Expression) -> Expression:
+    def join(self, other: LazyRelation) -> LazyRelation:
         """The natural join, on all columns that both have."""
         added = [column for column in other.columns if column not in self.plan.schema]
         return self._with(other, Join(self.plan, other.plan), [*self.columns, *added])
 
-    def union(self, other: Expression) -> Expression:
+    def union(self, other: LazyRelation) -> LazyRelation:
         """The rows of both; duplicates stay (UNION ALL)."""
         return self._with(other, Union(self.plan, other.plan))
 
-    def intersect(self, other: Expression) -> Expression:
+    def intersect(self, other: LazyRelation) -> LazyRelation:
         """The rows that both have, as often as both have them (INTERSECT ALL)."""
         return self._with(other, Intersection(self.plan, other.plan))
 
-    def difference(self, other: Expression) -> Expression:
+    def difference(self, other: LazyRelation) -> LazyRelation:
         """These rows less those of the other (EXCEPT ALL)."""
         return self._with(other, Difference(self.plan, other.plan))
 
-    def aggregate(self, by: Sequence[str] = (), **aggregates: str | Aggregate) -> Expression:
+    def aggregate(self, by: Sequence[str] = (), **aggregates: str | Aggregate) -> LazyRelation:
         """One row for each combination of values in `by`, with aggregates as SQL writes them.
 
         >>> spender = relation(pa.table({"alter": [31, 34]}), "spender")
@@ -117,20 +117,20 @@ class Expression:
 
     # ------------------------------------------------------------------ anonymization
 
-    def generalize(self, by: Sequence[str], k: int) -> Expression:
+    def generalize(self, by: Sequence[str], k: int) -> LazyRelation:
         """The columns lifted in their hierarchies until every combination occurs at least k times."""
         return self._anonymized(Generalization(self.plan, tuple(by), k))
 
-    def slice(self, groups: Iterable[Sequence[str]]) -> Expression:
+    def slice(self, groups: Iterable[Sequence[str]]) -> LazyRelation:
         """Rows cut into the groups of columns, whose parts are permuted at random within hidden buckets."""
-        return self._anonymized(Slicing(self.plan, tuple(tuple(group) for group in groups)))
+        return self._anonymized(SlicingNode(self.plan, tuple(tuple(group) for group in groups)))
 
     def randomize(
         self,
         probability: Mapping[str, Number] | None = None,
         *,
         epsilon: Mapping[str, Number] | None = None,
-    ) -> Expression:
+    ) -> LazyRelation:
         """Cells redrawn with a probability each, or with the one that reaches an epsilon."""
         if (probability is None) == (epsilon is None):
             raise ParameterError("randomize needs either a probability or an epsilon for each column")
@@ -155,7 +155,7 @@ class Expression:
         with self.sources.session(**options) as session:
             return session.explain(self._query)
 
-    def run(self, **options: Any) -> Result:
+    def run(self, **options: Any) -> QueryResult:
         """The answer with all that is to be said of it; the options are those of `Session`."""
         with self.sources.session(**options) as session:
             return session.run(self._query)
@@ -174,19 +174,19 @@ class Expression:
         return plan_tree(self.plan)
 
     @property
-    def _query(self) -> Query:
-        return Query(self.plan, self.columns, self.order, self.promises_epsilon)
+    def _query(self) -> ParsedQuery:
+        return ParsedQuery(self.plan, self.columns, self.order, self.promises_epsilon)
 
     # ------------------------------------------------------------------ how expressions are made
 
-    def _over(self, plan: Plan, columns: Sequence[str] | None = None) -> Expression:
+    def _over(self, plan: Plan, columns: Sequence[str] | None = None) -> LazyRelation:
         return replace(self, plan=plan, columns=tuple(columns or self.columns), order=())
 
-    def _anonymized(self, plan: Plan) -> Expression:
+    def _anonymized(self, plan: Plan) -> LazyRelation:
         plan.check()
         return self._over(plan)
 
-    def _with(self, other: Expression, plan: Plan, columns: Sequence[str] | None = None) -> Expression:
+    def _with(self, other: LazyRelation, plan: Plan, columns: Sequence[str] | None = None) -> LazyRelation:
         _refuse_two_draws(self.plan, other.plan)
         return replace(
             self._over(plan, columns),
@@ -216,7 +216,7 @@ def relation(
     not_null: Sequence[str] = (),
     person: str | None = None,
     bucket: int = 2,
-) -> Expression:
+) -> LazyRelation:
     """A relation to build queries on.
 
     Args:
@@ -249,10 +249,10 @@ def relation(
     )
     sources = Sources({found.name: found}, stated)
     sources.catalog()  # says at once if a column is described that is not there
-    return Expression(Relation(found.name, found.columns), found.columns, sources)
+    return LazyRelation(Relation(found.name, found.columns), found.columns, sources)
 
 
-def sql(text: str, **relations: Any) -> Expression:
+def sql(text: str, **relations: Any) -> LazyRelation:
     """A query in SQL over expressions, or over anything that `relation` takes, by name.
 
     >>> spender = relation(pa.table({"alter": [31, 34]}))
@@ -260,7 +260,7 @@ def sql(text: str, **relations: Any) -> Expression:
     [31]
     """
     given = {
-        name: each if isinstance(each, Expression) else relation(each, name)
+        name: each if isinstance(each, LazyRelation) else relation(each, name)
         for name, each in relations.items()
     }
     sources = Sources({}, Declarations())
@@ -276,10 +276,10 @@ def sql(text: str, **relations: Any) -> Expression:
             raise ParameterError(f"'{name}' draws at random and may be used only once: two draws tell more")
     plan = _put_in(query.plan, given)
     promises_epsilon = query.promises_epsilon or any(each.promises_epsilon for each in given.values())
-    return Expression(plan, query.columns, sources, query.order, promises_epsilon)
+    return LazyRelation(plan, query.columns, sources, query.order, promises_epsilon)
 
 
-def _put_in(plan: Plan, given: Mapping[str, Expression]) -> Plan:
+def _put_in(plan: Plan, given: Mapping[str, LazyRelation]) -> Plan:
     if isinstance(plan, Relation):
         return given[plan.name].plan
     return plan.with_children(*(_put_in(child, given) for child in plan.children))

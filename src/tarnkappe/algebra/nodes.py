@@ -47,7 +47,7 @@ __all__ = [
     "Rename",
     "Selection",
     "SetOperation",
-    "Slicing",
+    "SlicingNode",
     "ThetaJoin",
     "Unary",
     "Union",
@@ -261,7 +261,7 @@ class Generalization(Anonymization):
 
 
 @dataclass(frozen=True)
-class Slicing(Anonymization):
+class SlicingNode(Anonymization):
     """αS[V]: rows are cut into the correlation sets V; their parts are permuted at random in hidden buckets.
 
     Contract: V is a partition of the columns; the buckets depend on row positions and the number of rows
@@ -337,7 +337,7 @@ class Randomization(Anonymization):
 def draws_at_random(plan: Plan) -> bool:
     """Whether two runs of the plan on the same data may differ."""
     return any(
-        isinstance(node, Slicing | Randomization)
+        isinstance(node, SlicingNode | Randomization)
         or (isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates))
         for node in plan.walk()
     )

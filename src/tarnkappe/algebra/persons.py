@@ -26,7 +26,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -101,7 +101,7 @@ def _people(plan: Plan, persons: Persons) -> People | None:
             return _joined(left, right, plan.on, persons)
         case ThetaJoin(left, right):
             return _joined(left, right, frozenset(), persons)
-        case Slicing(child):
+        case SlicingNode(child):
             return _sliced(plan, _people(child, persons))
         case Randomization() | Generalization():
             people = _people(plan.child, persons)
@@ -157,7 +157,7 @@ def _base(plan: Plan, on: frozenset[str]) -> str | None:
     return None
 
 
-def _sliced(plan: Slicing, people: People | None) -> People | None:
+def _sliced(plan: SlicingNode, people: People | None) -> People | None:
     if people is None or len(plan.groups) < 2:
         return people
     raise ParameterError(

@@ -17,7 +17,7 @@ from tarnkappe.algebra.nodes import (
     Projection,
     Randomization,
     Rename,
-    Slicing,
+    SlicingNode,
     Union,
 )
 
@@ -95,7 +95,7 @@ def _through(plan: Plan, below: Iterable[Promise]) -> list[Promise]:
         case Rename(_, names):
             new = dict(names)
             return [Promise(frozenset(new.get(c, c) for c in p.columns), p.k) for p in below]
-        case Slicing():
+        case SlicingNode():
             groups = [frozenset(group) for group in plan.groups]
             return _real(Promise(p.columns & group, p.k) for p in below for group in groups)
         case Randomization():

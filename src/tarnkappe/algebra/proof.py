@@ -10,9 +10,9 @@ from typing import Any
 from tarnkappe.algebra.equivalence import Counterexample
 from tarnkappe.algebra.facts import MeasuredFacts
 from tarnkappe.algebra.nodes import Plan
-from tarnkappe.algebra.rules import LR, RL, SWAP, Rewrite, Rule, Way
+from tarnkappe.algebra.rules import LR, RL, SWAP, Rewrite, RewriteRule, Way
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.space import WORLDS, Space, small_spaces
+from tarnkappe.algebra.space import WORLDS, WorldSpace, small_spaces
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
 
@@ -53,7 +53,7 @@ class RuleFinding:
         needed: a world in which a refused replacement is not equal: what the condition keeps away.
     """
 
-    rule: Rule
+    rule: RewriteRule
     worlds: int = 0
     rows: int = 0
     incomplete: int = 0
@@ -116,7 +116,7 @@ class RuleFinding:
 
 
 def check_rule(
-    rule: Rule,
+    rule: RewriteRule,
     *,
     worlds: int = WORLDS,
     dynamic: Collection[str] = (),
@@ -148,7 +148,7 @@ def check_rule(
     return finding
 
 
-def starts(rule: Rule) -> Iterator[tuple[Way, Plan]]:
+def starts(rule: RewriteRule) -> Iterator[tuple[Way, Plan]]:
     """The plans to start from, in each way: the examples, and for the way back what they are rewritten to."""
     if rule.ways == (RL,):
         yield from ((RL, example) for example in rule.examples)
@@ -174,7 +174,7 @@ def _note(finding: RuleFinding, trial: Trial) -> None:
         finding.unequal = finding.unequal or trial.seen
 
 
-def try_rule(rule: Rule, way: Way, plan: Plan, world: World) -> list[Trial] | None:
+def try_rule(rule: RewriteRule, way: Way, plan: Plan, world: World) -> list[Trial] | None:
     """All replacements of a plan's root by a rule in one world; None if the plan cannot run in it."""
     try:
         mine = evaluate(plan, world)
@@ -192,9 +192,9 @@ def try_rule(rule: Rule, way: Way, plan: Plan, world: World) -> list[Trial] | No
     return trials
 
 
-def _results(rule: Rule, example: Plan) -> set[Plan]:
+def _results(rule: RewriteRule, example: Plan) -> set[Plan]:
     results: set[Plan] = set()
-    for world in Space.of(example, worlds=1).worlds(example):
+    for world in WorldSpace.of(example, worlds=1).worlds(example):
         try:
             rewrites = rule.considered(example, LR, MeasuredFacts(world))
         except NoSolutionError:

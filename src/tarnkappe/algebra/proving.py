@@ -8,9 +8,9 @@ from dataclasses import replace
 from tarnkappe.algebra.abridged import abridged
 from tarnkappe.algebra.calibration import calibrated
 from tarnkappe.algebra.catalog import Catalog
-from tarnkappe.algebra.equivalence import Finding, compare
+from tarnkappe.algebra.equivalence import EquivalenceFinding, compare
 from tarnkappe.algebra.json_document import read_json
-from tarnkappe.algebra.nodes import Slicing
+from tarnkappe.algebra.nodes import SlicingNode
 from tarnkappe.algebra.plan import Plan
 from tarnkappe.algebra.proof import RuleFinding, check_rule
 from tarnkappe.algebra.rules import ALL_RULES, TRANSFORMATIONS
@@ -26,7 +26,7 @@ MOST_BUCKET = 2
 """Of slicing: larger buckets have too many permutations to enumerate."""
 
 
-def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | Finding:
+def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | EquivalenceFinding:
     """Check a rule (one name) or compare two plans (two texts: SQL, or a plan as XML or JSON).
 
     No data are looked at: all small relations over small domains are enumerated, with exact probabilities.
@@ -45,7 +45,7 @@ def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | Finding:
     left, right, notes = abridged(*(read_plan(text, catalog) for text in claim))
     dynamic = [column for column, noise in catalog.noise.items() if not noise.is_static]
     bucket = min(catalog.bucket, MOST_BUCKET)
-    if bucket < catalog.bucket and any(isinstance(n, Slicing) for p in (left, right) for n in p.walk()):
+    if bucket < catalog.bucket and any(isinstance(n, SlicingNode) for p in (left, right) for n in p.walk()):
         notes += (f"a bucket of {catalog.bucket} rows is tried as {bucket}",)
     spaces = small_spaces(
         left, right, worlds=WORLDS, not_null=catalog.never_missing, dynamic=dynamic, bucket=bucket

@@ -21,7 +21,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
 )
 from tarnkappe.algebra.persons import repeated
@@ -30,7 +30,7 @@ from tarnkappe.algebra.promises import Promise, ended
 from tarnkappe.table import Role
 
 
-class Treatment(StrEnum):
+class ColumnTreatment(StrEnum):
     """What was done to the values of a column on their way to the result."""
 
     GENERALIZED = "generalized"
@@ -44,16 +44,16 @@ class Treatment(StrEnum):
 
 PROTECTS = {
     Role.QUASI_IDENTIFIER: {
-        Treatment.GENERALIZED,
-        Treatment.SLICED,
-        Treatment.RANDOMIZED,
-        Treatment.NOISY,
+        ColumnTreatment.GENERALIZED,
+        ColumnTreatment.SLICED,
+        ColumnTreatment.RANDOMIZED,
+        ColumnTreatment.NOISY,
     },
     Role.SENSITIVE: {
-        Treatment.SLICED,
-        Treatment.RANDOMIZED,
-        Treatment.NOISY,
-        Treatment.AMONG_EQUALS,
+        ColumnTreatment.SLICED,
+        ColumnTreatment.RANDOMIZED,
+        ColumnTreatment.NOISY,
+        ColumnTreatment.AMONG_EQUALS,
     },
 }
 
@@ -64,9 +64,9 @@ class Thread:
 
     relation: str
     column: str
-    treatments: frozenset[Treatment] = frozenset()
+    treatments: frozenset[ColumnTreatment] = frozenset()
 
-    def treated(self, *treatments: Treatment) -> Thread:
+    def treated(self, *treatments: ColumnTreatment) -> Thread:
         """The same way with further treatments."""
         return Thread(self.relation, self.column, self.treatments.union(treatments))
 
@@ -130,19 +130,19 @@ def threads(plan: Plan) -> Threads:
             return threads(left)
         case Generalization(child):
             there = plan.attributes & child.schema if plan.k > 1 else frozenset()
-            equals = [Treatment.AMONG_EQUALS] if there else []
+            equals = [ColumnTreatment.AMONG_EQUALS] if there else []
             return {
-                column: _each(found, *equals, *([Treatment.GENERALIZED] if column in there else []))
+                column: _each(found, *equals, *([ColumnTreatment.GENERALIZED] if column in there else []))
                 for column, found in threads(child).items()
             }
-        case Slicing(child, groups):
-            cut = [Treatment.SLICED] if len([g for g in groups if child.schema & set(g)]) > 1 else []
+        case SlicingNode(child, groups):
+            cut = [ColumnTreatment.SLICED] if len([g for g in groups if child.schema & set(g)]) > 1 else []
             return {column: _each(found, *cut) for column, found in threads(child).items()}
         case Randomization(child):
             below = threads(child)
             noised = {column for column, probability in plan.probabilities if probability}
             return {
-                column: _each(found, Treatment.RANDOMIZED) if column in noised else found
+                column: _each(found, ColumnTreatment.RANDOMIZED) if column in noised else found
                 for column, found in below.items()
             }
     merged: Threads = {}
@@ -152,7 +152,7 @@ def threads(plan: Plan) -> Threads:
     return merged
 
 
-def _each(found: Iterable[Thread], *treatments: Treatment) -> frozenset[Thread]:
+def _each(found: Iterable[Thread], *treatments: ColumnTreatment) -> frozenset[Thread]:
     return frozenset(thread.treated(*treatments) for thread in found)
 
 
@@ -160,7 +160,7 @@ def _aggregated(aggregate: Aggregate, below: Threads) -> frozenset[Thread]:
     if aggregate.column is None or aggregate.function == "count":
         return frozenset()  # a number of rows shows no value
     found = below[aggregate.column]
-    return found if aggregate.noise is None else _each(found, Treatment.NOISY)
+    return found if aggregate.noise is None else _each(found, ColumnTreatment.NOISY)
 
 
 def _released(plan: Plan, roles: Mapping[str, Role]) -> Iterator[Warning]:
@@ -214,7 +214,7 @@ def _compared(plan: Plan) -> Iterator[Warning]:
         read = sorted(
             column
             for column in node.predicate.columns
-            if any(Treatment.GENERALIZED in thread.treatments for thread in below[column])
+            if any(ColumnTreatment.GENERALIZED in thread.treatments for thread in below[column])
         )
         if read:
             message = f"the condition on {listed(read)} is asked of generalized labels, not of values"

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
-from tarnkappe.algebra.distribution import Distribution, Row, Rows, as_bag
+from tarnkappe.algebra.distribution import OutcomeDistribution, Row, Rows, as_bag
 from tarnkappe.algebra.generalizing import generalize
 from tarnkappe.algebra.grouping import group_rows
 from tarnkappe.algebra.nodes import (
@@ -28,7 +28,7 @@ from tarnkappe.algebra.nodes import (
     Rename,
     Selection,
     SetOperation,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -38,7 +38,7 @@ from tarnkappe.errors import NoSolutionError, ParameterError
 ONE = Fraction(1)
 
 
-def evaluate(plan: Plan, world: World, *, ordered: bool = False) -> Distribution:
+def evaluate(plan: Plan, world: World, *, ordered: bool = False) -> OutcomeDistribution:
     """The exact distribution of a plan's result.
 
     Args:
@@ -53,11 +53,11 @@ def evaluate(plan: Plan, world: World, *, ordered: bool = False) -> Distribution
     return result if ordered else result.unordered()
 
 
-def _evaluate(plan: Plan, world: World, ordered: bool) -> Distribution:
+def _evaluate(plan: Plan, world: World, ordered: bool) -> OutcomeDistribution:
     match plan:
         case Relation(name, columns):
-            result = Distribution.certain(columns, world.rows(name))
-        case Slicing():
+            result = OutcomeDistribution.certain(columns, world.rows(name))
+        case SlicingNode():
             result = _slicing(plan, world, ordered)
         case Randomization(child):
             result = _evaluate(child, world, ordered).then(_randomizer(plan, world, ordered))
@@ -73,7 +73,7 @@ def _evaluate(plan: Plan, world: World, ordered: bool) -> Distribution:
         case SetOperation() | Join() | ThetaJoin():
             combine = _binary(plan)
             left, right = (_evaluate(child, world, ordered) for child in plan.children)
-            result = Distribution.of(
+            result = OutcomeDistribution.of(
                 plan.columns,
                 ((combine(l_rows, r_rows), p * q) for l_rows, p in left for r_rows, q in right),
             )
@@ -196,7 +196,7 @@ def bucket_ranges(rows: int, least: int) -> list[range]:
     return [range(i * least, (i + 1) * least if i < number - 1 else rows) for i in range(number)]
 
 
-def _slicing(plan: Slicing, world: World, ordered: bool) -> Distribution:
+def _slicing(plan: SlicingNode, world: World, ordered: bool) -> OutcomeDistribution:
     columns = plan.child.columns
     groups = [[columns.index(c) for c in group if c in columns] for group in plan.groups]
     groups = [group for group in groups if group]
@@ -254,12 +254,12 @@ def is_k_anonymous(rows: Rows, columns: tuple[str, ...], by: Iterable[str], k: i
     return all(n >= k for n in Counter(tuple(row[i] for i in positions) for row in rows).values())
 
 
-def possible_degree(result: Distribution, by: Iterable[str]) -> int | None:
+def possible_degree(result: OutcomeDistribution, by: Iterable[str]) -> int | None:
     """The k of the least anonymous result that may come out; None if all results are empty."""
     positions = [result.columns.index(column) for column in by]
     return min(_class_sizes(result, positions), default=None)
 
 
-def _class_sizes(result: Distribution, positions: list[int]) -> Iterator[int]:
+def _class_sizes(result: OutcomeDistribution, positions: list[int]) -> Iterator[int]:
     for rows, _ in result:
         yield from Counter(tuple(row[i] for i in positions) for row in rows).values()

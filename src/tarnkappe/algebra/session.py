@@ -20,7 +20,7 @@ from tarnkappe.algebra.calibration import calibrated
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.column_kinds import Kinds, column_kinds
 from tarnkappe.algebra.counting import CountedFacts
-from tarnkappe.algebra.equivalence import Finding
+from tarnkappe.algebra.equivalence import EquivalenceFinding
 from tarnkappe.algebra.explanation import Explanation, local_privacy
 from tarnkappe.algebra.facts import Declaration, Facts
 from tarnkappe.algebra.lowering import Backend
@@ -36,25 +36,25 @@ from tarnkappe.algebra.nodes import (
     ThetaJoin,
 )
 from tarnkappe.algebra.noisy.spending import spending
-from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
+from tarnkappe.algebra.optimizer import RewriteMode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
 from tarnkappe.algebra.persons import counts_people, needs_of
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
-from tarnkappe.algebra.roles import Treatment, Warning, threads, warnings
+from tarnkappe.algebra.roles import ColumnTreatment, Warning, threads, warnings
 from tarnkappe.algebra.rules import ALL_RULES
-from tarnkappe.algebra.sql.query import Query, read_sql
+from tarnkappe.algebra.sql.query import ParsedQuery, read_sql
 from tarnkappe.algebra.statistics import RelationStatistics
-from tarnkappe.algebra.verification import Kept, smallest_class, verify
+from tarnkappe.algebra.verification import VerifiedPromise, smallest_class, verify
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.table.encoding import Progress
 
 
 @dataclass(frozen=True)
-class Result:
+class QueryResult:
     """The answer to a query, and all that is to be said of it.
 
     Attributes:
@@ -68,7 +68,7 @@ class Result:
 
     table: pa.Table
     explanation: Explanation
-    verified: tuple[Kept, ...]
+    verified: tuple[VerifiedPromise, ...]
     degree: int | None
     spent: Mapping[str, Budget]
     seconds: Mapping[str, float]
@@ -89,7 +89,7 @@ class Result:
         }
 
 
-class Session:
+class QuerySession:
     """Queries over the relations of one backend, under one catalog.
 
     >>> from tarnkappe.algebra.lowering import connect
@@ -98,7 +98,7 @@ class Session:
     >>> ages = Hierarchy.from_rows([["31", "30-39", "*"], ["34", "30-39", "*"],
     ...                             ["52", "50-59", "*"], ["57", "50-59", "*"]])
     >>> with connect({"spender": donors}) as backend:
-    ...     session = Session(backend, Catalog(backend.relations, {"alter": ages}))
+    ...     session = QuerySession(backend, Catalog(backend.relations, {"alter": ages}))
     ...     result = session.sql("SELECT alter FROM generalize(spender, k => 2, by => [alter])")
     >>> sorted(result.table.column("alter").to_pylist())
     ['30-39', '30-39', '50-59', '50-59']
@@ -109,7 +109,7 @@ class Session:
         backend: Backend | None,
         catalog: Catalog,
         *,
-        mode: Mode | str = Mode.STRICT,
+        mode: RewriteMode | str = RewriteMode.STRICT,
         rules: Sequence[str] | None = None,
         parallelism: int = 1,
         user: str | None = None,
@@ -138,11 +138,11 @@ class Session:
         self._counted: dict[Plan, int] = {}
         self._kinds: dict[str, Kinds] = {}
 
-    def read(self, text: str) -> Query:
+    def read(self, text: str) -> ParsedQuery:
         """A query over the relations of the catalog."""
         return read_sql(text, self.catalog.relations, probability_of=calibrated(self.catalog.noise))
 
-    def explain(self, query: str | Query) -> Explanation:
+    def explain(self, query: str | ParsedQuery) -> Explanation:
         """How a query would run, and what there is to say of it; nothing is run but counts."""
         query = self.read(query) if isinstance(query, str) else query
         plan = query.plan
@@ -211,11 +211,11 @@ class Session:
         people = (needs_of(plan, self.catalog.persons) for plan in (rewriting.original, rewriting.plan))
         return tuple(dict.fromkeys([*declared.used, *(each for needs in people for each in needs)]))
 
-    def sql(self, text: str) -> Result:
+    def sql(self, text: str) -> QueryResult:
         """The answer to a query in SQL."""
         return self.run(self.read(text))
 
-    def run(self, query: Query) -> Result:
+    def run(self, query: ParsedQuery) -> QueryResult:
         """The answer to a query, verified.
 
         Raises:
@@ -228,7 +228,7 @@ class Session:
         _prepare(query.plan, catalog)
         start = time.perf_counter()
         explanation = self.explain(query)
-        chosen = Query(explanation.rewriting.plan, query.columns, query.order)
+        chosen = ParsedQuery(explanation.rewriting.plan, query.columns, query.order)
         planned = time.perf_counter()
         spent = self._pay(explanation.costs)  # before there is an answer, or none
         promised = bool(explanation.costs) or query.promises_epsilon
@@ -243,7 +243,7 @@ class Session:
         ran = time.perf_counter()
         verified = verify(table, explanation.promises, people=explanation.people)
         generalized = _generalized(query.plan)
-        return Result(
+        return QueryResult(
             table,
             explanation,
             verified,
@@ -267,7 +267,7 @@ class Session:
             )
         return self._budgets.spend_all(self._user, costs)
 
-    def prove(self, *claim: str) -> RuleFinding | Finding:
+    def prove(self, *claim: str) -> RuleFinding | EquivalenceFinding:
         """Check a rule by its name, or compare two plans, on all small relations; no data are looked at."""
         return prove(claim, self.catalog)
 
@@ -295,13 +295,13 @@ class Session:
         return self._counting(self.catalog.facts(self._known(plan)))
 
     def _counting(self, declared: Facts) -> Facts:
-        if self.backend is None or self._mode == Mode.STRICT:
+        if self.backend is None or self._mode == RewriteMode.STRICT:
             return declared
         return CountedFacts(declared, self._count, self._counted)
 
     def _count(self, plan: Plan) -> int:
         counting = Grouping(plan, (), (Aggregate("count", None, "n"),))
-        found = self._backend().execute(Query(counting, ("n",)), self.catalog)
+        found = self._backend().execute(ParsedQuery(counting, ("n",)), self.catalog)
         return int(found.column("n")[0].as_py())
 
 
@@ -376,5 +376,5 @@ def _generalized(plan: Plan) -> Collection[str]:
     return {
         column
         for column, found in threads(plan).items()
-        if any(Treatment.GENERALIZED in thread.treatments for thread in found)
+        if any(ColumnTreatment.GENERALIZED in thread.treatments for thread in found)
     }

@@ -24,13 +24,13 @@ from tarnkappe.table.files import Format, format_of
 from tarnkappe.table.formats.address import is_address, shown
 
 if TYPE_CHECKING:  # it loads Ibis
-    from tarnkappe.algebra.session import Session
+    from tarnkappe.algebra.session import QuerySession
 
 UNNAMED = "data"
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class RelationSource:
     """One relation: its name, its columns and where its rows are."""
 
     name: str
@@ -50,7 +50,7 @@ class Source:
         return self.place.to_pyarrow() if _is_ibis(self.place) else self.place
 
 
-def source_of(source: Any, name: str | None, table: str | None, engine: str | None) -> Source:
+def source_of(source: Any, name: str | None, table: str | None, engine: str | None) -> RelationSource:
     """A source from anything that holds a table."""
     if is_address(source):
         if table is None:
@@ -62,24 +62,24 @@ def source_of(source: Any, name: str | None, table: str | None, engine: str | No
         with connect(source) as backend:
             if table not in backend.relations:
                 raise InputError(f"{shown(source)}: there is no table '{table}'")
-            return Source(table, backend.relations[table], source, engine)
+            return RelationSource(table, backend.relations[table], source, engine)
     if table is not None:
         raise ParameterError("`table` is for databases: leave it out")
     if _is_ibis(source):
         stored = getattr(source.op(), "name", None)  # a table has a name, what is computed from it has none
-        return Source(name or stored or UNNAMED, tuple(source.columns), source, engine)
+        return RelationSource(name or stored or UNNAMED, tuple(source.columns), source, engine)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if path.is_file() and format_of(path) is Format.PARQUET:
             schema = pyarrow.parquet.read_schema(path)
-            return Source(name or path.stem, tuple(schema.names), path, engine)
+            return RelationSource(name or path.stem, tuple(schema.names), path, engine)
         columns, rows = _in_memory(read(path))
-        return Source(name or path.stem, columns, with_decimals(rows), engine)
+        return RelationSource(name or path.stem, columns, with_decimals(rows), engine)
     held = source if isinstance(source, Table) else read(source)
     roles = {
         column: role for column, role in held.roles.items() if role not in (Role.INSENSITIVE, Role.UNSTATED)
     }
-    return Source(name or UNNAMED, *_in_memory(held), engine, roles)
+    return RelationSource(name or UNNAMED, *_in_memory(held), engine, roles)
 
 
 def _in_memory(table: Table) -> tuple[tuple[str, ...], pa.Table]:
@@ -119,7 +119,7 @@ def declared(
 class Sources:
     """The relations of an expression, by name, and what is said of them."""
 
-    relations: Mapping[str, Source]
+    relations: Mapping[str, RelationSource]
     declarations: Declarations
 
     def merged(self, other: Sources) -> Sources:
@@ -135,10 +135,10 @@ class Sources:
         return self.declarations.catalog({name: source.columns for name, source in self.relations.items()})
 
     @contextmanager
-    def session(self, **options: Any) -> Iterator[Session]:
-        """A session over the relations, with the options of `Session`."""
+    def session(self, **options: Any) -> Iterator[QuerySession]:
+        """A session over the relations, with the options of `QuerySession`."""
         from tarnkappe.algebra.lowering import connect
-        from tarnkappe.algebra.session import Session
+        from tarnkappe.algebra.session import QuerySession
 
         sources = self.relations.values()
         databases = {str(source.place) for source in sources if source.is_database}
@@ -149,4 +149,4 @@ class Sources:
             raise ParameterError(f"a query runs in one engine, not in {' and '.join(sorted(engines))}")
         place = databases.pop() if databases else {name: s.rows() for name, s in self.relations.items()}
         with connect(place, engine=engines.pop() if engines else None) as backend:
-            yield Session(backend, self.declarations.over(backend), **options)
+            yield QuerySession(backend, self.declarations.over(backend), **options)

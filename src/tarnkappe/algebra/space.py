@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from tarnkappe.algebra.distribution import Cell, Rows
-from tarnkappe.algebra.expressions import Column, Comparison, Expression, Predicate
+from tarnkappe.algebra.expressions import ColumnRef, ComparisonPredicate, Expression, Predicate
 from tarnkappe.algebra.landmarks import landmarks
 from tarnkappe.algebra.nodes import (
     Generalization,
@@ -27,7 +27,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
 )
 from tarnkappe.algebra.noise import Dynamic, NoiseDistribution, Static
@@ -45,7 +45,7 @@ ENOUGH_ROWS = 3
 
 
 @dataclass(frozen=True)
-class Space:
+class WorldSpace:
     """Small domains for the columns of some plans, and how large their relations may be.
 
     Attributes:
@@ -74,7 +74,7 @@ class Space:
         dynamic: Collection[str] = (),
         bucket: int = 2,
         stable_buckets: bool = True,
-    ) -> Space:
+    ) -> WorldSpace:
         """A space that tells plans apart: values that predicates compare, two-step hierarchies, uneven noise.
 
         Args:
@@ -96,7 +96,7 @@ class Space:
         bucket: int = 2,
         stable_buckets: bool = True,
         not_null: Mapping[str, Collection[str]] | None = None,
-    ) -> Space | None:
+    ) -> WorldSpace | None:
         """A space whose relations lack values wherever they may; None if they may nowhere.
 
         Columns that are compared, joined or aggregated have the missing value beside others. In all others it
@@ -130,7 +130,7 @@ class Space:
         values_of: Callable[[frozenset[str], int], tuple[Cell, ...]],
         dynamic: Collection[str],
         worlds: int,
-    ) -> Space:
+    ) -> WorldSpace:
         """This space with domains, hierarchies and noise, and as many rows as keep the worlds few enough."""
         together = _same_values(plans)
         domains: dict[str, tuple[Cell, ...]] = {}
@@ -205,10 +205,10 @@ class Space:
 
 def small_spaces(
     *plans: Plan, worlds: int = WORLDS, not_null: Mapping[str, Collection[str]] | None = None, **options: Any
-) -> tuple[Space, ...]:
-    """Complete and incomplete small relations for some plans; the options are those of `Space.of`."""
-    complete = Space.of(*plans, worlds=worlds, **options)
-    incomplete = Space.incomplete(*plans, worlds=worlds, not_null=not_null, **options)
+) -> tuple[WorldSpace, ...]:
+    """Complete and incomplete small relations for some plans; the options are those of `WorldSpace.of`."""
+    complete = WorldSpace.of(*plans, worlds=worlds, **options)
+    incomplete = WorldSpace.incomplete(*plans, worlds=worlds, not_null=not_null, **options)
     return (complete,) if incomplete is None else (complete, incomplete)
 
 
@@ -221,7 +221,7 @@ def _bags(kinds: int, rows: int) -> int:
 
 
 def _reads_order(plans: Sequence[Plan]) -> bool:
-    return any(isinstance(node, Slicing) for plan in plans for node in plan.walk())
+    return any(isinstance(node, SlicingNode) for plan in plans for node in plan.walk())
 
 
 def _relations(plans: Sequence[Plan]) -> dict[str, Relation]:
@@ -259,7 +259,7 @@ def _same_values(plans: Sequence[Plan]) -> dict[str, frozenset[str]]:
     for predicate in _predicates(plans):
         for part in _expressions(predicate):
             match part:
-                case Comparison(_, Column(left), Column(right)):
+                case ComparisonPredicate(_, ColumnRef(left), ColumnRef(right)):
                     pairs.append((left, right))
     group = {name: frozenset({name}) for name in names}
     for old, new in pairs:

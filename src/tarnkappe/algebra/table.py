@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from tarnkappe.algebra.rules import LR, RL, RULES, Effect, Rule
+from tarnkappe.algebra.rules import LR, RL, RULES, Effect, RewriteRule
 
 OPERATORS = {"Gen": "G", "Slice": "S", "Dp": "D"}
 PARTNERS = {
@@ -50,7 +50,7 @@ def field_of(operator: str, partner: str) -> str:
     return partner + operator if partner == "Idem" else operator + partner
 
 
-def commutation_table(spectrum: Spectrum = Spectrum.EQUAL, rules: Iterable[Rule] = RULES) -> Table:
+def commutation_table(spectrum: Spectrum = Spectrum.EQUAL, rules: Iterable[RewriteRule] = RULES) -> Table:
     """For each anonymization operator and each partner how far they may be exchanged.
 
     >>> commutation_table(Spectrum.EQUAL)["Dp"]["Union"].value
@@ -66,7 +66,7 @@ def commutation_table(spectrum: Spectrum = Spectrum.EQUAL, rules: Iterable[Rule]
     }
 
 
-def rules_of(operator: str, partner: str, rules: Iterable[Rule] = RULES) -> list[str]:
+def rules_of(operator: str, partner: str, rules: Iterable[RewriteRule] = RULES) -> list[str]:
     """The rules of a field, each with its mark: ⇎ none, ⊆ partial, → or ← one way only.
 
     >>> rules_of("Gen", "Proj")
@@ -75,7 +75,7 @@ def rules_of(operator: str, partner: str, rules: Iterable[Rule] = RULES) -> list
     return [_marked(rule) for rule in rules if rule.field == field_of(operator, partner)]
 
 
-def _marked(rule: Rule) -> str:
+def _marked(rule: RewriteRule) -> str:
     if rule.kind == "noneq":
         return f"{rule.name} ⇎"
     partial = "⊆" if rule.kind.startswith("partial") else ""
@@ -83,7 +83,7 @@ def _marked(rule: Rule) -> str:
     return rule.name + partial + ({"lr": "→", "rl": "←"}.get(rule.direction, "") if one_way else "")
 
 
-def _passage(rules: list[Rule], spectrum: Spectrum) -> Passage:
+def _passage(rules: list[RewriteRule], spectrum: Spectrum) -> Passage:
     counting = [rule for rule in rules if _counts(rule, spectrum)]
     if not counting:
         return Passage.NO
@@ -93,13 +93,13 @@ def _passage(rules: list[Rule], spectrum: Spectrum) -> Passage:
     return Passage.UNRESTRICTED if merges or {LR, RL} <= ways else Passage.CONDITIONAL
 
 
-def _counts(rule: Rule, spectrum: Spectrum) -> bool:
+def _counts(rule: RewriteRule, spectrum: Spectrum) -> bool:
     if spectrum in (Spectrum.PARTIAL, Spectrum.PARTIAL_AS_PUBLISHED):
         return rule.kind != "noneq"
     return rule.kind == "eq"
 
 
-def _is_free(rule: Rule, spectrum: Spectrum) -> bool:
+def _is_free(rule: RewriteRule, spectrum: Spectrum) -> bool:
     """Whether a rule of the spectrum always applies."""
     if rule.conditions:
         return False

@@ -23,7 +23,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -62,7 +62,7 @@ def operator_text(plan: Plan) -> str:
             return f"⋈ where {expression_sql(plan.predicate)}"
         case Generalization():
             return f"αG k={plan.k} on {_names(plan.by)}"
-        case Slicing():
+        case SlicingNode():
             return "αS " + " ".join(f"{{{_names(group)}}}" for group in plan.groups)
         case Randomization():
             pairs = ", ".join(f"{quoted(column)}: {number_text(p)}" for column, p in plan.probabilities)

@@ -13,7 +13,7 @@ from tarnkappe.errors import VerificationError
 
 
 @dataclass(frozen=True)
-class Kept:
+class VerifiedPromise:
     """A promise and what was measured of it.
 
     Attributes:
@@ -41,7 +41,9 @@ class Kept:
         return f"{self.promise}: {others} (rows were counted, not people)"
 
 
-def verify(answer: pa.Table, promised: Iterable[Promise], *, people: bool = False) -> tuple[Kept, ...]:
+def verify(
+    answer: pa.Table, promised: Iterable[Promise], *, people: bool = False
+) -> tuple[VerifiedPromise, ...]:
     """Measure every promise in the values of an answer.
 
     `people` says that below every generalization each row was of another person.
@@ -49,7 +51,9 @@ def verify(answer: pa.Table, promised: Iterable[Promise], *, people: bool = Fals
     Raises:
         VerificationError: one is broken; then nothing may be handed over.
     """
-    found = tuple(Kept(promise, smallest_class(answer, promise.columns), people) for promise in promised)
+    found = tuple(
+        VerifiedPromise(promise, smallest_class(answer, promise.columns), people) for promise in promised
+    )
     for kept in found:
         if kept.measured is not None and kept.measured < kept.promise.k:
             raise VerificationError(

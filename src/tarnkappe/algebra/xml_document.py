@@ -34,7 +34,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -96,7 +96,7 @@ def _element(plan: Plan) -> tuple[str, dict[str, str], list[str]]:
             return "grouping", {}, _names("attributes", plan.by) + aggregates
         case Generalization():
             return "generalization", {"k": str(plan.k)}, _names("generalizationAttributes", plan.by)
-        case Slicing():
+        case SlicingNode():
             sets = [f"<correlationSet>{inline('attribute', s)}</correlationSet>" for s in plan.groups]
             return "slicing", {}, _list("correlationSets", sets)
         case Randomization():
@@ -219,7 +219,7 @@ def _slicing(element: Element) -> Plan:
     sets = element.child("correlationSets")
     sets.only_attributes()
     sets.only_children("correlationSet")
-    return Slicing(child, tuple(group.texts("attribute") for group in sets.children))
+    return SlicingNode(child, tuple(group.texts("attribute") for group in sets.children))
 
 
 def _randomization(element: Element) -> Plan:

@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.table import Table
 
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
-from tarnkappe.cli.background import Knowledge
+from tarnkappe.cli.background import BackgroundFlags
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.reading_flags import Options, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
@@ -21,7 +21,7 @@ from tarnkappe.privacy import MODELS, DistinctDiversity
 from tarnkappe.report.attack_text import render_attack
 from tarnkappe.risk import ATTACKS, Attack, AttackResult, Target
 from tarnkappe.risk.attacks import columns_from_people
-from tarnkappe.risk.repairs import Proposal, propose
+from tarnkappe.risk.repairs import RepairProposal, propose
 from tarnkappe.schema import fields_of
 from tarnkappe.table import Table as Data
 from tarnkappe.table import read, write
@@ -68,7 +68,7 @@ def attack(
         return
     kind = ATTACKS[name]
     files = hierarchy_files(hierarchy or ())
-    known = Knowledge(
+    known = BackgroundFlags(
         against=against,
         name=identifier or (),
         history=history,
@@ -145,7 +145,7 @@ def _attacks(kind: type[Attack], options: Sequence[str], target: Target) -> list
     return [ATTACKS.create(kind.name, {**parameters, "column": column}) for column in target.sensitive]
 
 
-def _write_repaired(name: str, proposals: Sequence[Sequence[Proposal]], out: Path) -> None:
+def _write_repaired(name: str, proposals: Sequence[Sequence[RepairProposal]], out: Path) -> None:
     """Write the release after the smallest change that stops the attack."""
     if len(proposals) != 1:
         raise ParameterError("name one sensitive column to be repaired: --option column=COLUMN")
@@ -158,7 +158,7 @@ def _as_json(
     release: str | None,
     name: str,
     results: Sequence[AttackResult],
-    proposals: Sequence[Sequence[Proposal]] | None,
+    proposals: Sequence[Sequence[RepairProposal]] | None,
 ) -> dict[str, Any]:
     found: dict[str, Any] = {
         "input": release,

@@ -17,13 +17,13 @@ from tarnkappe.risk.continuation import Continuation, continues, kept_by
 from tarnkappe.table import Table
 
 if TYPE_CHECKING:
-    from tarnkappe.risk.history import History
+    from tarnkappe.risk.history import ReleaseHistory
 
 STORES = (".db", ".sqlite", ".sqlite3")
 
 
 @dataclasses.dataclass(frozen=True)
-class Knowledge:
+class BackgroundFlags:
     """The flags about what an attacker has, as they were given."""
 
     against: str | None = None
@@ -86,10 +86,10 @@ class Knowledge:
         )
 
     @contextmanager
-    def opened_history(self) -> Iterator[History]:
+    def opened_history(self) -> Iterator[ReleaseHistory]:
         """The store of earlier releases."""
         from tarnkappe.risk.history import (
-            History,
+            ReleaseHistory,
         )  # brings a database library, which most commands do without
         from tarnkappe.state import Key, Store
 
@@ -97,11 +97,11 @@ class Knowledge:
         if self.key is None:
             raise ParameterError(f"--history {self.history}: the store needs its key: --key FILE")
         with Store.open(self.history) as store:
-            yield History(store, Key.load(self.key, create=True), self.of)
+            yield ReleaseHistory(store, Key.load(self.key, create=True), self.of)
 
 
 def judge_history(
-    knowledge: Knowledge,
+    knowledge: BackgroundFlags,
     release: Table,
     background: Background,
     models: Sequence[Model],

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
-from tarnkappe.cli.background import Knowledge, judge_history
+from tarnkappe.cli.background import BackgroundFlags, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
 from tarnkappe.cli.column_flags import accept_too, accepted_plans
 from tarnkappe.cli.console import output, print_json, progress_bar
@@ -37,7 +37,7 @@ Words = list[str]
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class CheckRequest:
     """What is to be checked: a table with roles, and what it should promise."""
 
     table: Table
@@ -111,7 +111,7 @@ def check(
     chosen = choose_measures(measure or (), sampling_fraction, threshold, suda_size)
     measures = create_measures(chosen)
     asked_models = _models(k, model or (), sensitive or ())
-    knowledge = Knowledge(against, identifier or (), history, key, of, rules)
+    knowledge = BackgroundFlags(against, identifier or (), history, key, of, rules)
     if remote is not None:
         from tarnkappe.cli.remote_check import check_remotely
 
@@ -177,7 +177,7 @@ def check(
         raise typer.Exit(1)
 
 
-def ask_job(path: str, passed: Mapping[str, Any], progress: Progress) -> Question:
+def ask_job(path: str, passed: Mapping[str, Any], progress: Progress) -> CheckRequest:
     """The question that a job file asks: does its input, untouched, meet the models that it promises?"""
     content = read_job_file(path)
     accept_too(content, passed)
@@ -185,7 +185,7 @@ def ask_job(path: str, passed: Mapping[str, Any], progress: Progress) -> Questio
     table = job.read_input(progress)
     columns = encode(table, table.sensitive)
     hierarchies = {name: job.columns[name].hierarchy_for(column) for name, column in columns.items()}
-    return Question(
+    return CheckRequest(
         table,
         None if job.population is None else job.population.read(progress),
         {name: hierarchy for name, hierarchy in hierarchies.items() if hierarchy is not None},
@@ -205,7 +205,7 @@ def _ask(
     accepted: Mapping[str, Mapping[str, str]],
     *,
     every_column: bool,
-) -> Question:
+) -> CheckRequest:
     """The question that flags ask; in all columns of the file it is looked for what names people."""
     if not qi:
         raise ColumnError(f"{data}: name the columns that an attacker may know: --qi COLUMN ...")
@@ -220,7 +220,7 @@ def _ask(
     table = whole
     if not every_column:
         table = Table(whole.data.select(named), {name: whole.roles[name] for name in named})
-    return Question(
+    return CheckRequest(
         table,
         None if population is None else reading(population, columns=list(dict.fromkeys(qi))),
         {name: read_hierarchy(file) for name, file in hierarchies.items()},

@@ -13,12 +13,12 @@ import typer
 from tarnkappe.cli.console import errors, output, print_json
 from tarnkappe.cli.exchange_house import COMMANDS, JsonOption, PersonOption, SiteOption, names, tell, whole
 from tarnkappe.errors import ParameterError, TarnkappeError, VerificationError
-from tarnkappe.exchange import Anchor, Purpose, Request, Wanted
+from tarnkappe.exchange import Anchor, DataRequest, Purpose, Wanted
 from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.peer import Wishes
 from tarnkappe.exchange.reports import physician_report, requester_report
-from tarnkappe.exchange.site import Site
+from tarnkappe.exchange.site import ExchangeSite
 from tarnkappe.state import AuditLog, Key, Signer
 from tarnkappe.table import Table, write
 
@@ -39,17 +39,17 @@ def serve(
     ] = 60.0,
 ) -> None:
     """Take requests of others, give them their answers, and send what waits; Ctrl-C ends it."""
-    own = Site.load(site)
+    own = ExchangeSite.load(site)
     with own:
         service = own.service()
         host, port = service.address
         errors.print(f"listening at {host}:{port}", highlight=False, soft_wrap=True)
         if "peers" in own.content:
-            Thread(target=_send_what_waits, args=(Site.load(site), every), daemon=True).start()
+            Thread(target=_send_what_waits, args=(ExchangeSite.load(site), every), daemon=True).start()
         service.serve_forever()
 
 
-def _send_what_waits(own: Site, every: float) -> None:
+def _send_what_waits(own: ExchangeSite, every: float) -> None:
     with own:
         outbox = own.outbox()
         wishes = Wishes(outbox, own.caller())
@@ -84,8 +84,8 @@ def request(
     as_json: JsonOption = False,
 ) -> None:
     """Ask another institution for a package; if it cannot be reached, it gets the request later."""
-    own = Site.load(site)
-    made = Request(
+    own = ExchangeSite.load(site)
+    made = DataRequest(
         id=name or uuid4().hex,
         requester=person,
         institution=own.name,
@@ -111,7 +111,7 @@ def fetch(
     as_json: JsonOption = False,
 ) -> None:
     """Send what waits, look for answers, and write the packages that came."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         outbox = own.outbox()
         while outbox.work():
             pass
@@ -138,7 +138,7 @@ def fetch(
 @app.command()
 def withdraw(site: SiteOption, digest: DigestArgument, as_json: JsonOption = False) -> None:
     """Withdraw a request that you made, while it is not answered."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         outbox = own.outbox()
         digest = whole(digest, names(each.request for each in outbox.all()))
         outbox.withdraw(digest)
@@ -154,7 +154,7 @@ def review(
     as_json: JsonOption = False,
 ) -> None:
     """List requests, or show one with the recommendation and its reasons."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         desk = own.desk()
         if digest is None:
             desk.expire()
@@ -190,7 +190,7 @@ def decide(
     as_json: JsonOption = False,
 ) -> None:
     """Decide about a request; a package leaves when all have agreed whom the policy asks."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         desk = own.desk()
         digest = whole(digest, names(made for made, _ in desk.requests()))
         content = desk.to_decide(digest, person, accepts=accept, reason=reason)
@@ -211,7 +211,7 @@ def audit(
     as_json: JsonOption = False,
 ) -> None:
     """Verify the log and everything that is kept against it; exit code 1 if anything was tampered with."""
-    own = Site.load(site)
+    own = ExchangeSite.load(site)
     if accept_head:
         AuditLog(own.store(accept=True)).append("head accepted", {"file": own.head.name})
     with own:

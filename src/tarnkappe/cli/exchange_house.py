@@ -13,17 +13,17 @@ import typer
 
 from tarnkappe.cli.console import output, print_json
 from tarnkappe.errors import ParameterError
-from tarnkappe.exchange import Request
-from tarnkappe.exchange.desk import Ask, Desk, Progress
+from tarnkappe.exchange import DataRequest
+from tarnkappe.exchange.desk import Ask, ReidentificationState, RequestWorkflow
 from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.example import make
 from tarnkappe.exchange.peer import Wishes
 from tarnkappe.exchange.reports import patient_report
-from tarnkappe.exchange.site import Site
+from tarnkappe.exchange.site import ExchangeSite
 from tarnkappe.exchange.statistics import import_file
 from tarnkappe.federation.transport import UnreachableError
-from tarnkappe.pseudonym import Reason, Requester
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym import ReidentificationReason, Requester
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.state import Key, Signer
 
 SiteOption = Annotated[Path, typer.Option("--site", help="The file of your institution (TOML).")]
@@ -47,7 +47,7 @@ def whole(said: str, digests: Mapping[str, str], what: str = "request") -> str:
     return found[0]
 
 
-def names(requests: Iterable[Request]) -> dict[str, str]:
+def names(requests: Iterable[DataRequest]) -> dict[str, str]:
     """What requests are called, by their digests."""
     return {each.digest: each.id for each in requests}
 
@@ -82,10 +82,10 @@ def patient(
     as_json: JsonOption = False,
 ) -> None:
     """Tell a patient who got data about her, or note that she withdraws, or consents."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         desk = own.desk()
         if consent_until is not None:
-            desk.register.consent(who, Consent(Scope.THIS_STUDY, consent_until.replace(tzinfo=UTC)))
+            desk.register.consent(who, Consent(ConsentScope.THIS_STUDY, consent_until.replace(tzinfo=UTC)))
         held = desk.withdraw_patient(who) if withdraw else []
         seen = desk.register.disclosures(who)
         told = {
@@ -101,7 +101,7 @@ def statistics(
     as_json: JsonOption = False,
 ) -> None:
     """Import statistics of the population, each file whole or not at all."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         kept = own.desk().around.statistics
         if kept is None:
             raise ParameterError("the site file names no 'statistics', the store for them")
@@ -120,7 +120,7 @@ def share(
     as_json: JsonOption = False,
 ) -> None:
     """Count your patients by the common plan, with noise, for the other institutions to see."""
-    with Site.load(site) as own:
+    with ExchangeSite.load(site) as own:
         _, figures = _figures(own)
         try:
             amount = Fraction(epsilon)
@@ -134,7 +134,7 @@ def share(
 
 def gather(site: SiteOption, as_json: JsonOption = False) -> None:
     """Ask the other institutions for their noisy counts, and add up all of them for the check."""
-    own = Site.load(site)
+    own = ExchangeSite.load(site)
     with own:
         desk, figures = _figures(own)
         kept = desk.around.statistics
@@ -155,7 +155,7 @@ def gather(site: SiteOption, as_json: JsonOption = False) -> None:
         )
 
 
-def _figures(own: Site) -> tuple[Desk, Figures]:
+def _figures(own: ExchangeSite) -> tuple[RequestWorkflow, Figures]:
     desk = own.desk()
     figures = own.figures(desk)
     if figures is None:
@@ -179,7 +179,7 @@ def reidentify(
     site: SiteOption,
     about: Annotated[str, typer.Argument(help="ask: the request; forward, refuse: the wish.")] = "",
     pseudonym: Annotated[list[str] | None, typer.Option(help="ask: who, as in the package.")] = None,
-    reason: Annotated[str, typer.Option(help=f"ask: one of {', '.join(Reason)}.")] = "",
+    reason: Annotated[str, typer.Option(help=f"ask: one of {', '.join(ReidentificationReason)}.")] = "",
     person: Annotated[str, typer.Option("--as", help="Who you are.")] = "",
     key: Annotated[Path | None, typer.Option(help="forward: your key, of a requester of the vault.")] = None,
     as_json: JsonOption = False,
@@ -188,13 +188,15 @@ def reidentify(
 
     What was forwarded is approved and shown with `tarn reidentify`, by two people; who asked is told no name.
     """
-    own = Site.load(site)
+    own = ExchangeSite.load(site)
     with own:
         if act is Act.ASK:
             outbox = own.outbox()
             request = whole(about, names(each.request for each in outbox.all()))
             wishes = Wishes(outbox, own.caller())
-            digest = wishes.add(Ask(request, tuple(pseudonym or ()), Reason.parse(reason), person))
+            digest = wishes.add(
+                Ask(request, tuple(pseudonym or ()), ReidentificationReason.parse(reason), person)
+            )
             wishes.work()
             [state] = [state for wish, state in wishes.all() if wish.digest == digest]
             tell(as_json, {"wish": digest, "state": state}, f"wish {digest[:12]}: {state}")
@@ -212,13 +214,21 @@ def reidentify(
         digest = whole(about, {wish.digest: wish.request for wish, _ in asked.all()}, "wish")
         if act is Act.REFUSE:
             asked.refuse(digest, person)
-            tell(as_json, {"wish": digest, "state": str(Progress.REFUSED)}, f"wish {digest[:12]} is refused")
+            tell(
+                as_json,
+                {"wish": digest, "state": str(ReidentificationState.REFUSED)},
+                f"wish {digest[:12]} is refused",
+            )
             return
         if key is None:
             raise ParameterError("--key names your key: you ask the vault in your own name")
         number = asked.forward(digest, person, Requester(own.vault(), person, Key.load(key)))
         text = f"request {number} of the vault: an approver has to agree (tarn reidentify approve {number})"
-        tell(as_json, {"wish": digest, "state": str(Progress.FORWARDED), "vault_request": number}, text)
+        tell(
+            as_json,
+            {"wish": digest, "state": str(ReidentificationState.FORWARDED), "vault_request": number},
+            text,
+        )
 
 
 COMMANDS = (example, key, patient, statistics, share, gather, reidentify)

@@ -13,7 +13,7 @@ from tarnkappe.cli.console import errors, print_json, progress_bar
 from tarnkappe.federation import require_packages
 
 if TYPE_CHECKING:
-    from tarnkappe.federation.cost import Cost
+    from tarnkappe.federation.cost import ProtocolCost
 
 
 def federate(
@@ -46,7 +46,7 @@ def federate(
     asked = FederatedJob.from_file(job, new_run=new_run)
     contract = asked.contract
     if estimate:
-        work = cost.Workload(
+        work = cost.FederationWorkload(
             len(contract.parties),
             rows,
             len(contract.columns),
@@ -87,7 +87,7 @@ def federate(
         errors.print(told, highlight=False, soft_wrap=True, markup=False)
 
 
-def _tell(cost: Cost, as_json: bool) -> None:
+def _tell(cost: ProtocolCost, as_json: bool) -> None:
     if as_json:
         totals = ("operations", "messages", "bits", "computing", "transfer", "seconds")
         phases = [dataclasses.asdict(phase) | {"seconds": phase.seconds} for phase in cost.phases]

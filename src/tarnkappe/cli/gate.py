@@ -15,7 +15,7 @@ import typer
 from tarnkappe.cli.console import errors, output, print_json
 from tarnkappe.cli.own_log import own_log
 from tarnkappe.errors import ParameterError
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.server.settings import Settings, address
 from tarnkappe.gate.server.users import Users
 
@@ -45,12 +45,12 @@ def serve(
     as_json: JsonOption = False,
 ) -> None:
     """Open a PostgreSQL port in front of the protected table; Ctrl-C closes it."""
-    from tarnkappe.gate.keeper import Keeper
+    from tarnkappe.gate.monitor import QueryMonitor
     from tarnkappe.gate.noisy_figures import NoisyFigures
-    from tarnkappe.gate.sql.view import View
+    from tarnkappe.gate.sql.view import TableView
 
     try:
-        from tarnkappe.gate.server.service import Service
+        from tarnkappe.gate.server.service import GateServer
     except ModuleNotFoundError:
         raise ParameterError("serving needs the wire protocol: pip install 'tarnkappe[gate]'") from None
 
@@ -59,15 +59,15 @@ def serve(
         for warning in chosen.warnings:
             errors.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True, markup=False)
         Users(settings.users).names()  # nobody should wait for a history to be read to learn that this fails
-        keeper = Keeper.open(chosen)
+        keeper = QueryMonitor.open(chosen)
         try:
-            view = View.of(chosen, keeper.source.types)
+            view = TableView.of(chosen, keeper.source.types)
             noisy = None
             if settings.aggregates == "noisy":
                 noisy = NoisyFigures(
                     chosen, keeper.source, keeper.store, settings.epsilon, settings.budget, settings.bounds
                 )
-            asyncio.run(_serve(Service(keeper, view, chosen, settings, noisy), settings.host, as_json))
+            asyncio.run(_serve(GateServer(keeper, view, chosen, settings, noisy), settings.host, as_json))
         finally:
             keeper.close()
 
@@ -86,7 +86,7 @@ def values(
     """Propose the list of values of a sensitive column, and write it into the policy."""
     from tarnkappe.gate.value_list import ValueList
 
-    for proposed in ValueList.of(Policy.load(policy), column, holders):
+    for proposed in ValueList.of(GatePolicy.load(policy), column, holders):
         for line in proposed.lines():
             output.print(line, highlight=False, soft_wrap=True, markup=False)
         if public and not typer.confirm(PUBLIC, default=False, err=True):
@@ -128,10 +128,10 @@ def audit(
 @app.command()
 def status(policy: PolicyOption, source: SourceOption = None, as_json: JsonOption = False) -> None:
     """Show what was answered so far, and what everybody keeps."""
-    from tarnkappe.gate.keeper import Keeper
+    from tarnkappe.gate.monitor import QueryMonitor
 
     chosen = _policy(policy, source)
-    keeper = Keeper.to_look(chosen)
+    keeper = QueryMonitor.to_look(chosen)
     told = keeper.status()
     keeper.close()
     if as_json:
@@ -186,8 +186,8 @@ def list_users(policy: PolicyOption, users: UsersOption = None, as_json: JsonOpt
         output.print(name, highlight=False, markup=False)
 
 
-def _policy(path: Path, source: str | None) -> Policy:
-    chosen = Policy.load(path)
+def _policy(path: Path, source: str | None) -> GatePolicy:
+    chosen = GatePolicy.load(path)
     return chosen if source is None else dataclasses.replace(chosen, source=source)
 
 

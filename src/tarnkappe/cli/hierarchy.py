@@ -21,7 +21,7 @@ from tarnkappe.errors import HierarchyError, ParameterError, TarnkappeError
 from tarnkappe.hierarchy import (
     BUILDERS,
     Hierarchy,
-    Proposal,
+    HierarchyProposal,
     format_hierarchy,
     propose,
     read_hierarchy,
@@ -157,11 +157,11 @@ def _read_column(data: str, column: str, reading: Options) -> Column:
     return encode_column(table.require(column), table.data.column(column), table.spelling(column))
 
 
-def _build(values: Column, name: str | None, parameters: dict[str, Any]) -> Proposal:
+def _build(values: Column, name: str | None, parameters: dict[str, Any]) -> HierarchyProposal:
     if name is None:
         return propose(values)
     builder = BUILDERS.create(name, parameters)
-    return Proposal(builder.build_column(values), builder, reason="")
+    return HierarchyProposal(builder.build_column(values), builder, reason="")
 
 
 def _cover(file: Path, hierarchy: Hierarchy, column: Column) -> list[int]:

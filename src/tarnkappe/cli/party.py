@@ -13,7 +13,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.federation import require_packages
 
 if TYPE_CHECKING:
-    from tarnkappe.federation.site import Site
+    from tarnkappe.federation.site import FederationSite
 
 app = typer.Typer(name="party", help="Take part in federations of several sites.", no_args_is_help=True)
 
@@ -107,11 +107,11 @@ def reject(
     reason: Annotated[str, typer.Option(help="Why; it stays in the ledger of this site.")] = "",
 ) -> None:
     """Reject a contract."""
-    from tarnkappe.federation.ledger import Event
+    from tarnkappe.federation.ledger import LedgerEvent
 
     site = _site(config)
     chosen = site.ledger.find(digest)
-    site.ledger.decide(chosen, Event.REJECTED, by or getpass.getuser(), reason)
+    site.ledger.decide(chosen, LedgerEvent.REJECTED, by or getpass.getuser(), reason)
     _say(f"rejected {chosen[:16]}")
 
 
@@ -136,14 +136,14 @@ def certify(
     _say(f"certificates of {', '.join(names)} are in {out}")
 
 
-def _site(config: Path) -> Site:
+def _site(config: Path) -> FederationSite:
     require_packages()
-    from tarnkappe.federation.site import Site
+    from tarnkappe.federation.site import FederationSite
 
-    return Site.from_file(config)
+    return FederationSite.from_file(config)
 
 
-def _text(site: Site, digits: str, *, leakage: bool) -> str:
+def _text(site: FederationSite, digits: str, *, leakage: bool) -> str:
     """A stored contract in words, with the numbers of this site and whether its policy allows it."""
     from tarnkappe.errors import TarnkappeError
     from tarnkappe.federation.wording import describe

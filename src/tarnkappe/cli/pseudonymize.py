@@ -32,7 +32,7 @@ PUBLIC_KEY = "public-key"
 """How the file of a public key begins: a private one must not be taken for it and handed around."""
 
 
-class Mode(StrEnum):
+class PseudonymMode(StrEnum):
     """How pseudonyms are made."""
 
     ONE_WAY = "one-way"
@@ -47,8 +47,8 @@ def pseudonymize(
     ] = None,
     column: Annotated[Words | None, typer.Option(help="The columns that say who it is.")] = None,
     mode: Annotated[
-        Mode, typer.Option(help="Who can go back: nobody, the key, or two people.")
-    ] = Mode.ONE_WAY,
+        PseudonymMode, typer.Option(help="Who can go back: nobody, the key, or two people.")
+    ] = PseudonymMode.ONE_WAY,
     key: Annotated[Path | None, typer.Option(help="The key; in mode vault, that of --as.")] = None,
     project: Annotated[str | None, typer.Option(help="Pseudonyms of two projects cannot be joined.")] = None,
     out: Annotated[
@@ -83,9 +83,13 @@ def pseudonymize(
         raise ParameterError(
             "say what and how: tarn pseudonymize DATA --column C --key K --project P --out F"
         )
-    if (vault is None or person is None) if mode is Mode.VAULT else (vault is not None or person is not None):
+    if (
+        (vault is None or person is None)
+        if mode is PseudonymMode.VAULT
+        else (vault is not None or person is not None)
+    ):
         raise ParameterError("--vault and --as NAME belong to --mode vault, and it needs both")
-    if link is not (len(data) > 1) or (link and mode is not Mode.VAULT):
+    if link is not (len(data) > 1) or (link and mode is not PseudonymMode.VAULT):
         raise ParameterError(
             "several tables are linked: give --link and --mode vault, which remembers spellings"
         )
@@ -101,7 +105,7 @@ def pseudonymize(
             for name in column:
                 table.require(name)
         links = None
-        if mode is Mode.VAULT and vault is not None and person is not None:
+        if mode is PseudonymMode.VAULT and vault is not None and person is not None:
             with Vault.open(vault, project, say_first_seen) as opened:
                 desk = Registrar(opened, person, secret, progress)
                 if link:
@@ -122,7 +126,7 @@ def pseudonymize(
                         replace_identifiers(tables[0], column, desk, into=into, shuffle=not keep_order)
                     ]
         else:
-            method = (OneWay if mode is Mode.ONE_WAY else Reversible)(secret, project)
+            method = (OneWay if mode is PseudonymMode.ONE_WAY else Reversible)(secret, project)
             results = [replace_identifiers(tables[0], column, method, into=into, shuffle=not keep_order)]
         _write(results, targets, progress)
     told = _figures(results, targets, into, mode, project, links)
@@ -177,7 +181,7 @@ def _figures(
     results: Sequence[Table],
     targets: Sequence[Path],
     into: str,
-    mode: Mode,
+    mode: PseudonymMode,
     project: str,
     links: Links | None,
 ) -> dict[str, Any]:

@@ -13,10 +13,18 @@ from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import output, print_json, progress_bar, say_first_seen
 from tarnkappe.cli.pseudonymize import PUBLIC_KEY
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.pseudonym import Approver, Member, Reason, Requester, Reversible, Role, Vault
+from tarnkappe.pseudonym import (
+    Approver,
+    ReidentificationReason,
+    Requester,
+    Reversible,
+    Vault,
+    VaultMember,
+    VaultRole,
+)
 from tarnkappe.pseudonym import reidentify as restore
 from tarnkappe.pseudonym import vault as vaults
-from tarnkappe.pseudonym.vault.four_eyes import HOURS
+from tarnkappe.pseudonym.vault.dual_control import HOURS
 from tarnkappe.state import AuditLog, Key, Store
 from tarnkappe.table import read, write
 from tarnkappe.table.files import format_of, writable
@@ -47,7 +55,7 @@ def new_vault(
     as_json: JsonOption = False,
 ) -> None:
     """Make a vault; every role needs somebody, and nobody has two."""
-    roles = {Role.REGISTRAR: registrar, Role.REQUESTER: requester, Role.APPROVER: approver}
+    roles = {VaultRole.REGISTRAR: registrar, VaultRole.REQUESTER: requester, VaultRole.APPROVER: approver}
     members = [_member(text, role) for role, texts in roles.items() for text in texts]
     with Store.open(place) as store:
         fingerprint = Vault.create(store, project, field, members).fingerprint
@@ -63,7 +71,7 @@ def new_vault(
 
 @app.command()
 def appoint(
-    role: Annotated[Role, typer.Argument(help="The role, which is your own.")],
+    role: Annotated[VaultRole, typer.Argument(help="The role, which is your own.")],
     member: Annotated[str, typer.Argument(help="NAME=PUBLIC_KEY_FILE")],
     place: PlaceOption,
     project: ProjectOption,
@@ -105,7 +113,7 @@ def request(
     as_json: JsonOption = False,
 ) -> None:
     """Ask who is behind pseudonyms; somebody else must approve."""
-    why = Reason.parse(reason)
+    why = ReidentificationReason.parse(reason)
     with _opened(place, project) as opened:
         number = Requester(opened, person, Key.load(key)).request(pseudonyms, why, hours)
     _tell(as_json, {"request": number, "state": "open"}, f"request {number} waits for an approver")
@@ -252,7 +260,7 @@ def _opened(place: str, project: str) -> Vault:
     return Vault.open(place, project, say_first_seen)
 
 
-def _member(text: str, role: Role) -> Member:
+def _member(text: str, role: VaultRole) -> VaultMember:
     name, file = _assignment(text, "PUBLIC_KEY_FILE")
     try:
         kind, _, digits = file.read_text(encoding="ascii").strip().partition(" ")
@@ -265,7 +273,7 @@ def _member(text: str, role: Role) -> Member:
         raise InputError(
             f"{file}: this is no public key: give the .pub file that tarn pseudonymize --new-key has made"
         )
-    return Member(name, role, public)
+    return VaultMember(name, role, public)
 
 
 def _secret(flag: str, text: str) -> tuple[str, Key]:
@@ -280,7 +288,7 @@ def _assignment(text: str, what: str, flag: str = "") -> tuple[str, Path]:
     return name, Path(file)
 
 
-def _request(found: vaults.Request) -> dict[str, Any]:
+def _request(found: vaults.ReidentificationRequest) -> dict[str, Any]:
     return {
         "request": found.number,
         "state": found.state,

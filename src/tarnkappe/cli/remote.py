@@ -10,7 +10,7 @@ from typing import Any
 
 from tarnkappe.cli.console import output, print_json
 from tarnkappe.errors import ParameterError, TarnkappeError
-from tarnkappe.service.client import Service
+from tarnkappe.service.client import ServiceClient
 from tarnkappe.table import Table, read, write
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import is_address
@@ -23,7 +23,7 @@ class Remote:
     """A service that works for one command; as a context it takes its uploads and its job away at the end."""
 
     def __init__(self, url: str) -> None:
-        self._service = Service(url)
+        self._service = ServiceClient(url)
         self._files: dict[Path, str] = {}
         self._job: str | None = None
 

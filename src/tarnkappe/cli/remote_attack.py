@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from tarnkappe.cli.arguments import parse_parameters
-from tarnkappe.cli.background import Knowledge
+from tarnkappe.cli.background import BackgroundFlags
 from tarnkappe.cli.console import progress_bar
 from tarnkappe.cli.remote import Remote, tell
 from tarnkappe.cli.remote_check import columns_of, known_there
@@ -22,7 +22,7 @@ def attack_remotely(
     qi: Sequence[str],
     sensitive: Sequence[str],
     hierarchies: Mapping[str, Path],
-    knowledge: Knowledge,
+    knowledge: BackgroundFlags,
     asked: Mapping[str, Any],
     minimal_for: str | None,
     reading: Mapping[str, Any],

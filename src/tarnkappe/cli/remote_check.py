@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from tarnkappe.cli.background import Knowledge
+from tarnkappe.cli.background import BackgroundFlags
 from tarnkappe.cli.column_flags import accept_too
 from tarnkappe.cli.console import progress_bar
 from tarnkappe.cli.remote import Remote, refuse_local, tell
@@ -26,7 +26,7 @@ def check_remotely(
     population: str | None,
     hierarchies: Mapping[str, Path],
     models: Sequence[Mapping[str, Any]],
-    knowledge: Knowledge,
+    knowledge: BackgroundFlags,
     passed: Mapping[str, Any],
     asked: Mapping[str, Any],
     reading: Mapping[str, Any],
@@ -73,7 +73,7 @@ def columns_of(
     return columns
 
 
-def known_there(there: Remote, knowledge: Knowledge) -> dict[str, Any]:
+def known_there(there: Remote, knowledge: BackgroundFlags) -> dict[str, Any]:
     """What an attacker has beside a table, as sections of a document."""
     document: dict[str, Any] = {}
     if knowledge.against is not None:

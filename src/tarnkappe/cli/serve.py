@@ -44,14 +44,14 @@ def serve(
         raise ParameterError(
             f"the service needs {error.name}, which is not installed: pip install 'tarnkappe[service]'"
         ) from None
-    from tarnkappe.service.house import House
+    from tarnkappe.service.core import ServiceCore
     from tarnkappe.service.settings import ServiceSettings
     from tarnkappe.web import mount
 
     chosen = ServiceSettings() if settings is None else ServiceSettings.load(settings)
     said: dict[str, Any] = {"folder": folder, "host": host, "port": port}
     chosen = dataclasses.replace(chosen, **{key: value for key, value in said.items() if value is not None})
-    house = House(chosen)
+    house = ServiceCore(chosen)
     config = uvicorn.Config(
         create_app(house, mount if web else None),
         chosen.host,

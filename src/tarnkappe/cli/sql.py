@@ -13,14 +13,14 @@ from rich.table import Table as Grid
 
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.declarations import Declarations
-from tarnkappe.algebra.equivalence import Finding, Verdict
+from tarnkappe.algebra.equivalence import EquivalenceFinding, EquivalenceVerdict
 from tarnkappe.algebra.explanation import Explanation
 from tarnkappe.algebra.lowering import Backend
 from tarnkappe.algebra.lowering import connect as connect_backend
 from tarnkappe.algebra.numbers import read_number
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove as prove_claim
-from tarnkappe.algebra.session import Result, Session
+from tarnkappe.algebra.session import QueryResult, QuerySession
 from tarnkappe.cli.arguments import hierarchy_files, parse_column
 from tarnkappe.cli.console import errors, output, print_json, progress_bar
 from tarnkappe.cli.remote_option import RemoteOption
@@ -137,10 +137,10 @@ def sql(
         options |= {"parallelism": parallelism, "user": user, "budgets": kept}
         places = _places(file, data or ())
         if not places and file.columns and explain:
-            _explained(Session(None, declared.catalog(file.columns), **options).explain(query), as_json)
+            _explained(QuerySession(None, declared.catalog(file.columns), **options).explain(query), as_json)
             return
         with progress_bar() as progress, _connect(places, engine) as backend:
-            session = Session(backend, declared.over(backend), progress=progress, **options)
+            session = QuerySession(backend, declared.over(backend), progress=progress, **options)
             if explain:
                 explanation = session.explain(query)
             else:
@@ -230,8 +230,12 @@ def _is_file(text: str) -> bool:
     return text.endswith((".json", ".xml", ".sql")) and Path(text).is_file()
 
 
-def _holds(found: RuleFinding | Finding) -> bool:
-    return found.is_confirmed if isinstance(found, RuleFinding) else found.verdict is not Verdict.DIFFERENT
+def _holds(found: RuleFinding | EquivalenceFinding) -> bool:
+    return (
+        found.is_confirmed
+        if isinstance(found, RuleFinding)
+        else found.verdict is not EquivalenceVerdict.DIFFERENT
+    )
 
 
 def _budgets(kept: Budgets | None, user: str | None, grants: Sequence[str], as_json: bool) -> None:
@@ -267,7 +271,7 @@ def _explained(explanation: Explanation, as_json: bool) -> None:
         output.print(str(explanation), highlight=False, markup=False, soft_wrap=True)
 
 
-def _answered(result: Result, out: Path | None, shown: int, as_json: bool) -> None:
+def _answered(result: QueryResult, out: Path | None, shown: int, as_json: bool) -> None:
     if as_json:
         rows = {} if out else {"data": [list(row.values()) for row in result.table.to_pylist()]}
         told = {"advisory": ADVISORY, "output": None if out is None else str(out)}

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from tarnkappe.engines.collect import collect, plain_kinds
-from tarnkappe.engines.engine import SOURCE, Engine, Grouped, Written
+from tarnkappe.engines.engine import SOURCE, Engine, Grouped, StagedRelease
 from tarnkappe.engines.polling import Answer, wait_for
-from tarnkappe.engines.statements import KEPT, LEVELS, Plan, kept_rows, level_rows, unused
+from tarnkappe.engines.statements import KEPT, LEVELS, ReleasePlan, kept_rows, level_rows, unused
 from tarnkappe.engines.text_file import TextFile
 from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.table import Table
@@ -188,7 +188,7 @@ class DuckDB(Engine):
         return self._run(ask, progress, "counting")
 
     @contextmanager
-    def release(self, plan: Plan, progress: Progress | None = None) -> Iterator[Written]:
+    def release(self, plan: ReleasePlan, progress: Progress | None = None) -> Iterator[StagedRelease]:
         """Write the file; its name is given to it by who made the place for it."""
         for index, level in enumerate(plan.levels):
             rows = level_rows(index, level)
@@ -254,7 +254,7 @@ class DuckDB(Engine):
             ) from None
 
 
-class _WrittenFile(Written):
+class _WrittenFile(StagedRelease):
     def __init__(self, engine: DuckDB, columns: tuple[str, ...]) -> None:
         self.columns, self._engine = columns, engine
 

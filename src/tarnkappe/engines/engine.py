@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from tarnkappe.engines.statements import Plan, counting, in_words, left, releasing, repeating, unused
+from tarnkappe.engines.statements import ReleasePlan, counting, in_words, left, releasing, repeating, unused
 from tarnkappe.errors import InputError
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Counts, Progress
@@ -42,7 +42,7 @@ class Grouped:
         return int(self.counts.sum())
 
 
-class Written(ABC):
+class StagedRelease(ABC):
     """A release that is written, but not yet handed over."""
 
     columns: tuple[str, ...]
@@ -94,7 +94,7 @@ class Engine(ABC):
         (found,) = self.answer(statement).column(0).to_pylist()
         return int(found or 0)
 
-    def statement(self, plan: Plan) -> str:
+    def statement(self, plan: ReleasePlan) -> str:
         """The one query whose answer is the release."""
         return in_words(releasing(self.numbered, plan, self.row, self.digest), self.dialect)
 
@@ -110,7 +110,7 @@ class Engine(ABC):
 
     @abstractmethod
     @contextmanager
-    def release(self, plan: Plan, progress: Progress | None = None) -> Iterator[Written]:
+    def release(self, plan: ReleasePlan, progress: Progress | None = None) -> Iterator[StagedRelease]:
         """Write the release in one statement; inside the context it can be looked at, but is not yet visible.
 
         What an engine makes visible itself, it does at the end of the context, and only if nothing was amiss.

@@ -15,8 +15,17 @@ import ibis
 import pyarrow as pa
 import sqlalchemy as sa
 
-from tarnkappe.engines.engine import DIGITS, SOURCE, Engine, Grouped, Written
-from tarnkappe.engines.statements import KEPT, LEVELS, LevelTable, Plan, kept_rows, left, level_rows, unused
+from tarnkappe.engines.engine import DIGITS, SOURCE, Engine, Grouped, StagedRelease
+from tarnkappe.engines.statements import (
+    KEPT,
+    LEVELS,
+    LevelTable,
+    ReleasePlan,
+    kept_rows,
+    left,
+    level_rows,
+    unused,
+)
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import shown, split_address
@@ -91,7 +100,7 @@ class PostgreSQL(Engine):
         return left(encode(sha256(convert_to(text, "UTF8")), "hex"), DIGITS)
 
     @contextmanager
-    def release(self, plan: Plan, progress: Progress | None = None) -> Iterator[Written]:
+    def release(self, plan: ReleasePlan, progress: Progress | None = None) -> Iterator[StagedRelease]:
         """Create the table of the release; others see it when the context ends without an error."""
         for index, level in enumerate(plan.levels):
             self._create_levels(index, level)
@@ -127,7 +136,7 @@ class PostgreSQL(Engine):
         self._run(f"ANALYZE {name}")  # else the size of the joins is a guess
 
 
-class _WrittenTable(Written):
+class _WrittenTable(StagedRelease):
     def __init__(self, engine: PostgreSQL, columns: tuple[str, ...]) -> None:
         self.columns, self._engine = columns, engine
 

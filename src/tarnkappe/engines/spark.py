@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from tarnkappe.engines.collect import collect, plain_kinds
-from tarnkappe.engines.engine import SOURCE, Engine, Grouped, Written
-from tarnkappe.engines.statements import KEPT, LEVELS, Plan, kept_rows, level_rows, unused
+from tarnkappe.engines.engine import SOURCE, Engine, Grouped, StagedRelease
+from tarnkappe.engines.statements import KEPT, LEVELS, ReleasePlan, kept_rows, level_rows, unused
 from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.columnar import PARQUET_COMPRESSION
@@ -95,7 +95,7 @@ class Spark(Engine):
         return found
 
     @contextmanager
-    def release(self, plan: Plan, progress: Progress | None = None) -> Iterator[Written]:
+    def release(self, plan: ReleasePlan, progress: Progress | None = None) -> Iterator[StagedRelease]:
         """Write the folder; its name is given to it by who made the place for it."""
         from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
@@ -144,7 +144,7 @@ class Spark(Engine):
             ) from None
 
 
-class _WrittenFolder(Written):
+class _WrittenFolder(StagedRelease):
     def __init__(self, engine: Spark, columns: tuple[str, ...]) -> None:
         self.columns, self._engine = columns, engine
 

@@ -55,7 +55,7 @@ class LevelTable:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Plan:
+class ReleasePlan:
     """A release, as instructions for an engine.
 
     Attributes:
@@ -105,7 +105,7 @@ def repeating(relation: str, names: Sequence[str]) -> Any:
     return people.aggregate(repeated=(people.n - 1).sum())
 
 
-def releasing(relation: str, plan: Plan, row: str, digest: Callable[[Any], Any]) -> Any:
+def releasing(relation: str, plan: ReleasePlan, row: str, digest: Callable[[Any], Any]) -> Any:
     """The rows of the release, in their order: that of a keyed hash of their numbers, or of the numbers.
 
     A value that was not there when the tuples were counted has no label, so its rows are in no class that is
@@ -146,7 +146,7 @@ def level_rows(index: int, level: LevelTable) -> pa.Table:
     )
 
 
-def kept_rows(plan: Plan) -> pa.Table:
+def kept_rows(plan: ReleasePlan) -> pa.Table:
     """The table of the classes that are kept."""
     return pa.table({f"q{index}": pa.array(codes, pa.int32()) for index, codes in enumerate(plan.kept)})
 

@@ -16,7 +16,7 @@ from tarnkappe.exchange.request import Purpose
 from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
-from tarnkappe.risk import Kind
+from tarnkappe.risk import IdentifierKind
 from tarnkappe.table import Column, Role
 
 
@@ -46,7 +46,7 @@ class Attribute:
     useful_level: int | None = None
     purposes: frozenset[Purpose] = frozenset(Purpose)
     special_category: str = ""
-    identifier_kind: Kind | None = None
+    identifier_kind: IdentifierKind | None = None
     conspicuous: tuple[str, ...] = ()
     damage: float = 1.0
 
@@ -111,10 +111,11 @@ class Reclassification:
         }
 
 
-class Catalogue:
+class AttributeCatalogue:
     """All attributes of an institution.
 
-    >>> catalogue = Catalogue([Attribute("age", Role.QUASI_IDENTIFIER), Attribute("name", Role.IDENTIFIER)])
+    >>> age, name = Attribute("age", Role.QUASI_IDENTIFIER), Attribute("name", Role.IDENTIFIER)
+    >>> catalogue = AttributeCatalogue([age, name])
     >>> catalogue["age"].role.value, "weight" in catalogue
     ('quasi-identifier', False)
     """
@@ -125,14 +126,14 @@ class Catalogue:
             raise ParameterError("the catalogue has an attribute twice")
 
     @classmethod
-    def load(cls, path: str | Path) -> Catalogue:
+    def load(cls, path: str | Path) -> AttributeCatalogue:
         """Read a catalogue: a TOML file with a section [attributes.NAME] for each column."""
         return cls.from_dict(read_toml(path, "catalogue"), Path(path).parent, name=str(path))
 
     @classmethod
     def from_dict(
         cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str = "the catalogue"
-    ) -> Catalogue:
+    ) -> AttributeCatalogue:
         """A catalogue from the content of its file; hierarchy files are looked for in the folder."""
         refuse_unknown(content, ("attributes",), f"section of {name}")
         sections = content.get("attributes", {})
@@ -171,10 +172,10 @@ class Catalogue:
             changes += [change] if role is not self[name].role else []
         return tuple(changes)
 
-    def override(self, roles: Mapping[str, Role]) -> Catalogue:
+    def override(self, roles: Mapping[str, Role]) -> AttributeCatalogue:
         """The catalogue for one request, in which some attributes have another class."""
         self._require_changeable(roles)
-        return Catalogue(
+        return AttributeCatalogue(
             [
                 dataclasses.replace(each, role=roles[each.name]) if each.name in roles else each
                 for each in self
@@ -205,7 +206,7 @@ def _attribute(name: str, said: Any, folder: Path) -> Attribute:
         if "purposes" in values:
             values["purposes"] = frozenset(map(Purpose, values["purposes"]))
         if "identifier_kind" in values:
-            values["identifier_kind"] = Kind(values["identifier_kind"])
+            values["identifier_kind"] = IdentifierKind(values["identifier_kind"])
     except (ValueError, TypeError) as error:
         raise JobError(f"{where}: {error}") from None
     if "conspicuous" in values:

@@ -26,12 +26,12 @@ from tarnkappe.exchange.statistics.example import (
     patients,
 )
 from tarnkappe.federation.certificates import Authority
-from tarnkappe.pseudonym import KeyPair, Member, Role, Vault
+from tarnkappe.pseudonym import KeyPair, Vault, VaultMember, VaultRole
 from tarnkappe.state import Key, Signer, Store
 
 NAMES = ("A", "B")
 STAFF = {"Stew": Duty.STEWARD, "Ann": Duty.PHYSICIAN, "Cleo": Duty.SECOND_REVIEWER, "Aud": Duty.AUDITOR}
-VAULT = {"Rita": Role.REGISTRAR, "Ann": Role.REQUESTER, "Paul": Role.APPROVER}
+VAULT = {"Rita": VaultRole.REGISTRAR, "Ann": VaultRole.REQUESTER, "Paul": VaultRole.APPROVER}
 """Ann asks the vault who somebody is; Paul, who has no other duty, agrees."""
 STATED = ("lawfully_collected", "own_competence", "correctable", "operation_covered")
 PLAN: dict[str, Any] = {
@@ -71,7 +71,7 @@ def make(folder: Path, people: int = 3000, seed: int = 0) -> list[Path]:
         name: {"duties": [str(duty)], "public_key": Signer(keys[name]).public} for name, duty in STAFF.items()
     }
     write_toml(folder / "staff.toml", {"people": people_file})
-    roles = [Member(name, role, KeyPair.of(keys[name]).public) for name, role in VAULT.items()]
+    roles = [VaultMember(name, role, KeyPair.of(keys[name]).public) for name, role in VAULT.items()]
     with Store.open(folder / "vault.db") as store:
         Vault.create(store, "exchange", ["patient"], roles)
     write_toml(folder / "catalogue.toml", CATALOGUE)

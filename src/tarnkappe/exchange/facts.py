@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from datetime import date
 
-from tarnkappe.exchange.catalogue import Catalogue
+from tarnkappe.exchange.catalogue import AttributeCatalogue
 from tarnkappe.exchange.network import Network
-from tarnkappe.exchange.policy import Policy
-from tarnkappe.exchange.request import Purpose, Request
-from tarnkappe.exchange.rules import Fact
+from tarnkappe.exchange.policy import SitePolicy
+from tarnkappe.exchange.request import DataRequest, Purpose
+from tarnkappe.exchange.rules import LegalFact
 from tarnkappe.table import Role
 
 STATED = {
@@ -50,14 +50,14 @@ class ExpertDetermination:
     decided: date
     valid_until: date
 
-    def covers(self, request: Request, today: date) -> bool:
+    def covers(self, request: DataRequest, today: date) -> bool:
         """Whether it is about this request and holds today."""
         said = all(text.strip() for text in (self.expert, self.qualification, self.method))
         return said and self.request == request.digest and self.decided <= today < self.valid_until
 
 
 @dataclasses.dataclass(frozen=True)
-class Protected:
+class PackageFacts:
     """What verification found of a package; everything is unknown before it.
 
     Attributes:
@@ -76,73 +76,75 @@ class Protected:
 
 
 def gather(
-    request: Request,
-    catalogue: Catalogue,
-    policy: Policy,
+    request: DataRequest,
+    catalogue: AttributeCatalogue,
+    policy: SitePolicy,
     network: Network,
     *,
     consent: bool | None = None,
     expert: ExpertDetermination | None = None,
-    package: Protected | None = None,
+    package: PackageFacts | None = None,
     today: date | None = None,
-) -> dict[str, Fact]:
+) -> dict[str, LegalFact]:
     """Everything that rules may ask for."""
     return {
         **_of_request(request, catalogue),
         **_of_recipient(request, network),
         **_of_policy(request, policy),
-        **_of_package(package or Protected()),
+        **_of_package(package or PackageFacts()),
         "consent": _consent(request, consent),
         "expert_determination": _expert(request, expert, today or date.today()),
-        "release_log": Fact(True, "every release is logged for every patient in it"),
-        **{name: Fact(None, f"a human has to judge {what}") for name, what in HUMAN.items()},
+        "release_log": LegalFact(True, "every release is logged for every patient in it"),
+        **{name: LegalFact(None, f"a human has to judge {what}") for name, what in HUMAN.items()},
     }
 
 
-def _of_request(request: Request, catalogue: Catalogue) -> dict[str, Fact]:
+def _of_request(request: DataRequest, catalogue: AttributeCatalogue) -> dict[str, LegalFact]:
     known = [catalogue[name] for name in request.names if name in catalogue]
     sensitive = any(each.role is Role.SENSITIVE or each.special_category for each in known)
     claimed = "approval" in request.legal_basis
     stated = bool(request.question.strip())
     return {
-        "purpose_stated": Fact(stated, "a purpose is given" if stated else "no purpose is given"),
-        "only_essential": Fact(True, "attributes that the purpose does not need are dropped"),
-        "research": Fact(request.purpose is Purpose.RESEARCH, f"the purpose is {request.purpose}"),
-        "anonymized": Fact(
+        "purpose_stated": LegalFact(stated, "a purpose is given" if stated else "no purpose is given"),
+        "only_essential": LegalFact(True, "attributes that the purpose does not need are dropped"),
+        "research": LegalFact(request.purpose is Purpose.RESEARCH, f"the purpose is {request.purpose}"),
+        "anonymized": LegalFact(
             not request.reidentification,
             "somebody may have to be identified again"
             if request.reidentification
             else "nobody has to be identified again",
         ),
-        "sensitive_requested": Fact(
+        "sensitive_requested": LegalFact(
             sensitive, "sensitive data are asked for" if sensitive else "no sensitive data are asked for"
         ),
-        "approval_claimed": Fact(
+        "approval_claimed": LegalFact(
             claimed, f"{'an' if claimed else 'no'} approval by the authority is claimed"
         ),
     }
 
 
-def _of_recipient(request: Request, network: Network) -> dict[str, Fact]:
+def _of_recipient(request: DataRequest, network: Network) -> dict[str, LegalFact]:
     member = network.find(request.institution)
     competent = member is not None and request.purpose in member.purposes
     shown = "has" if competent else "has not"
     return {
-        "recipient_in_network": Fact(
+        "recipient_in_network": LegalFact(
             member is not None,
             "the institution belongs to the network" if member else "the institution is not in the network",
         ),
-        "recipient_competent": Fact(competent, f"the institution {shown} shown competence for the purpose"),
-        "purpose_lawful": Fact(competent, f"the institution {shown} been admitted for the purpose"),
-        "bound_to_secrecy": Fact(
+        "recipient_competent": LegalFact(
+            competent, f"the institution {shown} shown competence for the purpose"
+        ),
+        "purpose_lawful": LegalFact(competent, f"the institution {shown} been admitted for the purpose"),
+        "bound_to_secrecy": LegalFact(
             None if member is None else member.bound_to_secrecy, "what the network says of secrecy there"
         ),
     }
 
 
-def _of_policy(request: Request, policy: Policy) -> dict[str, Fact]:
+def _of_policy(request: DataRequest, policy: SitePolicy) -> dict[str, LegalFact]:
     facts = {
-        name: Fact(
+        name: LegalFact(
             policy.statements.get(name),
             f"the institution {_states(policy.statements.get(name))} {what}",
         )
@@ -150,7 +152,7 @@ def _of_policy(request: Request, policy: Policy) -> dict[str, Fact]:
     }
     approval = request.legal_basis.get("approval")
     looked_up = approval is not None and approval in policy.approvals
-    facts["approval"] = Fact(
+    facts["approval"] = LegalFact(
         True if looked_up else False if approval is None else None,
         "the approval was looked up"
         if looked_up
@@ -159,7 +161,7 @@ def _of_policy(request: Request, policy: Policy) -> dict[str, Fact]:
         else "a human has to look up the approval",
     )
     law = "special_law" in request.legal_basis
-    facts["special_law"] = Fact(
+    facts["special_law"] = LegalFact(
         None if law else False, f"{'a human has to look up the' if law else 'no'} special law that is claimed"
     )
     return facts
@@ -169,7 +171,7 @@ def _states(said: bool | None) -> str:
     return "has not stated" if said is None else "states" if said else "denies"
 
 
-def _of_package(package: Protected) -> dict[str, Fact]:
+def _of_package(package: PackageFacts) -> dict[str, LegalFact]:
     told: Mapping[str, tuple[bool | None, str, str]] = {
         "indirectly_personal": (
             package.indirectly_personal,
@@ -198,24 +200,28 @@ def _of_package(package: Protected) -> dict[str, Fact]:
         ),
     }
     return {
-        name: Fact(value, "that shows when the package is made" if value is None else yes if value else no)
+        name: LegalFact(
+            value, "that shows when the package is made" if value is None else yes if value else no
+        )
         for name, (value, yes, no) in told.items()
     }
 
 
-def _consent(request: Request, covered: bool | None) -> Fact:
+def _consent(request: DataRequest, covered: bool | None) -> LegalFact:
     if not request.reidentification:
-        return Fact(False, "consent is not what this request rests on")
+        return LegalFact(False, "consent is not what this request rests on")
     words = {
         None: "nobody has looked yet whose consent covers the use",
         True: "only people whose consent covers the use are in the package",
         False: "consent does not cover the use",
     }
-    return Fact(covered, words[covered])
+    return LegalFact(covered, words[covered])
 
 
-def _expert(request: Request, expert: ExpertDetermination | None, today: date) -> Fact:
+def _expert(request: DataRequest, expert: ExpertDetermination | None, today: date) -> LegalFact:
     if expert is None:
-        return Fact(False, "no expert has judged the package")
+        return LegalFact(False, "no expert has judged the package")
     holds = expert.covers(request, today)
-    return Fact(holds, f"the finding of an expert {'covers' if holds else 'does not cover'} this request")
+    return LegalFact(
+        holds, f"the finding of an expert {'covers' if holds else 'does not cover'} this request"
+    )

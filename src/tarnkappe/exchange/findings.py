@@ -37,7 +37,7 @@ class Action(StrEnum):
     DROP = "drop"
 
 
-class Verdict(StrEnum):
+class CheckVerdict(StrEnum):
     """What is recommended."""
 
     RELEASE = "release"
@@ -45,7 +45,7 @@ class Verdict(StrEnum):
     REFUSE = "refuse"
 
 
-class Answer(StrEnum):
+class StepResult(StrEnum):
     """Where a step leads."""
 
     GO_ON = "go on"
@@ -88,7 +88,7 @@ class Finding:
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
+class CheckStep:
     """One node of the decision tree, as it was walked.
 
     Attributes:
@@ -102,7 +102,7 @@ class Step:
     name: str
     question: str
     reply: str
-    answer: Answer = Answer.GO_ON
+    answer: StepResult = StepResult.GO_ON
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
-class Treatment:
+class AttributeTreatment:
     """What is done with one attribute, and why.
 
     Attributes:

@@ -13,7 +13,7 @@ from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 
 
 @dataclasses.dataclass(frozen=True)
-class Member:
+class NetworkMember:
     """An institution of the network.
 
     Attributes:
@@ -35,7 +35,7 @@ class Member:
 class Network:
     """The members of the network, as one institution knows them."""
 
-    def __init__(self, members: Iterable[Member]) -> None:
+    def __init__(self, members: Iterable[NetworkMember]) -> None:
         self._members = {member.name: member for member in members}
         self._file: Path | None = None
         self._read = 0
@@ -62,7 +62,7 @@ class Network:
                 values["purposes"] = frozenset(map(Purpose, values.get("purposes", ())))
             except ValueError as error:
                 raise JobError(f"[members.{name}]: {error}") from None
-            members.append(built(Member, {"name": name, **values}, f"[members.{name}]"))
+            members.append(built(NetworkMember, {"name": name, **values}, f"[members.{name}]"))
         return cls(members)
 
     def _read_again(self) -> None:
@@ -75,7 +75,7 @@ class Network:
             self._members = self.from_dict(read_toml(self._file, "network file"))._members
             self._read = changed
 
-    def find(self, name: str) -> Member | None:
+    def find(self, name: str) -> NetworkMember | None:
         """The member with this name, unless it takes part no more."""
         if self._file is not None:
             self._read_again()

@@ -126,7 +126,7 @@ class BaseSet:
 
 
 @dataclasses.dataclass(frozen=True)
-class Policy:
+class SitePolicy:
     """The policy of an institution.
 
     Attributes:
@@ -164,12 +164,12 @@ class Policy:
                 raise ParameterError(f"the policy's {name} is a number from 0 to {most}")
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
+    def load(cls, path: str | Path) -> SitePolicy:
         """Read a policy file."""
         return cls.from_dict(read_toml(path, "policy"), Path(path).parent)
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any], folder: Path = Path()) -> Policy:
+    def from_dict(cls, content: Mapping[str, Any], folder: Path = Path()) -> SitePolicy:
         """A policy from the content of its file; rule files are looked for in the folder."""
         values = dict(content)
         try:
@@ -196,7 +196,7 @@ class Policy:
     def thresholds_for(self, purpose: Purpose) -> Thresholds:
         """What packages for a purpose must keep.
 
-        >>> teaching = Policy(Thresholds(k=5, l=2, base=20)).thresholds_for(Purpose.TEACHING)
+        >>> teaching = SitePolicy(Thresholds(k=5, l=2, base=20)).thresholds_for(Purpose.TEACHING)
         >>> teaching.k, teaching.l, teaching.base
         (10, 3, 40)
         """
@@ -207,7 +207,7 @@ class Policy:
         """How many people a selection must have: as many as the most demanding of its values asks for.
 
         >>> rare = BaseSet("medication", ("X",), at_least=50, field="psychiatry")
-        >>> policy = Policy(base_sets=(rare,))
+        >>> policy = SitePolicy(base_sets=(rare,))
         >>> policy.least_base(Anchor("medication", ("X", "Y")), Purpose.RESEARCH)
         50
         """

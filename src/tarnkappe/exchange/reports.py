@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tarnkappe.exchange.desk.people import Disclosure
+from tarnkappe.exchange.desk.people import DisclosureRecord
 
 MARKS = {"go on": "·", "change": "~", "refuse": "✗"}
 
@@ -95,7 +95,7 @@ def requester_report(answer: Mapping[str, Any]) -> str:
     return f"{answer['from']} releases a package for request {answer['id']}.\n"
 
 
-def patient_report(disclosures: Sequence[Disclosure]) -> str:
+def patient_report(disclosures: Sequence[DisclosureRecord]) -> str:
     """What a patient is told who asks where his data went."""
     if not disclosures:
         return "No data about you have left this institution through the exchange.\n"

@@ -81,7 +81,7 @@ class Anchor:
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
+class DataRequest:
     """A request for a package.
 
     Two requests with the same content have the same `digest`; a decision is about a digest, so nothing of a
@@ -167,7 +167,7 @@ class Request:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Request:
+    def from_dict(cls, data: Mapping[str, Any]) -> DataRequest:
         """From plain data, as it is kept; anything amiss is refused."""
         try:
             anchor, wanted = data["anchor"], data["wanted"]
@@ -189,7 +189,7 @@ class Request:
             raise ParameterError(f"this is no request: {reason}") from None
 
     @classmethod
-    def from_message(cls, data: Mapping[str, Any]) -> Request:
+    def from_message(cls, data: Mapping[str, Any]) -> DataRequest:
         """From plain data, as another institution sends it.
 
         When it came in is not his to say: `received` is not read. What is not known here is refused, since

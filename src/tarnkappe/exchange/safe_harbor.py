@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tarnkappe.errors import HierarchyError, InputError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.risk import Kind
+from tarnkappe.risk import IdentifierKind
 from tarnkappe.risk.cells import read_cell
 from tarnkappe.risk.identifiers import safe_age, safe_birth_year, safe_postcode
 from tarnkappe.risk.identifiers.safe_harbor import OLDEST
@@ -21,7 +21,7 @@ YEAR = re.compile(r"\d{4}")
 
 
 def filtered(
-    table: pa.Table, kinds: Mapping[str, Kind], today: int, areas: Mapping[str, int] | None = None
+    table: pa.Table, kinds: Mapping[str, IdentifierKind], today: int, areas: Mapping[str, int] | None = None
 ) -> pa.Table:
     """The table without the 18 identifiers, as far as the columns are classified.
 
@@ -36,13 +36,14 @@ def filtered(
         areas: how many people live where postcodes begin with these three digits.
 
     >>> ward = pa.table({"zip": ["53715"], "age": [90], "born": ["1930-05-01"], "phone": ["555-0100"]})
-    >>> kinds = {"zip": Kind.PLACE, "age": Kind.DATE, "born": Kind.DATE, "phone": Kind.PHONE}
+    >>> date = IdentifierKind.DATE
+    >>> kinds = {"zip": IdentifierKind.PLACE, "age": date, "born": date, "phone": IdentifierKind.PHONE}
     >>> filtered(ward, kinds, 2020, {"537": 20_001}).to_pylist()
     [{'zip': '537', 'age': '90+', 'born': None}]
     """
-    safe: dict[Kind, Callable[[str], str | None]] = {
-        Kind.PLACE: lambda code: safe_postcode(code, areas),
-        Kind.DATE: lambda text: _safe_date_or_age(text, today),
+    safe: dict[IdentifierKind, Callable[[str], str | None]] = {
+        IdentifierKind.PLACE: lambda code: safe_postcode(code, areas),
+        IdentifierKind.DATE: lambda text: _safe_date_or_age(text, today),
     }
     for name, kind in kinds.items():
         if name not in table.column_names:

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Any
 
 from tarnkappe.errors import JobError
-from tarnkappe.exchange.catalogue import Catalogue
+from tarnkappe.exchange.catalogue import AttributeCatalogue
 from tarnkappe.exchange.checking import Surroundings
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.desk.tables import EXCHANGE
 from tarnkappe.exchange.institution import Institution
@@ -19,11 +19,11 @@ from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer import ExchangeService, Outbox
 from tarnkappe.exchange.peer.tables import PEER
-from tarnkappe.exchange.policy import Policy
+from tarnkappe.exchange.policy import SitePolicy
 from tarnkappe.exchange.sections import read_toml, refuse_unknown
 from tarnkappe.exchange.staff import Staff
 from tarnkappe.exchange.statistics import Statistics
-from tarnkappe.exchange.statistics.sharing import Plan
+from tarnkappe.exchange.statistics.sharing import CountingPlan
 from tarnkappe.exchange.statistics.store import STATISTICS
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import Caller
@@ -57,7 +57,7 @@ VAULT_KEYS = ("store", "project", "registrar", "key")
 
 
 @dataclasses.dataclass(frozen=True)
-class Site:
+class ExchangeSite:
     """An institution as its file describes it.
 
     Attributes:
@@ -71,7 +71,7 @@ class Site:
     content: Mapping[str, Any]
     _opened: list[Store] = dataclasses.field(default_factory=list, repr=False, compare=False)
 
-    def __enter__(self) -> Site:
+    def __enter__(self) -> ExchangeSite:
         return self
 
     def __exit__(
@@ -85,7 +85,7 @@ class Site:
             self._opened.pop().close()
 
     @classmethod
-    def load(cls, path: str | Path) -> Site:
+    def load(cls, path: str | Path) -> ExchangeSite:
         """Read the file of an institution."""
         content = read_toml(path, "site file")
         refuse_unknown(content, KEYS, f"key of {path}")
@@ -96,7 +96,7 @@ class Site:
             raise JobError(f"{path}: name your keys: keys = {{sign = FILE, seal = FILE, marks = FILE}}")
         return cls(content["name"], Path(path).parent, content)
 
-    def desk(self) -> Desk:
+    def desk(self) -> RequestWorkflow:
         """Its desk, where requests of others come in."""
         patients = dict(self._section("patients"))
         refuse_unknown(patients, ("database", "table", "query", "patient"), "key of [patients]")
@@ -111,16 +111,18 @@ class Site:
         statistics = self.content.get("statistics")
         around = Surroundings(
             institution,
-            Catalogue.load(self._file("catalogue")),
-            Policy.load(self._file("policy")),
+            AttributeCatalogue.load(self._file("catalogue")),
+            SitePolicy.load(self._file("policy")),
             self.network(),
             None if statistics is None else Statistics(self._open(statistics, STATISTICS)),
         )
-        return Desk(self.store(), self.keys(), around, Staff.load(self._file("staff")), self._registrar())
+        return RequestWorkflow(
+            self.store(), self.keys(), around, Staff.load(self._file("staff")), self._registrar()
+        )
 
-    def figures(self, desk: Desk) -> Figures | None:
+    def figures(self, desk: RequestWorkflow) -> Figures | None:
         """What it shares of its statistics, if it has a plan for that."""
-        return Figures(desk, Plan.load(self._file("counted"))) if "counted" in self.content else None
+        return Figures(desk, CountingPlan.load(self._file("counted"))) if "counted" in self.content else None
 
     def vault(self) -> Vault:
         """The vault that knows who is behind the pseudonyms in its packages."""

@@ -32,7 +32,7 @@ DECIDING = frozenset({Duty.PHYSICIAN, Duty.SECOND_REVIEWER})
 
 
 @dataclasses.dataclass(frozen=True)
-class Person:
+class StaffMember:
     """Somebody of the staff, known by her public key.
 
     Attributes:
@@ -61,7 +61,7 @@ class Staff:
             whose decision it was.
     """
 
-    def __init__(self, people: Iterable[Person]) -> None:
+    def __init__(self, people: Iterable[StaffMember]) -> None:
         self._people = _apart(list(people))
         self._file: Path | None = None
         self._read = 0
@@ -88,7 +88,7 @@ class Staff:
                 values["duties"] = frozenset(map(Duty, values.get("duties", ())))
             except ValueError as error:
                 raise JobError(f"[people.{name}]: {error}") from None
-            person = built(Person, {"name": name, **values}, f"[people.{name}]")
+            person = built(StaffMember, {"name": name, **values}, f"[people.{name}]")
             if person.until is not None and type(person.until) is not date:
                 raise JobError(f"[people.{name}]: until is a day, such as 2027-01-31")
             people.append(person)
@@ -114,13 +114,13 @@ class Staff:
                     f"[people.{person.name}]: this is the institution's key: everybody needs an own one"
                 )
 
-    def find(self, name: str) -> Person | None:
+    def find(self, name: str) -> StaffMember | None:
         """The person with this name, if she belongs to the staff now."""
         self._read_again()
         person = self._people.get(name)
         return None if person is None or not person.is_active else person
 
-    def require(self, name: str, duties: frozenset[Duty]) -> Person:
+    def require(self, name: str, duties: frozenset[Duty]) -> StaffMember:
         """The person with this name, who must have one of some duties."""
         person = self.find(name)
         if person is None:
@@ -130,7 +130,7 @@ class Staff:
         return person
 
 
-def _apart(people: list[Person]) -> dict[str, Person]:
+def _apart(people: list[StaffMember]) -> dict[str, StaffMember]:
     """People by name, if they can be told apart by name and by key."""
     names: dict[str, str] = {}
     keys: dict[str, str] = {}

@@ -12,14 +12,14 @@ from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.lattice import Node
 from tarnkappe.table import Column, Levels
 from tarnkappe.table.encoding import Codes
-from tarnkappe.table.grouping import Grouping, group_codes
+from tarnkappe.table.grouping import RowGrouping, group_codes
 
 REMEMBERED = 32
 """So many nodes are kept to start others from: sums of sums are cheaper than sums of rows."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Cells:
+class CounterTable:
     """Distinct combinations of labels and further values, each with the sum of its counters.
 
     Attributes:
@@ -55,12 +55,12 @@ class CellTable:
         self._public = public
         self._rows = codes = tuple(column.codes for column in columns)
         bottom: Node = (0,) * len(codes)
-        rows = Cells(
+        rows = CounterTable(
             bottom, codes, tuple(c.codes for c in values), counters, np.ones(len(counters), np.int32)
         )
         self._known = {bottom: self._merged(rows, bottom)}
 
-    def at(self, node: Node) -> Cells:
+    def at(self, node: Node) -> CounterTable:
         """The cells of a node, made from the fewest cells of a node below that are at hand."""
         if node not in self._known:
             below = (n for n in self._known if all(a <= b for a, b in zip(n, node, strict=True)))
@@ -71,16 +71,16 @@ class CellTable:
         return self._known[node]
 
     @property
-    def bottom(self) -> Cells:
+    def bottom(self) -> CounterTable:
         """The cells of the values themselves."""
         return next(iter(self._known.values()))
 
-    def groups(self, cells: Cells) -> Grouping:
+    def groups(self, cells: CounterTable) -> RowGrouping:
         """Which cells have the same labels."""
         sizes = [levels.distinct(level) for levels, level in zip(self._levels, cells.node, strict=True)]
         return group_codes(cells.labels, sizes)
 
-    def group_of_rows(self, cells: Cells) -> Codes:
+    def group_of_rows(self, cells: CounterTable) -> Codes:
         """For every row the group that it is in at the node of some cells."""
         groups = self.groups(cells)
         steps = zip(self._levels, cells.node, self._rows, cells.labels, strict=True)
@@ -89,20 +89,20 @@ class CellTable:
         # Groups are numbered as they first occur, so those of the cells keep their numbers.
         return group_codes(both, sizes).ids[groups.num_groups :]
 
-    def sums(self, groups: Grouping, counters: Sequence[mpz]) -> list[mpz]:
+    def sums(self, groups: RowGrouping, counters: Sequence[mpz]) -> list[mpz]:
         """The encrypted count of every group."""
         sums, square = [mpz(1)] * groups.num_groups, self._public.square
         for group, counter in zip(groups.ids.tolist(), counters, strict=True):
             sums[group] = sums[group] * counter % square
         return sums
 
-    def _merged(self, cells: Cells, node: Node) -> Cells:
+    def _merged(self, cells: CounterTable, node: Node) -> CounterTable:
         steps = zip(self._levels, cells.node, node, cells.labels, strict=True)
         labels = tuple(_lift(levels, low, high)[codes] for levels, low, high, codes in steps)
         sizes = [levels.distinct(level) for levels, level in zip(self._levels, node, strict=True)]
         groups = group_codes([*labels, *cells.values], [*sizes, *self._cardinalities])
         first = groups.representatives
-        return Cells(
+        return CounterTable(
             node,
             tuple(codes[first] for codes in labels),
             tuple(codes[first] for codes in cells.values),

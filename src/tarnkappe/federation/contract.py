@@ -20,7 +20,7 @@ from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
 from tarnkappe.federation.field_types import require_types
 from tarnkappe.federation.printable import printable
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
-from tarnkappe.lattice import SEARCHES, Auto, Search
+from tarnkappe.lattice import SEARCHES, AutoSearch, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.schema import values_of
@@ -51,7 +51,7 @@ class Protocol(StrEnum):
         return self in (Protocol.MASKED, Protocol.MASKED_RING)
 
 
-class Distribution(StrEnum):
+class Partitioning(StrEnum):
     """How the data are distributed."""
 
     HORIZONTAL = "horizontal"
@@ -148,13 +148,13 @@ class Contract:
     """
 
     protocol: Protocol
-    distribution: Distribution
+    distribution: Partitioning
     parties: tuple[str, ...]
     columns: tuple[SharedColumn, ...]
     models: tuple[Model, ...]
     loss: Loss
     suppression_limit: float = 0.0
-    search: Search = dataclasses.field(default_factory=Auto)
+    search: Search = dataclasses.field(default_factory=AutoSearch)
     helper: str | None = None
     key: str | None = None
     regions: tuple[tuple[str, ...], ...] = ()
@@ -246,14 +246,14 @@ class Contract:
             raise ColumnError("two columns of the contract have the same name")
         if not self.quasi_identifiers:
             raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
-        vertical = self.distribution is Distribution.VERTICAL
-        if self.distribution is not Distribution.HORIZONTAL and self.key is None:
+        vertical = self.distribution is Partitioning.VERTICAL
+        if self.distribution is not Partitioning.HORIZONTAL and self.key is None:
             raise ColumnError("vertically distributed data need a key: the column by which people are joined")
-        if self.distribution is Distribution.HYBRID:
+        if self.distribution is Partitioning.HYBRID:
             self._check_hybrid()
         elif self.regions:
             raise ParameterError("only a hybrid distribution has regions: leave them out")
-        if self.without_data and self.distribution is not Distribution.HORIZONTAL:
+        if self.without_data and self.distribution is not Partitioning.HORIZONTAL:
             raise ParameterError("a party without data has no people to join: it is for horizontal data only")
         if self.fill_absent and self.protocol is not Protocol.STAR:
             raise ParameterError("absent people can be filled in by the helper of a star only: link them")
@@ -310,9 +310,9 @@ class Contract:
     @cached_property
     def people(self) -> tuple[tuple[str, ...], ...]:
         """The groups of parties that have the same people: each alone, all together, or the regions."""
-        if self.distribution is Distribution.HYBRID:
+        if self.distribution is Partitioning.HYBRID:
             return self.regions
-        alone = self.distribution is Distribution.HORIZONTAL
+        alone = self.distribution is Partitioning.HORIZONTAL
         return tuple((party,) for party in self.parties) if alone else (self.parties,)
 
     def people_with(self, party: str) -> tuple[str, ...]:
@@ -339,7 +339,7 @@ class Contract:
 
     def columns_of(self, party: str) -> tuple[SharedColumn, ...]:
         """The columns that a party has."""
-        if self.distribution is Distribution.HYBRID:
+        if self.distribution is Partitioning.HYBRID:
             return tuple(column for column in self.columns if party in column.owners)
         return tuple(column for column in self.columns if column.owner in (None, party))
 
@@ -389,7 +389,7 @@ class Contract:
             plain |= {name: tuple(plain[name]) for name in LISTS}
             plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
-            plain["distribution"] = Distribution(plain["distribution"])
+            plain["distribution"] = Partitioning(plain["distribution"])
             return cls(**plain)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ParameterError(f"the contract cannot be understood: {printable(error)}") from None

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tarnkappe.federation.ciphers import GROUPS, ColumnKey, PrivateKey
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 
 CODE_BITS = 32
 
 
 @dataclasses.dataclass(frozen=True)
-class Workload:
+class FederationWorkload:
     """The data of all parties together.
 
     Attributes:
@@ -98,7 +98,7 @@ class Phase:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cost:
+class ProtocolCost:
     """What a run costs, phase by phase."""
 
     phases: tuple[Phase, ...]
@@ -134,7 +134,7 @@ class Cost:
         return self.computing + self.transfer
 
 
-class Need(NamedTuple):
+class PhaseCost(NamedTuple):
     """What a phase needs: operations on cells, messages, bits, and counters encrypted and decrypted."""
 
     name: str
@@ -155,15 +155,15 @@ class Portion:
     keys: float
 
     @classmethod
-    def of(cls, distribution: Distribution, work: Workload) -> Portion:
+    def of(cls, distribution: Partitioning, work: FederationWorkload) -> Portion:
         """The portion of each of equal parties; how many of them have the same people is what differs."""
         groups = {
-            Distribution.HORIZONTAL: work.parties,
-            Distribution.VERTICAL: 1,
-            Distribution.HYBRID: work.regions,
+            Partitioning.HORIZONTAL: work.parties,
+            Partitioning.VERTICAL: 1,
+            Partitioning.HYBRID: work.regions,
         }[distribution]
         rows, share = (work.rows + work.made_up) / groups, groups / work.parties
-        keys = 0 if distribution is Distribution.HORIZONTAL else rows
+        keys = 0 if distribution is Partitioning.HORIZONTAL else rows
         return cls(rows, share * work.columns, share * work.distinct, keys)
 
     def bits(self, cell: int) -> float:
@@ -172,7 +172,9 @@ class Portion:
         return coded * CODE_BITS + (self.distinct + self.keys) * cell
 
 
-def estimate(protocol: Protocol, distribution: Distribution, work: Workload, speed: Speed) -> Cost:
+def estimate(
+    protocol: Protocol, distribution: Partitioning, work: FederationWorkload, speed: Speed
+) -> ProtocolCost:
     """The cost of a run."""
     formula = {
         Protocol.RING: _ring,
@@ -183,10 +185,10 @@ def estimate(protocol: Protocol, distribution: Distribution, work: Workload, spe
     if not protocol.is_masked:
         work = dataclasses.replace(work, made_up=0)
     needs = formula(Portion.of(distribution, work), work, speed)
-    return Cost(tuple(_phase(need, speed) for need in needs))
+    return ProtocolCost(tuple(_phase(need, speed) for need in needs))
 
 
-def _phase(need: Need, speed: Speed) -> Phase:
+def _phase(need: PhaseCost, speed: Speed) -> Phase:
     operations = need.operations + need.encrypted + need.decrypted
     computing = operations / speed.operations
     if speed.encryptions and speed.decryptions:
@@ -244,39 +246,43 @@ def _rate(work: Callable[[], object], number: int) -> float:
     return number / (time.perf_counter() - start)
 
 
-def _ring(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+def _ring(part: Portion, work: FederationWorkload, speed: Speed) -> list[PhaseCost]:
     n, d = work.parties, work.distinct
     around, merged, back = n * (n - 1), n * (n - 1) / 2, n - 1
     partial = part.columns * part.rows * CODE_BITS + part.distinct * speed.cipher_bits
     whole = _whole(work, speed)
     return [
-        Need("encryption", n * (part.keys + part.distinct), around, around * part.bits(speed.cipher_bits)),
-        Need("integration", 0, back, merged * partial),
-        Need("decryption", n * d, back, back * whole),
-        Need("decoding", 0, back, back * whole),
+        PhaseCost(
+            "encryption", n * (part.keys + part.distinct), around, around * part.bits(speed.cipher_bits)
+        ),
+        PhaseCost("integration", 0, back, merged * partial),
+        PhaseCost("decryption", n * d, back, back * whole),
+        PhaseCost("decoding", 0, back, back * whole),
     ]
 
 
-def _star(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+def _star(part: Portion, work: FederationWorkload, speed: Speed) -> list[PhaseCost]:
     n = work.parties
     return [
-        Need("encryption", part.keys + part.distinct, n, n * part.bits(speed.cipher_bits)),
-        Need("decryption", work.distinct, 1, _whole(work, speed)),
+        PhaseCost("encryption", part.keys + part.distinct, n, n * part.bits(speed.cipher_bits)),
+        PhaseCost("decryption", work.distinct, 1, _whole(work, speed)),
     ]
 
 
-def _masked(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+def _masked(part: Portion, work: FederationWorkload, speed: Speed) -> list[PhaseCost]:
     """Operations on counters alone; the cells' symmetric ones, and their keys, are left out as published."""
     n, rows = work.parties, work.rows + work.made_up
     subset = part.bits(speed.cipher_bits) - part.keys * speed.cipher_bits + part.rows * speed.counter_bits
     return [
-        Need("encryption", 0, n, n * subset, encrypted=part.rows),
+        PhaseCost("encryption", 0, n, n * subset, encrypted=part.rows),
         _tests(work, speed),
-        Need("decryption", 0, 1, _whole(work, speed) + rows * speed.counter_bits, decrypted=_released(work)),
+        PhaseCost(
+            "decryption", 0, 1, _whole(work, speed) + rows * speed.counter_bits, decrypted=_released(work)
+        ),
     ]
 
 
-def _masked_ring(part: Portion, work: Workload, speed: Speed) -> list[Need]:
+def _masked_ring(part: Portion, work: FederationWorkload, speed: Speed) -> list[PhaseCost]:
     """Every party puts a layer on the shares of all and makes their counters anew; its own it also encrypts.
 
     The result comes back as in the masked star, and goes around to be decrypted and decoded as in a ring.
@@ -286,25 +292,25 @@ def _masked_ring(part: Portion, work: Workload, speed: Speed) -> list[Need]:
     back, whole = n - 1, _whole(work, speed)
     layers, result = n * (part.keys + part.distinct), n * whole + rows * speed.counter_bits
     return [
-        Need("encryption", layers, n * n, n * n * subset, encrypted=(n + 1) * part.rows),
+        PhaseCost("encryption", layers, n * n, n * n * subset, encrypted=(n + 1) * part.rows),
         _tests(work, speed),
-        Need("decryption", n * work.distinct, n, result, decrypted=_released(work)),
-        Need("decoding", 0, back, back * whole),
+        PhaseCost("decryption", n * work.distinct, n, result, decrypted=_released(work)),
+        PhaseCost("decoding", 0, back, back * whole),
     ]
 
 
-def _tests(work: Workload, speed: Speed) -> Need:
+def _tests(work: FederationWorkload, speed: Speed) -> PhaseCost:
     """The helper makes every counter anew, and the holder of the key decrypts it."""
     counters = work.tests * work.groups
     each = counters / (work.parties if speed.shared_tests else 1)
-    return Need("tests", 0, work.tests, counters * speed.counter_bits, encrypted=each, decrypted=each)
+    return PhaseCost("tests", 0, work.tests, counters * speed.counter_bits, encrypted=each, decrypted=each)
 
 
-def _released(work: Workload) -> float:
+def _released(work: FederationWorkload) -> float:
     return work.rows + work.made_up if work.released is None else work.released
 
 
-def _whole(work: Workload, speed: Speed) -> float:
+def _whole(work: FederationWorkload, speed: Speed) -> float:
     """The bits of all rows under all layers."""
     rows = work.rows + work.made_up
     return work.columns * rows * CODE_BITS + work.distinct * speed.cipher_bits

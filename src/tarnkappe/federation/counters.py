@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.arrow_wire import Tables, tokens_of
 from tarnkappe.federation.ciphers import PublicKey
 from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.counting import ValueCounts
-from tarnkappe.federation.wire import Tables, tokens_of
 from tarnkappe.table.encoding import Codes, Counts
 
 Decrypt = Callable[[list[mpz]], list[int]]

@@ -18,7 +18,7 @@ from tarnkappe.lattice import Node
 from tarnkappe.lattice.problem import TIE
 from tarnkappe.privacy import protect, satisfied
 from tarnkappe.privacy.exact import share_of
-from tarnkappe.table import Classes, Column, Distribution, State, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
 
@@ -74,7 +74,7 @@ class Marginals(Tuples):
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class NodeVerdict:
     """What a test found: whether the node satisfies, what it loses, which groups stay."""
 
     node: Node
@@ -84,7 +84,7 @@ class Verdict:
     kept: Mask
 
 
-class Judge:
+class CounterEvaluator:
     """Decides tests.
 
     Args:
@@ -107,9 +107,9 @@ class Judge:
             self._columns[name] = dataclasses.replace(
                 _opaque(name, len(lines), lines), codes=np.zeros(1, np.int32)
             )
-        self._verdicts: dict[int, Verdict] = {}
+        self._verdicts: dict[int, NodeVerdict] = {}
 
-    def judge(self, test: int, node: Node, sizes: Counts, values: Mapping[str, ValueCounts]) -> Verdict:
+    def judge(self, test: int, node: Node, sizes: Counts, values: Mapping[str, ValueCounts]) -> NodeVerdict:
         """Decide a test from true counts; a group without true rows is none."""
         contract, rows = self._contract, int(sizes.sum())
         real = np.flatnonzero(sizes > 0)
@@ -123,12 +123,12 @@ class Judge:
             np.zeros(len(real), np.int64),
             {(name,): each.distribution(name, number) for name, each in values.items()},
         )
-        state: State = protect(classes, contract.models)
+        state: ClassState = protect(classes, contract.models)
         good = satisfied(state, contract.models, share_of(contract.suppression_limit, rows))
         kept = np.zeros(len(sizes), bool)
         kept[real] = state.kept
         loss = contract.loss(state) if good else float("inf")
-        self._verdicts[test] = Verdict(node, good, loss, state.suppressed_rows, kept)
+        self._verdicts[test] = NodeVerdict(node, good, loss, state.suppressed_rows, kept)
         return self._verdicts[test]
 
     def best(self) -> list[int]:
@@ -137,7 +137,7 @@ class Judge:
         least = min(good.values())
         return [test for test, loss in good.items() if loss <= least + TIE * max(1.0, abs(least))]
 
-    def verdict_on(self, node: Node) -> Verdict:
+    def verdict_on(self, node: Node) -> NodeVerdict:
         """What was found of a node."""
         return next(verdict for verdict in self._verdicts.values() if verdict.node == node)
 

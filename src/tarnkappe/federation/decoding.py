@@ -16,9 +16,9 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.made_up import counted, made_up_rows
-from tarnkappe.federation.share import Share
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.federation.dummy_rows import counted, made_up_rows
+from tarnkappe.federation.share import PartyShare
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table.encoding import Codes
 
 Floats = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ class Decoded:
 
 
 @dataclasses.dataclass(frozen=True)
-class Estimate:
+class DecodingEstimate:
     """What a simulated attack reads of the rows of one party.
 
     Attributes:
@@ -73,7 +73,7 @@ class Estimate:
         return self.num_rows >= LEAST_ROWS
 
 
-def estimate(share: Share, contract: Contract, party: str, seed: int = 0) -> Estimate | None:
+def estimate(share: PartyShare, contract: Contract, party: str, seed: int = 0) -> DecodingEstimate | None:
     """Attack the own rows of a party as the one who gets their ciphertexts could; None if there are none."""
     rng = np.random.default_rng(seed)
     if share.num_rows < 2 or not share.parts:
@@ -82,7 +82,7 @@ def estimate(share: Share, contract: Contract, party: str, seed: int = 0) -> Est
     half = len(order) // 2
     total = min(MOST_ROWS, len(order) * len(contract.parties))
     draws = [order[rng.integers(0, len(order), total)] for _ in range(2)]
-    return Estimate(
+    return DecodingEstimate(
         _attacked(share, order[:half], order[half:], contract, party, rng),
         _attacked(share, draws[0], draws[1], contract, party, rng),
         seed,
@@ -91,7 +91,12 @@ def estimate(share: Share, contract: Contract, party: str, seed: int = 0) -> Est
 
 
 def _attacked(
-    share: Share, victims: Mapping, known: Mapping, contract: Contract, party: str, rng: np.random.Generator
+    share: PartyShare,
+    victims: Mapping,
+    known: Mapping,
+    contract: Contract,
+    party: str,
+    rng: np.random.Generator,
 ) -> Decoded:
     seen, sample = (_as_sent(share.take(rows), contract, party, rng) for rows in (victims, known))
     hidden, opaque = [], []
@@ -108,7 +113,7 @@ def _attacked(
     return Decoded(float(np.mean([each.mean() for each in right])), float(np.all(right, axis=0).mean()))
 
 
-def _as_sent(share: Share, contract: Contract, party: str, rng: np.random.Generator) -> Share:
+def _as_sent(share: PartyShare, contract: Contract, party: str, rng: np.random.Generator) -> PartyShare:
     """The rows that leave a party: with made-up ones among them where the protocol has them."""
     if not contract.protocol.is_masked:
         return share

@@ -10,15 +10,15 @@ import pyarrow as pa
 
 from tarnkappe.errors import NoSolutionError, ProtocolError
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.share import Part, Share
-from tarnkappe.lattice import Node, Problem
+from tarnkappe.federation.share import PartyShare, ShareColumn
+from tarnkappe.lattice import Node, SearchProblem
 from tarnkappe.privacy import needed_distributions, protect
 from tarnkappe.table import Column, Levels, Tuples
 from tarnkappe.table.encoding import Codes
 
 
 @dataclasses.dataclass(frozen=True)
-class Finding:
+class FederatedSolution:
     """The best levels, and what they do to the table."""
 
     node: Node
@@ -26,7 +26,7 @@ class Finding:
     loss: float
 
 
-def opaque_column(name: str, part: Part) -> Column:
+def opaque_column(name: str, part: ShareColumn) -> Column:
     """A column of tokens as the searches take it: its values are mere numbers, its levels are the rules."""
     occurring, codes = part.occurring()
     values = pa.array([f"v{i}" for i in range(len(occurring))], pa.string())
@@ -60,7 +60,7 @@ def opaque_levels(lines: Codes) -> Levels:
     return Levels(tuple(maps), tuple(labels), tuple(leaves))
 
 
-def rows_of(share: Share, contract: Contract) -> Tuples:
+def rows_of(share: PartyShare, contract: Contract) -> Tuples:
     """The columns of a table of tokens that decide about its release, row by row."""
     looked_at = [*contract.quasi_identifiers]
     for names in (*needed_distributions(contract.models), *contract.loss.distributions):
@@ -74,9 +74,9 @@ def rows_of(share: Share, contract: Contract) -> Tuples:
     return Tuples(columns, share.members.astype(np.int64), everyone)
 
 
-def problem_of(rows: Tuples, contract: Contract) -> Problem:
+def problem_of(rows: Tuples, contract: Contract) -> SearchProblem:
     """The problem that the rows of a table of tokens pose."""
-    return Problem(
+    return SearchProblem(
         rows.distinct(),
         contract.quasi_identifiers,
         contract.models,
@@ -86,14 +86,14 @@ def problem_of(rows: Tuples, contract: Contract) -> Problem:
     )
 
 
-def anonymize(share: Share, contract: Contract) -> tuple[Share, Finding]:
+def anonymize(share: PartyShare, contract: Contract) -> tuple[PartyShare, FederatedSolution]:
     """The best release of a table of tokens, without rules and without suppressed rows."""
     rows = rows_of(share, contract)
     solution = contract.search.run(problem_of(rows, contract))
     if solution.best is None:
         raise no_solution(contract)
     best = solution.best
-    return release(share, rows, contract, best.node), Finding(best.node, best.suppressed, best.loss)
+    return release(share, rows, contract, best.node), FederatedSolution(best.node, best.suppressed, best.loss)
 
 
 def no_solution(contract: Contract) -> NoSolutionError:
@@ -104,7 +104,7 @@ def no_solution(contract: Contract) -> NoSolutionError:
     )
 
 
-def release(share: Share, rows: Tuples, contract: Contract, node: Node) -> Share:
+def release(share: PartyShare, rows: Tuples, contract: Contract, node: Node) -> PartyShare:
     """The rows of a table of tokens that may be released at a node, generalized, without their rules.
 
     Args:
@@ -117,5 +117,5 @@ def release(share: Share, rows: Tuples, contract: Contract, node: Node) -> Share
     classes = rows.classes(contract.quasi_identifiers, node, needed_distributions(contract.models))
     kept = protect(classes, contract.models).kept[classes.ids]
     chosen = np.flatnonzero(kept & (rows.counts > 0))
-    released = Share(share.parts, share.num_rows).take(chosen)
+    released = PartyShare(share.parts, share.num_rows).take(chosen)
     return released.with_parts(lambda name, part: part.at(level.get(name, 0)))

@@ -11,7 +11,7 @@ from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.printable import printable
-from tarnkappe.federation.run import Stage
+from tarnkappe.federation.run import RunStage
 from tarnkappe.federation.transcript import MergedTranscript
 from tarnkappe.federation.transport import Caller
 from tarnkappe.table.encoding import Progress
@@ -35,10 +35,10 @@ def federate(
     try:
         try:
             _propose(contract, addresses, caller)
-            _wait(contract, caller, {Stage.PROPOSED}, "parties agree", pause, progress)
+            _wait(contract, caller, {RunStage.PROPOSED}, "parties agree", pause, progress)
             for party in contract.everybody:
                 caller.call(party, f"/start/{contract.digest.hex()}")
-            _wait(contract, caller, {Stage.READY, Stage.DONE}, "parties are ready", pause, progress)
+            _wait(contract, caller, {RunStage.READY, RunStage.DONE}, "parties are ready", pause, progress)
             for party in contract.everybody:
                 caller.call(party, f"/finish/{contract.digest.hex()}")
         except BaseException as error:
@@ -61,7 +61,7 @@ def _propose(contract: Contract, addresses: Mapping[str, tuple[str, int]], calle
 def _wait(
     contract: Contract,
     caller: Caller,
-    stages: set[Stage],
+    stages: set[RunStage],
     what: str,
     pause: float,
     progress: Progress | None,
@@ -72,7 +72,7 @@ def _wait(
     while True:
         states: dict[str, Any] = {party: caller.call(party, f"/status/{digest}") for party in waiting}
         for party, status in states.items():
-            if status["state"] == Stage.FAILED:
+            if status["state"] == RunStage.FAILED:
                 raise ProtocolError(printable(status["error"]))
             if status["state"] in stages:
                 waiting.remove(party)

@@ -11,9 +11,9 @@ import dataclasses
 
 import numpy as np
 
-from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.contract import Contract, Partitioning
 from tarnkappe.federation.engine import problem_of, rows_of
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tarnkappe.table.encoding import Codes, Counts
 
 MOST_ROWS = 5_000
@@ -37,13 +37,13 @@ class Subtraction:
     alone: float
 
 
-def simulate(share: Share, contract: Contract, seed: int = 0) -> tuple[Subtraction, ...]:
+def simulate(share: PartyShare, contract: Contract, seed: int = 0) -> tuple[Subtraction, ...]:
     """Deal the own rows to as many sites as there are, publish them, and let one site take out its own.
 
     The own rows stand for all. Vertical sites know everybody in the release, so there is nothing to take out;
     where the rows meet no levels that keep the promise there is nothing to look at, either.
     """
-    if contract.distribution is not Distribution.HORIZONTAL or share.num_rows < 2:
+    if contract.distribution is not Partitioning.HORIZONTAL or share.num_rows < 2:
         return ()
     rng = np.random.default_rng(seed)
     order = rng.permutation(share.num_rows)[:MOST_ROWS].astype(np.int64)

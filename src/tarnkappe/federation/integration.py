@@ -8,19 +8,19 @@ import numpy as np
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.ciphers.long_numbers import mpz
-from tarnkappe.federation.contract import Contract, Distribution
-from tarnkappe.federation.share import Part, Share, concatenate, concatenate_parts, join
+from tarnkappe.federation.contract import Contract, Partitioning
+from tarnkappe.federation.share import PartyShare, ShareColumn, concatenate, concatenate_parts, join
 from tarnkappe.table.classes import Mask
 
 SumCounters = Callable[[Sequence[list[mpz]]], list[mpz]]
 
 
 def integrate(
-    shares: Mapping[str, Share],
+    shares: Mapping[str, PartyShare],
     contract: Contract,
     absent: Mapping[str, bytes],
     sum_counters: SumCounters = lambda counters: counters[0],
-) -> Share:
+) -> PartyShare:
     """One table of all shares: columns of the same people side by side, different people one below the other.
 
     Args:
@@ -32,7 +32,7 @@ def integrate(
     names = [column.name for column in contract.columns]
     if not contract.people:
         return _person_by_person(names, list(shares.values()), absent)
-    if contract.distribution is not Distribution.HORIZONTAL:
+    if contract.distribution is not Partitioning.HORIZONTAL:
         filled = absent if contract.fill_absent else None
         groups = [{party: shares[party] for party in group} for group in contract.people]
         if len(groups) > 1:
@@ -44,8 +44,8 @@ def integrate(
 
 
 def _side_by_side(
-    shares: Mapping[str, Share], absent: Mapping[str, bytes] | None, sum_counters: SumCounters
-) -> Share:
+    shares: Mapping[str, PartyShare], absent: Mapping[str, bytes] | None, sum_counters: SumCounters
+) -> PartyShare:
     """The columns of parties that have the same people."""
     everybody = sorted({key for share in shares.values() for key in share.keys or []})
     aligned = []
@@ -61,7 +61,7 @@ def _side_by_side(
     return join(aligned, sum_counters)
 
 
-def _refuse_people_of_two_groups(groups: Sequence[Mapping[str, Share]]) -> None:
+def _refuse_people_of_two_groups(groups: Sequence[Mapping[str, PartyShare]]) -> None:
     """Nobody may be counted twice."""
     people = [{key for share in group.values() for key in share.keys or []} for group in groups]
     twice = sum(map(len, people)) - len(set().union(*people))
@@ -71,14 +71,16 @@ def _refuse_people_of_two_groups(groups: Sequence[Mapping[str, Share]]) -> None:
         )
 
 
-def _person_by_person(names: Sequence[str], shares: Sequence[Share], absent: Mapping[str, bytes]) -> Share:
+def _person_by_person(
+    names: Sequence[str], shares: Sequence[PartyShare], absent: Mapping[str, bytes]
+) -> PartyShare:
     """The columns of everybody, whoever has them."""
     everybody = sorted({key for share in shares for key in share.keys or []})
     columns = {name: _column_of_all(name, shares, everybody, absent.get(name)) for name in names}
-    return Share(columns, len(everybody), members=_members_of_all(shares, everybody))
+    return PartyShare(columns, len(everybody), members=_members_of_all(shares, everybody))
 
 
-def _members_of_all(shares: Sequence[Share], everybody: Sequence[bytes]) -> Mask | None:
+def _members_of_all(shares: Sequence[PartyShare], everybody: Sequence[bytes]) -> Mask | None:
     marked: dict[bytes, bool] = {}
     for share in shares:
         if share.members is not None:
@@ -92,16 +94,16 @@ def _members_of_all(shares: Sequence[Share], everybody: Sequence[bytes]) -> Mask
     return np.array([marked[key] for key in everybody], bool)
 
 
-def _filled(share: Share, everybody: Sequence[bytes], absent: Mapping[str, bytes]) -> Share:
+def _filled(share: PartyShare, everybody: Sequence[bytes], absent: Mapping[str, bytes]) -> PartyShare:
     known = set(share.keys or [])
     new = [key for key in everybody if key not in known]
     parts = {name: _with_absent(part, absent[name], len(new)) for name, part in share.parts.items()}
-    return Share(parts, share.num_rows + len(new), [*(share.keys or []), *new])
+    return PartyShare(parts, share.num_rows + len(new), [*(share.keys or []), *new])
 
 
 def _column_of_all(
-    name: str, shares: Sequence[Share], everybody: Sequence[bytes], absent: bytes | None
-) -> Part:
+    name: str, shares: Sequence[PartyShare], everybody: Sequence[bytes], absent: bytes | None
+) -> ShareColumn:
     """A column that several parties have, each for some people; whom two of them have, they must agree on."""
     holders = [share for share in shares if name in share.parts]
     part = concatenate_parts(name, [share.parts[name] for share in holders])
@@ -120,10 +122,10 @@ def _column_of_all(
         )
     placeholder = -1 if absent is None else part.tokens.index(absent)
     codes = np.array([code_of.get(key, placeholder) for key in everybody], np.int32)
-    return Part(part.tokens, codes, part.rules)
+    return ShareColumn(part.tokens, codes, part.rules)
 
 
-def _with_absent(part: Part, token: bytes, number: int) -> Part:
+def _with_absent(part: ShareColumn, token: bytes, number: int) -> ShareColumn:
     tokens = part.tokens if token in part.tokens else [*part.tokens, token]
     added = np.full(number, tokens.index(token), np.int32)
-    return Part(tokens, np.concatenate([part.codes, added]), part.rules)
+    return ShareColumn(tokens, np.concatenate([part.codes, added]), part.rules)

@@ -15,10 +15,10 @@ from typing import Any
 
 from tarnkappe.errors import JobError
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.support import refuse_unsupported
 from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
-from tarnkappe.lattice import SEARCHES, Effort, Search
+from tarnkappe.lattice import SEARCHES, EvaluationSettings, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS
 from tarnkappe.schema import fields_of
@@ -134,7 +134,7 @@ def _contract(path: Path, content: Mapping[str, Any]) -> Contract:
             **said,
             **{name: tuple(said.get(name, ())) for name in LISTS},
             "protocol": Protocol(said["protocol"]),
-            "distribution": Distribution(said["distribution"]),
+            "distribution": Partitioning(said["distribution"]),
             "regions": tuple(map(tuple, said.get("regions", ()))),
         },
         columns=tuple(_column(path, name, plan) for name, plan in content["columns"].items()),
@@ -163,10 +163,12 @@ def _loss(path: Path, said: str | Mapping[str, Any]) -> Loss:
 
 
 def _search(path: Path, algorithm: str, said: Mapping[str, Any]) -> Search:
-    """A search with its parameters and those of its `Effort`."""
+    """A search with its parameters and those of its `EvaluationSettings`."""
     own = [f.name for f in fields_of(SEARCHES[algorithm]) if f.name != "effort"]
-    effort = [f.name for f in fields_of(Effort)]
+    effort = [f.name for f in fields_of(EvaluationSettings)]
     refuse_unknown(said, [*SEARCH_KEYS, *own, *effort], f"{path}: [search] has no key")
     chosen = {name: value for name, value in said.items() if name in own}
     settings = {name: value for name, value in said.items() if name in effort}
-    return SEARCHES.create(algorithm, chosen | ({"effort": Effort(**settings)} if settings else {}))
+    return SEARCHES.create(
+        algorithm, chosen | ({"effort": EvaluationSettings(**settings)} if settings else {})
+    )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.share import Share, Tokens
+from tarnkappe.federation.share import PartyShare, Tokens
 
 KEY_COLUMN = "\0key"
 """The cipher key of the column by which people are joined, whose own name a shared column may have."""
@@ -32,7 +32,7 @@ class Layers:
         self._keys = {column: self._group.new_key() for column in names}
         self._known: dict[str, dict[bytes, bytes]] = {}
 
-    def hashed(self, share: Share) -> Share:
+    def hashed(self, share: PartyShare) -> PartyShare:
         """A share in plain as elements of the group; what they stand for is remembered for the end."""
 
         def embed(column: str, tokens: Tokens) -> Tokens:
@@ -43,7 +43,7 @@ class Layers:
 
         return _everywhere(share, embed)
 
-    def put_on(self, share: Share) -> Share:
+    def put_on(self, share: PartyShare) -> PartyShare:
         """A share with one more layer."""
 
         def encrypt(column: str, tokens: Tokens) -> Tokens:
@@ -52,7 +52,7 @@ class Layers:
 
         return _everywhere(share, encrypt)
 
-    def take_off(self, share: Share) -> Share:
+    def take_off(self, share: PartyShare) -> PartyShare:
         """A share with the layer of this party removed."""
 
         def decrypt(column: str, tokens: Tokens) -> Tokens:
@@ -61,7 +61,7 @@ class Layers:
 
         return _everywhere(share, decrypt)
 
-    def require(self, share: Share, sender: str) -> Share:
+    def require(self, share: PartyShare, sender: str) -> PartyShare:
         """Refuse a share with anything but elements of the group."""
         for part in share.parts.values():
             self._group.require_elements(part.tokens, sender)
@@ -69,7 +69,7 @@ class Layers:
             self._group.require_elements(share.keys, sender)
         return share
 
-    def readable(self, share: Share) -> Share:
+    def readable(self, share: PartyShare) -> PartyShare:
         """A share of hashes and values with all hashes replaced that this party knows."""
 
         def known(column: str, tokens: Tokens) -> Tokens:
@@ -84,19 +84,19 @@ class Layers:
         self._known.clear()
 
 
-def as_hashes(share: Share) -> Share:
+def as_hashes(share: PartyShare) -> PartyShare:
     """A share without any layer, as hashes that are yet to be replaced."""
     return _everywhere(share, lambda _, tokens: [HASH + token for token in tokens])
 
 
-def as_values(share: Share, party: str) -> Share:
+def as_values(share: PartyShare, party: str) -> PartyShare:
     """A share of which all hashes were replaced, in plain."""
     if any(token[:1] != KNOWN for part in share.parts.values() for token in part.tokens):
         raise ProtocolError(f"'{party}' got a result with a hash that no party knows: the run ends")
     return _everywhere(share, lambda _, tokens: [token[1:] for token in tokens])
 
 
-def _everywhere(share: Share, function: Callable[[str, Tokens], Tokens]) -> Share:
+def _everywhere(share: PartyShare, function: Callable[[str, Tokens], Tokens]) -> PartyShare:
     changed = share.with_parts(lambda name, part: part.mapped(lambda tokens: function(name, tokens)))
     if share.keys is None:
         return changed

@@ -13,7 +13,7 @@ from typing import Any
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.contract import Contract, Protocol
-from tarnkappe.federation.message import Entry
+from tarnkappe.federation.message import TranscriptEntry
 from tarnkappe.federation.support import COMPARED_WITH_TABLE, needs_value_counts
 
 RELEASE = "the release, its levels, its loss and how many rows were suppressed"
@@ -265,7 +265,7 @@ class LeakageReport:
     learned: tuple[Learned, ...]
 
     @classmethod
-    def of(cls, contract: Contract, transcripts: Mapping[str, Sequence[Entry]]) -> LeakageReport:
+    def of(cls, contract: Contract, transcripts: Mapping[str, Sequence[TranscriptEntry]]) -> LeakageReport:
         """The report of what was received; a message that was not foretold is an error."""
         expected = roles_of(contract)
         learned = []
@@ -306,7 +306,7 @@ class LeakageReport:
         return "\n".join([*lines, *self.assumptions])
 
 
-def _summary(contract: Contract, party: str, kind: str, entries: Iterable[Entry]) -> Learned:
+def _summary(contract: Contract, party: str, kind: str, entries: Iterable[TranscriptEntry]) -> Learned:
     entries = list(entries)
     rows: dict[str, int] = {}
     for entry in entries:
@@ -323,6 +323,6 @@ def _summary(contract: Contract, party: str, kind: str, entries: Iterable[Entry]
     )
 
 
-def transcript_lines(entries: Iterable[Entry]) -> list[str]:
+def transcript_lines(entries: Iterable[TranscriptEntry]) -> list[str]:
     """A transcript as lines of JSON, for a file or a signature."""
     return [json.dumps(dataclasses.asdict(entry), sort_keys=True) for entry in entries]

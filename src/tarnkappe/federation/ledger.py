@@ -26,7 +26,7 @@ LEAST_DIGITS = 16
 FIRST = "0" * 64
 
 
-class Event(StrEnum):
+class LedgerEvent(StrEnum):
     """What happens to a contract at a site."""
 
     RECEIVED = "received"
@@ -50,7 +50,7 @@ class Line:
     """
 
     digest: str
-    event: Event
+    event: LedgerEvent
     time: str
     by: str
     note: str
@@ -75,22 +75,22 @@ class Ledger:
         with self._open() as file:
             events = {line.event for line in _lines(file) if line.digest == digest}
             _refuse_second_start(events)
-            if Event.REJECTED in events or Event.FAILED in events:
+            if LedgerEvent.REJECTED in events or LedgerEvent.FAILED in events:
                 raise AccessError("this contract was rejected or ended before: propose it anew (--new-run)")
             if not events:
                 stored = self._contracts / f"{digest}.json"
                 waiting = stored.with_suffix(".part")
                 waiting.write_bytes(canonical_json(contract.as_document()))
                 waiting.replace(stored)
-                _append(file, digest, Event.RECEIVED, proposer, "")
+                _append(file, digest, LedgerEvent.RECEIVED, proposer, "")
 
-    def decide(self, digest: str, event: Event, by: str, note: str = "") -> None:
+    def decide(self, digest: str, event: LedgerEvent, by: str, note: str = "") -> None:
         """Agree to a contract, or reject it; only once."""
         with self._open() as file:
             events = {line.event for line in _lines(file) if line.digest == digest}
-            if Event.RECEIVED not in events:
+            if LedgerEvent.RECEIVED not in events:
                 raise NotFoundError("no such contract has arrived at this site")
-            if events - {Event.RECEIVED}:
+            if events - {LedgerEvent.RECEIVED}:
                 raise AccessError("this contract was decided before")
             _append(file, digest, event, by, note)
 
@@ -99,14 +99,14 @@ class Ledger:
         with self._open() as file:
             events = {line.event for line in _lines(file) if line.digest == digest}
             _refuse_second_start(events)
-            if Event.ACCEPTED not in events:
+            if LedgerEvent.ACCEPTED not in events:
                 raise AccessError("nobody at this site has agreed to this contract")
-            _append(file, digest, Event.STARTED, site, "")
+            _append(file, digest, LedgerEvent.STARTED, site, "")
 
-    def end(self, digest: str, event: Event, site: str, note: str = "") -> None:
+    def end(self, digest: str, event: LedgerEvent, site: str, note: str = "") -> None:
         """Note how a run, or a contract that never ran, has ended."""
         with self._open() as file:
-            ended = {Event.FINISHED, Event.FAILED, Event.REJECTED}
+            ended = {LedgerEvent.FINISHED, LedgerEvent.FAILED, LedgerEvent.REJECTED}
             if not any(line.digest == digest and line.event in ended for line in _lines(file)):
                 _append(file, digest, event, site, note)
 
@@ -116,7 +116,7 @@ class Ledger:
 
     def decision(self, digest: str) -> Line | None:
         """Who has agreed to a contract or rejected it, if anybody has."""
-        decided = [e for e in self.history(digest) if e.event in (Event.ACCEPTED, Event.REJECTED)]
+        decided = [e for e in self.history(digest) if e.event in (LedgerEvent.ACCEPTED, LedgerEvent.REJECTED)]
         return decided[0] if decided else None
 
     def pending(self) -> list[Line]:
@@ -167,8 +167,8 @@ class Ledger:
             yield file
 
 
-def _refuse_second_start(events: set[Event]) -> None:
-    if Event.STARTED in events:
+def _refuse_second_start(events: set[LedgerEvent]) -> None:
+    if LedgerEvent.STARTED in events:
         raise AccessError(
             "this contract was started before, and a contract runs once: propose it anew (--new-run)"
         )
@@ -187,7 +187,7 @@ def _lines(file: IO[bytes]) -> Iterator[Line]:
         try:
             said: dict[str, Any] = json.loads(raw)
             broken = said.pop("previous") != previous
-            yield Line(**{**said, "event": Event(said["event"])})
+            yield Line(**{**said, "event": LedgerEvent(said["event"])})
         except (ValueError, KeyError, TypeError):
             broken = True
         if broken:
@@ -195,7 +195,7 @@ def _lines(file: IO[bytes]) -> Iterator[Line]:
         previous = hashlib.sha256(raw).hexdigest()
 
 
-def _append(file: IO[bytes], digest: str, event: Event, by: str, note: str) -> None:
+def _append(file: IO[bytes], digest: str, event: LedgerEvent, by: str, note: str) -> None:
     content = _complete(file)
     file.truncate(len(content))
     file.seek(0, os.SEEK_END)

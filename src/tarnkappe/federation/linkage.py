@@ -13,13 +13,13 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError
+from tarnkappe.federation.arrow_wire import Tables, facts_of, facts_table, token_table, tokens_of
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.local import key_tokens, without_repeats
 from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.party_share import key_tokens, without_repeats
 from tarnkappe.federation.share import Tokens
-from tarnkappe.federation.wire import Tables, facts_of, facts_table, token_table, tokens_of
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table
 
 SUBSET, PARTIAL, RESULT, COMMON = "link subset", "link partial", "link result", "link common"

@@ -17,14 +17,22 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from tarnkappe.federation.arrow_wire import (
+    Tables,
+    facts_of,
+    facts_table,
+    read_share,
+    share_tables,
+    token_table,
+    tokens_of,
+)
 from tarnkappe.federation.ciphers import PrivateKey, PublicKey
 from tarnkappe.federation.ciphers.long_numbers import mpz
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.counters import read_counters, read_counts, read_public_key, read_values
-from tarnkappe.federation.counting import Judge, Verdict, counted_columns
-from tarnkappe.federation.engine import Finding
-from tarnkappe.federation.local import Rule, local_share
-from tarnkappe.federation.made_up import counted, made_up_rows, with_counters
+from tarnkappe.federation.counting import CounterEvaluator, NodeVerdict, counted_columns
+from tarnkappe.federation.dummy_rows import counted, made_up_rows, with_counters
+from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.masked_helper import (
     ANSWER,
     CHOICE,
@@ -40,18 +48,10 @@ from tarnkappe.federation.masked_helper import (
     MaskedHelper,
 )
 from tarnkappe.federation.message import Message
+from tarnkappe.federation.party_share import Rule, local_share
 from tarnkappe.federation.star import RESULT, SUBSET, StarParty
-from tarnkappe.federation.wire import (
-    Tables,
-    facts_of,
-    facts_table,
-    read_share,
-    share_tables,
-    token_table,
-    tokens_of,
-)
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table
 
 __all__ = ["MaskedHelper", "MaskedParty"]
@@ -83,7 +83,7 @@ class MaskedParty(StarParty):
         self._made_up = None if made_up is None else local_share(made_up, name, contract, hierarchies)
         self._private: PrivateKey | None = None
         self._public: PublicKey | None = None
-        self._judge: Judge | None = None
+        self._judge: CounterEvaluator | None = None
         self._asked: tuple[str, str, Tables] | None = None
         self._counts: dict[str, tuple[int, list[int]]] = {}
         self.handlers |= {PUBLIC_KEY: self._on_public_key}
@@ -148,10 +148,10 @@ class MaskedParty(StarParty):
             if name in tables:
                 counts, lines = read_counts(tables[name], public, sender, self._decrypt)
                 marginals[name] = counts, lines
-        self._judge = Judge(self.contract, marginals)
+        self._judge = CounterEvaluator(self.contract, marginals)
         return []
 
-    def _judged(self, sender: str, tables: Tables, counted_by_others: list[int]) -> Verdict:
+    def _judged(self, sender: str, tables: Tables, counted_by_others: list[int]) -> NodeVerdict:
         public, facts = self._from_helper(sender), facts_of(tables, sender)
         if self._judge is None:
             raise self.refuse(sender, "sent a test before its marginals")
@@ -229,5 +229,6 @@ class MaskedParty(StarParty):
         true = rows.with_parts(lambda _, part: part.without_rules())
         self._private = None
         return self.finish(
-            self.opened(true.without_counters(), sender), Finding(node, verdict.suppressed, verdict.loss)
+            self.opened(true.without_counters(), sender),
+            FederatedSolution(node, verdict.suppressed, verdict.loss),
         )

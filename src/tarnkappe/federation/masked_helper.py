@@ -8,22 +8,22 @@ import itertools
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.federation.cells import Cells, CellTable
+from tarnkappe.federation.arrow_wire import Tables, facts_of, facts_table, read_share, share_tables
+from tarnkappe.federation.cells import CellTable, CounterTable
 from tarnkappe.federation.ciphers import PublicKey
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 from tarnkappe.federation.counters import GROUP, VALUE, counter_table, read_public_key
 from tarnkappe.federation.counting import counted_columns
+from tarnkappe.federation.dummy_rows import block_size
 from tarnkappe.federation.engine import no_solution, problem_of, rows_of
 from tarnkappe.federation.integration import integrate
-from tarnkappe.federation.made_up import block_size
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.remote_search import RemoteSearch
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tarnkappe.federation.star import RESULT, SUBSET
 from tarnkappe.federation.support import COMPARED_WITH_TABLE, needs_value_counts
-from tarnkappe.federation.wire import Tables, facts_of, facts_table, read_share, share_tables
 from tarnkappe.lattice import Node
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Column
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
@@ -45,7 +45,7 @@ class MaskedHelper(Participant):
         self.warnings: list[str] = []
         self._public: PublicKey | None = None
         self._subsets: dict[str, Tables] = {}
-        self._share: Share | None = None
+        self._share: PartyShare | None = None
         self._tested: list[Node] = []
         self._satisfying: dict[int, Node] = {}
         self._order: Counts | None = None
@@ -176,7 +176,7 @@ class MaskedHelper(Participant):
         return tables
 
     def _value_tables(
-        self, column: Column, groups: Codes, cells: Cells, values: Codes
+        self, column: Column, groups: Codes, cells: CounterTable, values: Codes
     ) -> dict[str, pa.Table]:
         """The counters of the values in each group. Values keep their identity only if a model needs it."""
         assert self._public is not None
@@ -219,7 +219,7 @@ class MaskedHelper(Participant):
 
     def _warn_of_visible_groups(self, node: Node) -> None:
         """A group with fewer rows than a class must have, at a node that passes, is made up throughout."""
-        if self.contract.distribution is Distribution.HORIZONTAL or self.contract.suppression_limit > 0:
+        if self.contract.distribution is Partitioning.HORIZONTAL or self.contract.suppression_limit > 0:
             return
         cells = self._cells.at(node)
         groups = self._cells.groups(cells)
@@ -265,7 +265,7 @@ class MaskedHelper(Participant):
         chosen = {name: part.take(rows).without_rules() for name, part in parts.items()}
         same = group_codes([p.codes for p in chosen.values()], [len(p.tokens) for p in chosen.values()])
         counters = self._cells.sums(same, [share.counters[i] for i in rows.tolist()])
-        result = Share(
+        result = PartyShare(
             {name: part.take(same.representatives) for name, part in chosen.items()},
             same.num_groups,
             counters=public.rerandomize(counters),

@@ -10,19 +10,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from tarnkappe.federation.arrow_wire import Tables, facts_of, facts_table, read_share, share_tables
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.engine import Finding
+from tarnkappe.federation.dummy_rows import counted, made_up_rows, with_counters
+from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.layers import Layers, as_hashes, as_values
-from tarnkappe.federation.local import Rule
-from tarnkappe.federation.made_up import counted, made_up_rows, with_counters
 from tarnkappe.federation.masked import MaskedParty
 from tarnkappe.federation.message import Message
+from tarnkappe.federation.party_share import Rule
 from tarnkappe.federation.result import finding_facts, finding_of
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tarnkappe.federation.star import SUBSET
-from tarnkappe.federation.wire import Tables, facts_of, facts_table, read_share, share_tables
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table
 
 LAYER, BARE, DECODE = "layer", "bare", "decode"
@@ -62,7 +62,7 @@ class MaskedRingParty(MaskedParty):
         self._waiting.clear()
         return messages
 
-    def _pass_on(self, share: Share, owner: str, hop: int) -> Message:
+    def _pass_on(self, share: PartyShare, owner: str, hop: int) -> Message:
         """Counters are re-randomized with every layer: their maker does not know them again."""
         assert self._public is not None
         assert share.counters is not None
@@ -87,11 +87,11 @@ class MaskedRingParty(MaskedParty):
 
     # ------------------------------------------------------------------ back around the ring
 
-    def opened(self, share: Share, sender: str) -> Share:
+    def opened(self, share: PartyShare, sender: str) -> PartyShare:
         """The layer of this party taken off."""
         return self._layers.take_off(self._layers.require(share, sender)).mixed(self.chance)
 
-    def finish(self, share: Share, finding: Finding) -> list[Message]:
+    def finish(self, share: PartyShare, finding: FederatedSolution) -> list[Message]:
         """Pass the result on to be decrypted; who takes off the last layer begins to replace hashes."""
         right = self.contract.right_of(self.name)
         if right == self.contract.master:
@@ -103,7 +103,7 @@ class MaskedRingParty(MaskedParty):
             raise self.refuse(sender, "sent a result out of turn")
         return self.finish(self.opened(read_share(tables, sender), sender), finding_of(tables, sender))
 
-    def _decode(self, share: Share, finding: Finding) -> list[Message]:
+    def _decode(self, share: PartyShare, finding: FederatedSolution) -> list[Message]:
         decoded = self._layers.readable(share).mixed(self.chance)
         if self.name != self.contract.master:
             tables = {"facts": finding_facts(finding), **share_tables(decoded)}

@@ -11,10 +11,10 @@ from functools import cached_property
 import pyarrow as pa
 
 from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.arrow_wire import Tables, pack, unpack
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.federation.wire import Tables, pack, unpack
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table.encoding import as_text
 
 
@@ -40,7 +40,7 @@ class Message:
 
 
 @dataclasses.dataclass(frozen=True)
-class Entry:
+class TranscriptEntry:
     """A line of a transcript: a message without its content.
 
     Attributes:
@@ -78,7 +78,7 @@ class OwnRows:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Outcome:
+class RunOutcome:
     """What a run ends with.
 
     Attributes:
@@ -125,12 +125,12 @@ class Participant:
         self.name = name
         self.contract = contract
         self.chance = chance or Chance()
-        self.outcome: Outcome | None = None
+        self.outcome: RunOutcome | None = None
         self.has_done_its_part = False
         """Whether a helper, who gets no release, has nothing more to do."""
-        self.transcript: list[Entry] = []
+        self.transcript: list[TranscriptEntry] = []
         """What was received."""
-        self.sent: list[Entry] = []
+        self.sent: list[TranscriptEntry] = []
         self.work: dict[str, int] = {}
         """How many cells were encrypted and decrypted."""
         self.handlers: dict[str, Callable[[str, Tables], list[Message]]] = {}
@@ -192,7 +192,7 @@ class Participant:
         self._received[message.sender] = expected + 1
 
 
-def _entry(message: Message, tables: Tables) -> Entry:
+def _entry(message: Message, tables: Tables) -> TranscriptEntry:
     shape = tuple((name, table.num_rows) for name, table in tables.items())
     digest = hashlib.sha256(message.body).hexdigest()
-    return Entry(message.sender, message.receiver, message.kind, len(message.body), shape, digest)
+    return TranscriptEntry(message.sender, message.receiver, message.kind, len(message.body), shape, digest)

@@ -13,7 +13,7 @@ from typing import Any
 from tarnkappe.errors import AccessError, JobError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.contract import Contract, Protocol
-from tarnkappe.federation.decoding import Estimate
+from tarnkappe.federation.decoding import DecodingEstimate
 from tarnkappe.federation.toml_file import refuse_unknown
 from tarnkappe.table import Role
 
@@ -120,7 +120,7 @@ class Policy:
             if column.least_level < self.least_levels.get(column.name, 0):
                 yield "least_levels", "a column is to leave at a finer level than allowed"
 
-    def refuse_decodable(self, estimate: Estimate | None, site: str) -> None:
+    def refuse_decodable(self, estimate: DecodingEstimate | None, site: str) -> None:
         """Refuse if a simulated attack on the ciphertexts reads more of the own cells than allowed."""
         if estimate is None or self.accept_decodable_rows:
             return

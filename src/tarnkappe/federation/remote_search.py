@@ -6,8 +6,8 @@ from queue import Queue
 from threading import Thread
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import SEARCHES, Auto, Evaluation, FlashTwoPhase, Node, Problem, Search
-from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice import SEARCHES, AutoSearch, Evaluation, FlashTwoPhase, Node, Search, SearchProblem
+from tarnkappe.lattice.checker import NodeCheck
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.privacy import Model
 
@@ -17,7 +17,7 @@ ASKING = ("flash", "flash-2p", "flash-dfs", "ola", "samarati", "bfs", "dfs")
 
 def asking_search(search: Search) -> Search:
     """The search that is run; where none was chosen, one that needs few answers."""
-    if isinstance(search, Auto):
+    if isinstance(search, AutoSearch):
         return FlashTwoPhase()
     if search.name not in ASKING:
         raise ParameterError(
@@ -38,7 +38,7 @@ class RemoteSearch:
     The searches are ordinary functions, so theirs runs in a thread; only one of the two is ever awake.
     """
 
-    def __init__(self, problem: Problem, search: Search) -> None:
+    def __init__(self, problem: SearchProblem, search: Search) -> None:
         self._problem = problem
         self._search = asking_search(search)
         self._questions: Queue[Node | Exception | None] = Queue()
@@ -98,7 +98,7 @@ class _Asking:
         self.keeps_satisfying = True
         self.counters = Counters()
 
-    def check(self, node: Node) -> Check:
+    def check(self, node: Node) -> NodeCheck:
         """Ask."""
         good = self._remote.ask(node)
-        return Check(Evaluation(node, good, 0.0 if good else float("inf"), 0, 0), good, None)
+        return NodeCheck(Evaluation(node, good, 0.0 if good else float("inf"), 0, 0), good, None)

@@ -5,32 +5,36 @@ from __future__ import annotations
 import pyarrow as pa
 
 from tarnkappe.errors import ProtocolError
+from tarnkappe.federation.arrow_wire import Tables, facts_of, facts_table
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.engine import Finding
-from tarnkappe.federation.local import as_table
-from tarnkappe.federation.message import Outcome
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.engine import FederatedSolution
+from tarnkappe.federation.message import RunOutcome
+from tarnkappe.federation.party_share import as_table
+from tarnkappe.federation.share import PartyShare
 from tarnkappe.federation.verification import require_levels, require_own_rows, require_promises
-from tarnkappe.federation.wire import Tables, facts_of, facts_table
 
 
-def finding_facts(finding: Finding) -> pa.Table:
+def finding_facts(finding: FederatedSolution) -> pa.Table:
     """What was found, as a table of one row."""
     return facts_table(node=list(finding.node), suppressed=finding.suppressed, loss=float(finding.loss))
 
 
-def finding_of(tables: Tables, sender: str) -> Finding:
+def finding_of(tables: Tables, sender: str) -> FederatedSolution:
     """What was found, from a message."""
     facts = facts_of(tables, sender)
     try:
-        return Finding(tuple(map(int, facts["node"])), int(facts["suppressed"]), float(facts["loss"]))
+        return FederatedSolution(
+            tuple(map(int, facts["node"])), int(facts["suppressed"]), float(facts["loss"])
+        )
     except (KeyError, TypeError, ValueError):
         raise ProtocolError(
             f"'{sender}' sent a result that does not say what was done: the run ends"
         ) from None
 
 
-def outcome_of(share: Share, contract: Contract, finding: Finding, own: Share) -> Outcome:
+def outcome_of(
+    share: PartyShare, contract: Contract, finding: FederatedSolution, own: PartyShare
+) -> RunOutcome:
     """The end of a run, from the release in plain, which is verified.
 
     Args:
@@ -45,4 +49,4 @@ def outcome_of(share: Share, contract: Contract, finding: Finding, own: Share) -
     release = as_table(share, contract, levels)
     require_promises(release, contract, finding.suppressed)
     found = require_own_rows(share, own, contract, finding)
-    return Outcome(release, levels, finding.suppressed, finding.loss, found)
+    return RunOutcome(release, levels, finding.suppressed, finding.loss, found)

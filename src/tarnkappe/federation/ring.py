@@ -24,16 +24,16 @@ import hashlib
 from collections.abc import Mapping
 
 from tarnkappe.errors import ColumnError
+from tarnkappe.federation.arrow_wire import Tables, facts_of, facts_table, read_share, share_tables
 from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.engine import Finding, anonymize
+from tarnkappe.federation.engine import FederatedSolution, anonymize
 from tarnkappe.federation.layers import Layers, as_hashes, as_values
-from tarnkappe.federation.local import Rule, local_share
 from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.party_share import Rule, local_share
 from tarnkappe.federation.result import finding_facts, finding_of, outcome_of
-from tarnkappe.federation.share import Share, concatenate, join
-from tarnkappe.federation.wire import Tables, facts_of, facts_table, read_share, share_tables
+from tarnkappe.federation.share import PartyShare, concatenate, join
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table
 
 SUBSET, PARTIAL, INTEGRATED = "subset", "partial", "integrated"
@@ -65,7 +65,7 @@ class RingParty(Participant):
             raise ColumnError(f"'{name}' has columns in the contract but no data")
         self._share = local_share(table, name, contract, hierarchies)
         self._layers = Layers(contract, self.count)
-        self._held: Share | None = None
+        self._held: PartyShare | None = None
         self._partial: tuple[str, Tables] | None = None
         self.handlers = {
             SUBSET: self._on_subset,
@@ -82,11 +82,11 @@ class RingParty(Participant):
         """Hash and encrypt the own share and pass it on."""
         return [self._pass_on(self._layers.hashed(self._share), self.name, 1)]
 
-    def _pass_on(self, share: Share, owner: str, hop: int) -> Message:
+    def _pass_on(self, share: PartyShare, owner: str, hop: int) -> Message:
         tables = {"facts": facts_table(owner=owner, hop=hop), **share_tables(self._encrypted(share))}
         return self.send(self.contract.right_of(self.name), SUBSET, tables)
 
-    def _encrypted(self, share: Share) -> Share:
+    def _encrypted(self, share: PartyShare) -> PartyShare:
         return self._layers.put_on(share).mixed(self.chance)
 
     def _on_subset(self, sender: str, tables: Tables) -> list[Message]:
@@ -101,7 +101,7 @@ class RingParty(Participant):
         self._held = self._aligned(self._encrypted(share))
         return self._go_on_merging()
 
-    def _read(self, tables: Tables, sender: str) -> Share:
+    def _read(self, tables: Tables, sender: str) -> PartyShare:
         return self._layers.require(read_share(tables, sender), sender)
 
     @property
@@ -129,7 +129,7 @@ class RingParty(Participant):
 
     # ------------------------------------------------------------------ 2 shares are merged
 
-    def _aligned(self, share: Share) -> Share:
+    def _aligned(self, share: PartyShare) -> PartyShare:
         """Rows in the order of their encrypted keys, which is the same for all parties."""
         return share if share.keys is None else share.sorted_by_key()
 
@@ -156,7 +156,7 @@ class RingParty(Participant):
             return [self._send_partial(whole, unfinished, self._held)]
         return self._anonymize(whole[0].in_order_of_columns([c.name for c in self.contract.columns]))
 
-    def _read_partial(self, held: Share) -> tuple[list[Share], list[Share]]:
+    def _read_partial(self, held: PartyShare) -> tuple[list[PartyShare], list[PartyShare]]:
         """What was merged before: whole rows, and rows of the people at hand of which columns are missing."""
         if self._partial is None:
             return [], []
@@ -170,7 +170,9 @@ class RingParty(Participant):
         whole = [] if self.contract.master in has_same_people else [self._read(tables, sender)]
         return whole, [self._read(rest, sender)]
 
-    def _send_partial(self, whole: list[Share], unfinished: list[Share], held: Share) -> Message:
+    def _send_partial(
+        self, whole: list[PartyShare], unfinished: list[PartyShare], held: PartyShare
+    ) -> Message:
         tables = {"facts": facts_table(people=self._people(held) if unfinished else b"")}
         for share in whole:
             tables |= share_tables(share)
@@ -179,19 +181,19 @@ class RingParty(Participant):
         return self.send(self._left, PARTIAL, tables)
 
     @staticmethod
-    def _people(share: Share) -> bytes:
+    def _people(share: PartyShare) -> bytes:
         """One digest of all encrypted keys: equal if and only if two parties have the same people."""
         return hashlib.sha256(b"".join(share.keys or [])).digest()
 
     # ------------------------------------------------------------------ 3 the master anonymizes
 
-    def _anonymize(self, share: Share) -> list[Message]:
+    def _anonymize(self, share: PartyShare) -> list[Message]:
         released, finding = anonymize(share, self.contract)
         if not self.contract.check_master:
             return [self._take_off(released, finding)]
         return [self._pass_for_checking(share, _agreement(released, finding))]
 
-    def _pass_for_checking(self, share: Share, agreed: bytes) -> Message:
+    def _pass_for_checking(self, share: PartyShare, agreed: bytes) -> Message:
         tables = {"facts": facts_table(agreed=agreed), **share_tables(share)}
         return self.send(self.contract.right_of(self.name), INTEGRATED, tables)
 
@@ -212,13 +214,13 @@ class RingParty(Participant):
 
     # ------------------------------------------------------------------ 4 everybody decrypts
 
-    def _take_off(self, share: Share, finding: Finding) -> Message:
+    def _take_off(self, share: PartyShare, finding: FederatedSolution) -> Message:
         bare = self._layers.take_off(share).mixed(self.chance)
         if self._next is not None:
             return self._result(self._next, RESULT, bare, finding)
         return self._decode(as_hashes(bare), finding)
 
-    def _result(self, receiver: str, kind: str, share: Share, finding: Finding) -> Message:
+    def _result(self, receiver: str, kind: str, share: PartyShare, finding: FederatedSolution) -> Message:
         return self.send(receiver, kind, {"facts": finding_facts(finding), **share_tables(share)})
 
     def _on_result(self, sender: str, tables: Tables) -> list[Message]:
@@ -228,7 +230,7 @@ class RingParty(Participant):
 
     # ------------------------------------------------------------------ 5 hashes become values again
 
-    def _decode(self, share: Share, finding: Finding) -> Message:
+    def _decode(self, share: PartyShare, finding: FederatedSolution) -> Message:
         decoded = self._layers.readable(share).mixed(self.chance)
         if self._previous is not None:
             return self._result(self._previous, DECODE, decoded, finding)
@@ -249,13 +251,13 @@ class RingParty(Participant):
         self._finish(share, finding)
         return [] if self._next is None else [self._result(self._next, RELEASE, share, finding)]
 
-    def _finish(self, share: Share, finding: Finding) -> None:
+    def _finish(self, share: PartyShare, finding: FederatedSolution) -> None:
         self.outcome = outcome_of(share, self.contract, finding, self._share)
         self._held = self._partial = None
         self._layers.forget()
 
 
-def _agreement(released: Share, finding: Finding) -> bytes:
+def _agreement(released: PartyShare, finding: FederatedSolution) -> bytes:
     """A digest of an encrypted result, whatever the order of its rows and dictionaries."""
     cells = [[part.tokens[code] for code in part.codes.tolist()] for part in released.parts.values()]
     rows = sorted(b"".join(row) for row in zip(*cells, strict=True))

@@ -16,7 +16,7 @@ from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.transport import LARGEST
 
 
-class Stage(StrEnum):
+class RunStage(StrEnum):
     """Where a run stands at a party."""
 
     ASKED = "asked"
@@ -59,7 +59,7 @@ class Run:
         self.proposer = proposer
         self.contract = contract
         self.addresses = addresses
-        self.stage = Stage.ASKED
+        self.stage = RunStage.ASKED
         self.was_asked = False
         self.error = ""
         self.release = ""
@@ -82,7 +82,7 @@ class Run:
         """Whether only a message from somebody else can bring this party further."""
         if self.is_comparing:
             return False
-        return self.stage is not Stage.RUNNING or (self._is_idle and self._inbox.empty())
+        return self.stage is not RunStage.RUNNING or (self._is_idle and self._inbox.empty())
 
     def collect(self, sender: str, number: int, position: int, total: int, piece: bytes) -> bytes | None:
         """Take a piece of a message; returns the message when it is complete.
@@ -126,8 +126,8 @@ class Run:
 
     def _refuse_if_over(self, is_known: bool) -> None:
         """A party that is ready takes nothing new, but who did not get its answer may ask again."""
-        open_to_new = self.stage in (Stage.PROPOSED, Stage.RUNNING)
-        if self.stage is Stage.FAILED or not (open_to_new or is_known):
+        open_to_new = self.stage in (RunStage.PROPOSED, RunStage.RUNNING)
+        if self.stage is RunStage.FAILED or not (open_to_new or is_known):
             raise ProtocolError(self.error or f"the run is over for '{self.party}'")
 
     def next(self, patience: float) -> Message | None:
@@ -159,9 +159,9 @@ class Run:
     def fail(self, error: str) -> bool:
         """End the run without a release and forget all that was under way; returns whether that is news."""
         with self.lock:
-            if self.stage in (Stage.DONE, Stage.FAILED):
+            if self.stage in (RunStage.DONE, RunStage.FAILED):
                 return False
-            self.stage, self.error = Stage.FAILED, error
+            self.stage, self.error = RunStage.FAILED, error
             self.forget()
         self._inbox.put(None)
         return True
@@ -176,5 +176,5 @@ class Run:
                 break
         if self.participant is not None:
             self.participant.forget()
-            if self.stage is Stage.FAILED:
+            if self.stage is RunStage.FAILED:
                 self.participant.outcome = None

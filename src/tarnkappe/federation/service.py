@@ -25,11 +25,11 @@ from tarnkappe.errors import (
     TarnkappeError,
 )
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Distribution
+from tarnkappe.federation.contract import Contract, Partitioning
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.printable import printable
-from tarnkappe.federation.run import Run, Stage
+from tarnkappe.federation.run import Run, RunStage
 from tarnkappe.federation.transcript import signed_transcript
 from tarnkappe.federation.transport import OK, Answer, Caller, Listener
 
@@ -72,7 +72,7 @@ def told_at_home(error: Exception) -> str:
 
 def is_counted(contract: Contract) -> bool:
     """Whether the rows that the parties have sent add up to those that are released or suppressed."""
-    return contract.distribution is Distribution.HORIZONTAL and contract.member is None
+    return contract.distribution is Partitioning.HORIZONTAL and contract.member is None
 
 
 class PartyService:
@@ -190,7 +190,7 @@ class PartyService:
                 self._runs[digest] = Run(self.name, caller, contract, addresses)
             run = self._runs[digest]
         with run.lock:
-            if run.proposer != caller or run.stage not in (Stage.ASKED, Stage.PROPOSED):
+            if run.proposer != caller or run.stage not in (RunStage.ASKED, RunStage.PROPOSED):
                 raise ProtocolError("this contract was proposed before, and a contract runs once (--new-run)")
             if not run.was_asked:
                 run.was_asked = True
@@ -199,7 +199,7 @@ class PartyService:
 
     def _make_room(self) -> None:
         """Forget runs that have ended where there are many; who proposes without end is refused."""
-        ended = [d for d, run in self._runs.items() if run.stage in (Stage.DONE, Stage.FAILED)]
+        ended = [d for d, run in self._runs.items() if run.stage in (RunStage.DONE, RunStage.FAILED)]
         for digest in ended[: max(0, len(self._runs) - MOST_RUNS + 1)]:
             del self._runs[digest]
         if len(self._runs) >= MOST_RUNS:
@@ -226,31 +226,31 @@ class PartyService:
             self._say(run.contract, f"not agreed to: {told_at_home(error)}")
             self._fail(run, told_to_others(error, self.name))
         with run.lock:
-            if run.stage is Stage.ASKED:
-                run.stage = Stage.PROPOSED
+            if run.stage is RunStage.ASKED:
+                run.stage = RunStage.PROPOSED
                 self._say(run.contract, "agreed to")
 
     def _start(self, run: Run) -> Answer:
         with run.lock:
-            if run.stage is Stage.PROPOSED:
-                run.stage = Stage.RUNNING
+            if run.stage is RunStage.PROPOSED:
+                run.stage = RunStage.RUNNING
                 Thread(target=self._take_part, args=(run,), daemon=True).start()
         return OK, {}
 
     def _finish(self, run: Run) -> Answer:
-        if run.stage is Stage.READY and self.name != run.contract.helper:
+        if run.stage is RunStage.READY and self.name != run.contract.helper:
             run.is_comparing = True
             try:
                 self._require_same_release(run)
             finally:
                 run.is_comparing = False
         with run.lock:
-            if run.stage not in (Stage.READY, Stage.DONE) or run.participant is None:
+            if run.stage not in (RunStage.READY, RunStage.DONE) or run.participant is None:
                 raise ProtocolError(run.error or f"'{self.name}' is not ready to release")
-            if run.stage is Stage.READY:
+            if run.stage is RunStage.READY:
                 self._done(run.participant)
                 self._say(run.contract, "ended: the release is kept")
-            run.stage = Stage.DONE
+            run.stage = RunStage.DONE
         return OK, {}
 
     def _require_same_release(self, run: Run) -> None:
@@ -289,7 +289,7 @@ class PartyService:
         return OK, {"have": position + len(body)}
 
     def _transcript(self, run: Run) -> Answer:
-        if run.stage is not Stage.DONE or run.participant is None:
+        if run.stage is not RunStage.DONE or run.participant is None:
             raise ProtocolError(f"'{self.name}' has not yet ended the run")
         return OK, signed_transcript(run.participant, self._credentials)
 
@@ -313,8 +313,8 @@ class PartyService:
                 run.participant.forget()
                 if outcome is not None and outcome.own is not None:
                     run.num_rows = outcome.own.sent
-                if run.stage is Stage.RUNNING:
-                    run.release, run.stage = digest, Stage.READY
+                if run.stage is RunStage.RUNNING:
+                    run.release, run.stage = digest, RunStage.READY
             self._wait_for_the_others(run, caller)
         except Exception as error:
             self._say(run.contract, told_at_home(error))
@@ -350,7 +350,7 @@ class PartyService:
         others = [party for party in run.contract.everybody if party != self.name]
         states = {party: caller.call(party, path) for party in others}
         for status in states.values():
-            if status.get("state") == Stage.FAILED:
+            if status.get("state") == RunStage.FAILED:
                 raise ProtocolError(printable(status.get("error", "the run has ended"))[:1000])
         return states
 
@@ -366,13 +366,13 @@ class PartyService:
     def _wait_for_the_others(self, run: Run, caller: Caller) -> None:
         """Keep the release back until told that all have it; if nobody tells, find out whether some know."""
         deadline = time.monotonic() + self._patience
-        while run.stage is Stage.READY:
+        while run.stage is RunStage.READY:
             time.sleep(PAUSE)
             if time.monotonic() < deadline:
                 continue
             self._refuse_endless(run)
             states = self._ask_all(run, caller).values()
-            if any(status.get("state") == Stage.DONE for status in states):
+            if any(status.get("state") == RunStage.DONE for status in states):
                 self._finish(run)
             elif self._nobody_works(run, caller):
                 raise ProtocolError(f"'{self.name}' is ready, but nobody asks for the release: the run ends")

@@ -15,7 +15,7 @@ import numpy as np
 
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.ciphers.long_numbers import mpz
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
 
@@ -23,7 +23,7 @@ Tokens = list[bytes]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part:
+class ShareColumn:
     """One column.
 
     Attributes:
@@ -37,26 +37,26 @@ class Part:
     codes: Codes
     rules: Codes | None = None
 
-    def mapped(self, function: Callable[[Tokens], Tokens]) -> Part:
+    def mapped(self, function: Callable[[Tokens], Tokens]) -> ShareColumn:
         """The same column with every token replaced, each once."""
         return dataclasses.replace(self, tokens=function(self.tokens))
 
-    def take(self, rows: Counts | Mask) -> Part:
+    def take(self, rows: Counts | Mask) -> ShareColumn:
         """Some rows."""
         return dataclasses.replace(self, codes=self.codes[rows])
 
-    def shuffled(self, chance: Chance) -> Part:
+    def shuffled(self, chance: Chance) -> ShareColumn:
         """The same column with tokens and rules in a random order: no position tells what stood there."""
         order = chance.order(len(self.tokens))
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
         rules = None if self.rules is None else place[self.rules][chance.order(len(self.rules))]
-        return Part([self.tokens[i] for i in order.tolist()], place[self.codes], rules)
+        return ShareColumn([self.tokens[i] for i in order.tolist()], place[self.codes], rules)
 
-    def without_rules(self) -> Part:
+    def without_rules(self) -> ShareColumn:
         """The cells alone: labels that no row has are forgotten."""
         used, codes = self.occurring()
-        return Part([self.tokens[i] for i in used.tolist()], codes)
+        return ShareColumn([self.tokens[i] for i in used.tolist()], codes)
 
     def occurring(self) -> tuple[Counts, Codes]:
         """The tokens that some row has, and for each row the place of its token among them.
@@ -68,17 +68,17 @@ class Part:
         place[used] = np.arange(len(used), dtype=np.int32)
         return used, place[self.codes]
 
-    def at(self, level: int) -> Part:
+    def at(self, level: int) -> ShareColumn:
         """Every cell generalized to a level, without rules."""
         if self.rules is None or level == 0:
             return self.without_rules()
         label = np.full(len(self.tokens), -1, np.int32)
         label[self.rules[:, 0]] = self.rules[:, level]
-        return Part(self.tokens, label[self.codes]).without_rules()
+        return ShareColumn(self.tokens, label[self.codes]).without_rules()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Share:
+class PartyShare:
     """Some rows and columns.
 
     Attributes:
@@ -89,16 +89,16 @@ class Share:
         members: which rows are to be released, where the others are population only.
     """
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, ShareColumn]
     num_rows: int
     keys: Tokens | None = None
     counters: list[mpz] | None = None
     members: Mask | None = None
 
-    def take(self, rows: Counts) -> Share:
+    def take(self, rows: Counts) -> PartyShare:
         """Some rows, in the order given."""
         chosen = [] if self.keys is None and self.counters is None else rows.tolist()
-        return Share(
+        return PartyShare(
             {name: part.take(rows) for name, part in self.parts.items()},
             len(rows),
             None if self.keys is None else [self.keys[i] for i in chosen],
@@ -106,31 +106,31 @@ class Share:
             None if self.members is None else self.members[rows],
         )
 
-    def with_parts(self, function: Callable[[str, Part], Part]) -> Share:
+    def with_parts(self, function: Callable[[str, ShareColumn], ShareColumn]) -> PartyShare:
         """The same rows with every column replaced."""
         return dataclasses.replace(self, parts={n: function(n, part) for n, part in self.parts.items()})
 
-    def mixed(self, chance: Chance) -> Share:
+    def mixed(self, chance: Chance) -> PartyShare:
         """The same table with rows, dictionaries and rules in a random order."""
         return self.take(chance.order(self.num_rows)).with_parts(lambda _, part: part.shuffled(chance))
 
-    def without_counters(self) -> Share:
+    def without_counters(self) -> PartyShare:
         """The same rows without their counters."""
         return dataclasses.replace(self, counters=None)
 
-    def sorted_by_key(self) -> Share:
+    def sorted_by_key(self) -> PartyShare:
         """The same rows in the order of their keys."""
         assert self.keys is not None
         return self.take(np.array(sorted(range(self.num_rows), key=self.keys.__getitem__), np.int64))
 
-    def in_order_of_columns(self, names: Sequence[str]) -> Share:
+    def in_order_of_columns(self, names: Sequence[str]) -> PartyShare:
         """The same table with its columns in this order; others than these are refused."""
         if set(names) != set(self.parts):
             raise ProtocolError("the parties sent other columns than the contract names: the run ends")
         return dataclasses.replace(self, parts={name: self.parts[name] for name in names})
 
 
-def concatenate(shares: Sequence[Share]) -> Share:
+def concatenate(shares: Sequence[PartyShare]) -> PartyShare:
     """The rows of all shares, which have the same columns."""
     names = list(shares[0].parts)
     if any(set(share.parts) != set(names) for share in shares):
@@ -140,7 +140,7 @@ def concatenate(shares: Sequence[Share]) -> Share:
     members = [share.members for share in shares if share.members is not None]
     if 0 < len(members) < len(shares):
         raise ProtocolError("only some of the parties say who is to be released: the run ends")
-    return Share(
+    return PartyShare(
         {name: concatenate_parts(name, [share.parts[name] for share in shares]) for name in names},
         sum(share.num_rows for share in shares),
         [key for each in keys for key in each] if keys else None,
@@ -149,7 +149,7 @@ def concatenate(shares: Sequence[Share]) -> Share:
     )
 
 
-def concatenate_parts(name: str, parts: Sequence[Part]) -> Part:
+def concatenate_parts(name: str, parts: Sequence[ShareColumn]) -> ShareColumn:
     """The rows of one column from several shares; a value has one rule, whoever it comes from."""
     place: dict[bytes, int] = {}
     codes: list[Codes] = []
@@ -165,21 +165,23 @@ def concatenate_parts(name: str, parts: Sequence[Part]) -> Part:
                 )
     has_rules = parts[0].rules is not None
     lines = np.array(list(rules.values()), np.int32) if rules else _no_rules(parts)
-    return Part(list(place), np.concatenate(codes), lines if has_rules else None)
+    return ShareColumn(list(place), np.concatenate(codes), lines if has_rules else None)
 
 
-def _no_rules(parts: Sequence[Part]) -> Codes:
+def _no_rules(parts: Sequence[ShareColumn]) -> Codes:
     rules = parts[0].rules
     return np.empty((0, 0 if rules is None else rules.shape[1]), np.int32)
 
 
-def join(shares: Sequence[Share], sum_counters: Callable[[Sequence[list[mpz]]], list[mpz]]) -> Share:
+def join(
+    shares: Sequence[PartyShare], sum_counters: Callable[[Sequence[list[mpz]]], list[mpz]]
+) -> PartyShare:
     """The columns of all shares, row by row; they stand in the same order."""
     if len({share.num_rows for share in shares}) > 1:
         raise ProtocolError("the parties have different numbers of people: the run ends")
     counters = [share.counters for share in shares if share.counters is not None]
     members = [share.members for share in shares if share.members is not None]
-    return Share(
+    return PartyShare(
         {name: part for share in shares for name, part in share.parts.items()},
         shares[0].num_rows,
         counters=sum_counters(counters) if counters else None,

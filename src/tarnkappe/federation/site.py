@@ -20,15 +20,15 @@ import pyarrow as pa
 from tarnkappe.errors import AccessError, JobError, OutputError
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.contract import Contract, Protocol
-from tarnkappe.federation.decoding import Estimate, estimate
+from tarnkappe.federation.decoding import DecodingEstimate, estimate
 from tarnkappe.federation.insiders import Subtraction, simulate
 from tarnkappe.federation.leakage import LeakageReport, transcript_lines
-from tarnkappe.federation.ledger import Event, Ledger
+from tarnkappe.federation.ledger import Ledger, LedgerEvent
 from tarnkappe.federation.linkage import LinkedParty
-from tarnkappe.federation.local import Rule, local_share
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.masked_ring import MaskedRingParty
 from tarnkappe.federation.message import Participant
+from tarnkappe.federation.party_share import Rule, local_share
 from tarnkappe.federation.people import refuse_repeated_identifiers
 from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.ring import RingParty
@@ -103,7 +103,7 @@ class Exposure:
         subtractions: what an insider of each size finds by taking out its own rows.
     """
 
-    decoded: Estimate | None
+    decoded: DecodingEstimate | None
     subtractions: tuple[Subtraction, ...]
 
     def lines(self) -> list[str]:
@@ -138,7 +138,7 @@ class Exposure:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Site:
+class FederationSite:
     """What `tarn party` needs to know.
 
     Attributes:
@@ -166,7 +166,7 @@ class Site:
     longest_run: float = DAY
 
     @classmethod
-    def from_file(cls, path: Path) -> Site:
+    def from_file(cls, path: Path) -> FederationSite:
         """A site as its file describes it; other files are found beside it."""
         content, folder = read_toml(path, SECTIONS, "site", "the file of a site"), path.parent
         own = content.get("site", {})
@@ -253,23 +253,23 @@ class Site:
         received = self.ledger.history(digest)[0]
         self.check(contract, received.by)
         self.check_data(contract)
-        self.ledger.decide(digest, Event.ACCEPTED, by, self.data_digest)
+        self.ledger.decide(digest, LedgerEvent.ACCEPTED, by, self.data_digest)
 
     def confirm(self, contract: Contract) -> None:
         """Wait until people have agreed to a contract, or rejected it; the site file may agree for them."""
         digest = contract.digest.hex()
         if self.ledger.decision(digest) is None and self.accept in ("all", digest):
             self.check_data(contract)
-            self.ledger.decide(digest, Event.ACCEPTED, "the site file", self.data_digest)
+            self.ledger.decide(digest, LedgerEvent.ACCEPTED, "the site file", self.data_digest)
         deadline = time.monotonic() + self.consent_days * DAY
         while (decision := self.ledger.decision(digest)) is None:
             history = self.ledger.history(digest)
-            if not history or any(line.event is Event.FAILED for line in history):
+            if not history or any(line.event is LedgerEvent.FAILED for line in history):
                 raise AccessError("the proposal was withdrawn")
             if time.monotonic() > deadline:
                 raise AccessError(f"nobody at '{self.name}' has decided about the contract in time")
             time.sleep(PAUSE)
-        if decision.event is Event.REJECTED:
+        if decision.event is LedgerEvent.REJECTED:
             raise AccessError(f"'{self.name}' does not agree to the contract")
 
     # ------------------------------------------------------------------ the run
@@ -290,7 +290,7 @@ class Site:
 
     def fail(self, contract: Contract, error: str) -> None:
         """Note that a contract has ended without a release."""
-        self.ledger.end(contract.digest.hex(), Event.FAILED, self.name, error)
+        self.ledger.end(contract.digest.hex(), LedgerEvent.FAILED, self.name, error)
 
     def keep(self, done: Participant) -> None:
         """Write all that a run gives, once: contract, consents, release, what was done, transcript,
@@ -309,7 +309,7 @@ class Site:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-        self.ledger.end(digest, Event.FINISHED, self.name)
+        self.ledger.end(digest, LedgerEvent.FINISHED, self.name)
 
     def _write(self, folder: Path, done: Participant) -> None:
         lines = "\n".join(transcript_lines(done.transcript)).encode()

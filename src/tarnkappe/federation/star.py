@@ -13,15 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from tarnkappe.federation.ciphers import Agreement, ColumnKey, derive, person_tokens
-from tarnkappe.federation.contract import Contract
-from tarnkappe.federation.engine import Finding, anonymize
-from tarnkappe.federation.integration import integrate
-from tarnkappe.federation.local import ABSENT, Rule, local_share
-from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.result import finding_facts, finding_of, outcome_of
-from tarnkappe.federation.share import Share, Tokens
-from tarnkappe.federation.wire import (
+from tarnkappe.federation.arrow_wire import (
     Tables,
     facts_of,
     facts_table,
@@ -30,8 +22,16 @@ from tarnkappe.federation.wire import (
     token_table,
     tokens_of,
 )
+from tarnkappe.federation.ciphers import Agreement, ColumnKey, derive, person_tokens
+from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.engine import FederatedSolution, anonymize
+from tarnkappe.federation.integration import integrate
+from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.party_share import ABSENT, Rule, local_share
+from tarnkappe.federation.result import finding_facts, finding_of, outcome_of
+from tarnkappe.federation.share import PartyShare, Tokens
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table import Table
 
 OFFER, CONTRIBUTION, SUBSET, RESULT, RELEASE = "offer", "contribution", "subset", "result", "release"
@@ -130,7 +130,7 @@ class StarParty(Participant):
         assert self.contract.helper is not None
         return self.contract.helper
 
-    def sealed(self, share: Share) -> Share:
+    def sealed(self, share: PartyShare) -> PartyShare:
         """A share with all cells, labels and keys encrypted, in a random order."""
         cells = share.with_parts(lambda name, part: part.mapped(lambda t: self._encrypt(name, t)))
         if share.keys is not None:
@@ -158,7 +158,7 @@ class StarParty(Participant):
         share = self.opened(read_share(tables, sender), sender)
         return self.finish(share, finding_of(tables, sender))
 
-    def opened(self, share: Share, sender: str) -> Share:
+    def opened(self, share: PartyShare, sender: str) -> PartyShare:
         """A share with all columns in plain whose keys this party has."""
 
         def plain(name: str, tokens: Tokens) -> Tokens:
@@ -169,7 +169,7 @@ class StarParty(Participant):
 
         return share.with_parts(lambda name, part: part.mapped(lambda t: plain(name, t))).mixed(self.chance)
 
-    def finish(self, share: Share, finding: Finding) -> list[Message]:
+    def finish(self, share: PartyShare, finding: FederatedSolution) -> list[Message]:
         """Pass the result on to the next owner of a key, or the release to all."""
         facts = {"facts": finding_facts(finding)}
         right = self.contract.right_of(self.name)
@@ -182,7 +182,7 @@ class StarParty(Participant):
         self._end(read_share(tables, sender), finding_of(tables, sender))
         return []
 
-    def _end(self, share: Share, finding: Finding) -> None:
+    def _end(self, share: PartyShare, finding: FederatedSolution) -> None:
         self.outcome = outcome_of(share, self.contract, finding, self.share)
         self.column_keys.clear()
         self.secret = b""
@@ -193,7 +193,7 @@ class StarHelper(Participant):
 
     def __init__(self, name: str, contract: Contract, chance: Chance | None = None) -> None:
         super().__init__(name, contract, chance)
-        self._shares: dict[str, Share] = {}
+        self._shares: dict[str, PartyShare] = {}
         self._absent: dict[str, bytes] = {}
         self.handlers = {SUBSET: self._on_subset}
 
@@ -208,11 +208,11 @@ class StarHelper(Participant):
         shares, self._shares = self._shares, {}
         return self.all_have_come(integrate(shares, self.contract, self._absent))
 
-    def read(self, tables: Tables, sender: str) -> Share:
+    def read(self, tables: Tables, sender: str) -> PartyShare:
         """A subset as it comes."""
         return read_share(tables, sender)
 
-    def all_have_come(self, share: Share) -> list[Message]:
+    def all_have_come(self, share: PartyShare) -> list[Message]:
         """Anonymize, and send the result to the first party with data."""
         released, finding = anonymize(share, self.contract)
         tables = {"facts": finding_facts(finding), **share_tables(released.mixed(self.chance))}

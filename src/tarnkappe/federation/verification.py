@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ProtocolError
-from tarnkappe.federation.contract import Contract, Distribution
-from tarnkappe.federation.engine import Finding
+from tarnkappe.federation.contract import Contract, Partitioning
+from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.insiders import worst_case
 from tarnkappe.federation.message import OwnRows
-from tarnkappe.federation.share import Share
+from tarnkappe.federation.share import PartyShare
 from tarnkappe.privacy import Model
 from tarnkappe.privacy.exact import share_of
 from tarnkappe.privacy.verify import verify
@@ -57,7 +57,7 @@ def verifiable(contract: Contract, suppressed: int) -> Sequence[Model]:
     ]
 
 
-def require_levels(contract: Contract, finding: Finding, released: int) -> None:
+def require_levels(contract: Contract, finding: FederatedSolution, released: int) -> None:
     """Refuse levels that the contract does not allow, and more suppressed rows than it allows."""
     if len(finding.node) != len(contract.quasi_identifiers):
         raise ProtocolError("the release that came does not say its levels: it is not kept, and the run ends")
@@ -76,7 +76,9 @@ def require_levels(contract: Contract, finding: Finding, released: int) -> None:
         )
 
 
-def require_own_rows(release: Share, own: Share, contract: Contract, finding: Finding) -> OwnRows:
+def require_own_rows(
+    release: PartyShare, own: PartyShare, contract: Contract, finding: FederatedSolution
+) -> OwnRows:
     """Refuse a release that lacks rows of this party, or has changed them.
 
     A class is released whole or not at all. So where all columns are known, each own row is in the release
@@ -98,8 +100,8 @@ def require_own_rows(release: Share, own: Share, contract: Contract, finding: Fi
     mine = own.with_parts(lambda name, part: part.at(level.get(name, 0)))
     rows = _Counted.of(release, mine, list(mine.parts))
     missing = np.maximum(rows.own - rows.released, 0)
-    if contract.distribution is not Distribution.HORIZONTAL:
-        joined = contract.distribution is Distribution.VERTICAL and not contract.fill_absent
+    if contract.distribution is not Partitioning.HORIZONTAL:
+        joined = contract.distribution is Partitioning.VERTICAL and not contract.fill_absent
         if joined and (rows.released > rows.own).any():
             raise _not_mine()
         knows_who = contract.member is None or own.members is not None
@@ -150,7 +152,7 @@ class _Counted:
     own: Counts
 
     @classmethod
-    def of(cls, release: Share, own: Share, names: Sequence[str]) -> _Counted:
+    def of(cls, release: PartyShare, own: PartyShare, names: Sequence[str]) -> _Counted:
         codes, sizes = [], []
         for name in names:
             place: dict[bytes, int] = {}

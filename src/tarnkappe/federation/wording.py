@@ -10,7 +10,7 @@ from typing import Any
 
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import RECOMMENDED_BITS
-from tarnkappe.federation.contract import Contract, Distribution, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 from tarnkappe.federation.leakage import MEASURED, foretell
 from tarnkappe.federation.printable import printable, printable_name
 
@@ -85,7 +85,7 @@ def _people(contract: Contract) -> list[str]:
 
 
 def _insiders(contract: Contract) -> list[str]:
-    if contract.distribution is Distribution.VERTICAL:
+    if contract.distribution is Partitioning.VERTICAL:
         return [VERTICAL_SUBTRACTION]
     return [f"{SUBTRACTION} Each site is shown a number of its own by --leakage."]
 

@@ -2,13 +2,13 @@
 
 from tarnkappe.gate.delta_top import CloneMatching, MaxAnonymity, MaxEdges, SimpleMatching
 from tarnkappe.gate.exact import Exact
-from tarnkappe.gate.gate import Answer, Block, Entry, Gate, Refusal
+from tarnkappe.gate.gate import Answer, Block, Gate, HistoryEntry, Refusal
 from tarnkappe.gate.ilp import Ilp
 from tarnkappe.gate.knowledge import Knowledge
 from tarnkappe.gate.m_invariance import MInvariance
 from tarnkappe.gate.population import Population
 from tarnkappe.gate.sa_unique import SaUnique, SaUniqueA, SaUniqueB, SaUniqueC, UniqueThenClone
-from tarnkappe.gate.strategy import Part, Proposal, Strategy
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy
 from tarnkappe.gate.witness_pool import WitnessPool
 from tarnkappe.schema import Family
 
@@ -32,20 +32,20 @@ STRATEGIES: Family[Strategy] = Family(
 __all__ = [
     "STRATEGIES",
     "Answer",
+    "AnswerProposal",
     "Block",
     "CloneMatching",
-    "Entry",
     "Exact",
     "Gate",
+    "HistoryEntry",
     "Ilp",
     "Knowledge",
     "MInvariance",
     "MaxAnonymity",
     "MaxEdges",
-    "Part",
     "Population",
-    "Proposal",
     "Refusal",
+    "ResultPart",
     "SaUnique",
     "SaUniqueA",
     "SaUniqueB",

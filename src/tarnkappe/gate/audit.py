@@ -22,11 +22,11 @@ from tarnkappe.errors import GuaranteeError, VerificationError
 from tarnkappe.gate.certificate import certify
 from tarnkappe.gate.column_gate import decision_of
 from tarnkappe.gate.exact_test import settle, signatures
-from tarnkappe.gate.gate import Entry
+from tarnkappe.gate.gate import HistoryEntry
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.partition import DivideOnly
-from tarnkappe.gate.policy import OTHER, Policy, Sensitive
+from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.roster import held_back_for
 from tarnkappe.gate.signature_check import farthest, unlike
@@ -77,7 +77,7 @@ class Audited:
 
 
 def audit(
-    policy: Policy, store: Store, head: str | None = None, progress: Progress | None = None
+    policy: GatePolicy, store: Store, head: str | None = None, progress: Progress | None = None
 ) -> list[Audited]:
     """Prove everything that a gate has answered.
 
@@ -119,7 +119,7 @@ def audit(
     return found
 
 
-def _follows_the_roster(store: Store, column: Sensitive, entries: Sequence[Entry]) -> bool:
+def _follows_the_roster(store: Store, column: Sensitive, entries: Sequence[HistoryEntry]) -> bool:
     """Whether it was noted who changed and where the list comes from; answers must have kept to it."""
     if column.values is None or any(len(entry.stored) < len(entry.newcomers) for entry in entries):
         return False
@@ -140,7 +140,7 @@ def _follows_the_roster(store: Store, column: Sensitive, entries: Sequence[Entry
 class Replay:
     """The answers of one history, one after the other, as the attacker saw them."""
 
-    def __init__(self, policy: Policy, column: Sensitive, entries: Sequence[Entry]) -> None:
+    def __init__(self, policy: GatePolicy, column: Sensitive, entries: Sequence[HistoryEntry]) -> None:
         self.policy, self.column = policy, column
         self.labels = sorted(
             {label for entry in entries for _, label in entry.newcomers}

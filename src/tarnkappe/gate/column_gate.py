@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from tarnkappe.errors import GuaranteeError
-from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
-from tarnkappe.gate.gate import Block, Entry, Gate, Refusal
+from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
+from tarnkappe.gate.gate import Block, Gate, HistoryEntry, Refusal
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.partition import DivideOnly
-from tarnkappe.gate.policy import Policy, Sensitive
+from tarnkappe.gate.policy import GatePolicy, Sensitive
 from tarnkappe.gate.population import Population
 from tarnkappe.gate.signature_check import Unlike
 from tarnkappe.gate.strategy import Strategy
@@ -33,7 +33,7 @@ class ColumnGate:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: GatePolicy,
         column: Sensitive,
         history: str,
         labels: Labels,
@@ -125,13 +125,13 @@ class ColumnGate:
         numbers = self.gate.numbers(people)
         return None if numbers is None else self._answers.get(numbers)
 
-    def _keep(self, entry: Entry, strategy: Strategy) -> None:
+    def _keep(self, entry: HistoryEntry, strategy: Strategy) -> None:
         name, looked = self.column.name, self._looked
         stored = tuple(self._mark(name, str(who), looked[str(who)]) for who, _ in entry.newcomers)
         self._store.add(self.history, name, self._count + 1, dataclasses.replace(entry, stored=stored))
         self._count += 1
 
-    def _remember(self, entries: Sequence[Entry]) -> None:
+    def _remember(self, entries: Sequence[HistoryEntry]) -> None:
         """Who was answered what, as far as the people have kept their values."""
         place = 0
         current: dict[object, int] = {}
@@ -143,13 +143,13 @@ class ColumnGate:
             self._answers[asked] = entry.blocks
 
 
-def decision_of(policy: Policy, coins: Coins | None = None, unlike: Unlike | None = None) -> Decision:
+def decision_of(policy: GatePolicy, coins: Coins | None = None, unlike: Unlike | None = None) -> DecisionRule:
     """The rule by which a policy answers or refuses."""
     if policy.on_violation == "add":
         return AsFewAsPossible() if policy.open_leaks else Veiled(policy.surplus, coins, unlike)
     return RefuseWhatBreaks() if policy.open_leaks else DivideOnly()
 
 
-def strategy_of(policy: Policy) -> str:
+def strategy_of(policy: GatePolicy) -> str:
     """The strategy that a policy needs."""
     return "exact" if policy.on_violation == "refuse" and not policy.open_leaks else policy.strategy

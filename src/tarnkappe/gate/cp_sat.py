@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ortools.sat.python import cp_model
 
 from tarnkappe.gate.problem import AssignmentProblem
-from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, Verdict
+from tarnkappe.gate.solver import FeasibleAssignment, Impossible, Solver, Unknown, Verdict
 
 
 class CpSat(Solver):
@@ -52,7 +52,7 @@ class CpSat(Solver):
             solver.parameters.max_deterministic_time = effort
         status = solver.solve(model)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Found([int(solver.value(count)) for count in self._counts])
+            return FeasibleAssignment([int(solver.value(count)) for count in self._counts])
         if status == cp_model.INFEASIBLE:
             core = solver.sufficient_assumptions_for_infeasibility()
             return Impossible(frozenset(assumed[literal] for literal in core))

@@ -13,10 +13,10 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from tarnkappe.gate.knowledge import Integers, Knowledge
-from tarnkappe.gate.strategy import Proposal, Strategy
+from tarnkappe.gate.strategy import AnswerProposal, Strategy
 
 
-class Decision(ABC):
+class DecisionRule(ABC):
     """A rule by which a gate answers or refuses."""
 
     leak: ClassVar[str | None] = None
@@ -25,7 +25,7 @@ class Decision(ABC):
     @abstractmethod
     def decide(
         self, strategy: Strategy, members: Integers, truth: Integers, at_least: int = 0
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         """The answer for some tuples, as the strategy's next proposal; None for a refusal.
 
         Args:
@@ -40,23 +40,23 @@ class Decision(ABC):
         return False
 
 
-class AsFewAsPossible(Decision):
+class AsFewAsPossible(DecisionRule):
     """Add artificial values only where they are needed. This leaks: `docs/how-to/gate.md` has the attacks."""
 
     leak = "minimal-values"
 
     def decide(
         self, strategy: Strategy, members: Integers, truth: Integers, at_least: int = 0
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         return strategy.propose(members, truth, may_add=True)
 
 
-class RefuseWhatBreaks(Decision):
+class RefuseWhatBreaks(DecisionRule):
     """Refuse exactly what would break the rule. This leaks: a refusal is an answer too."""
 
     leak = "refusals"
 
     def decide(
         self, strategy: Strategy, members: Integers, truth: Integers, at_least: int = 0
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         return strategy.propose(members, truth, may_add=False)

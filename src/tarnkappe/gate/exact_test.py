@@ -15,7 +15,7 @@ import numpy as np
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.problem import problem
-from tarnkappe.gate.solver import Found, Impossible, solver
+from tarnkappe.gate.solver import FeasibleAssignment, Impossible, solver
 
 STEPS = 100
 """How long the local search tries to mend one witness before the solver is asked."""
@@ -36,7 +36,7 @@ def any_distribution(knowledge: Knowledge) -> Integers:
     while (distribution < 0).any():
         question = problem(knowledge, int(np.argmin(distribution)))
         verdict = solver(question).ask(list(range(len(question.kinds))), {})
-        if not isinstance(verdict, Found):
+        if not isinstance(verdict, FeasibleAssignment):
             raise ContradictionError("no table can have given these results: there is no distribution")
         distribution = question.deal(verdict.counts, knowledge, distribution)
     return distribution
@@ -78,7 +78,7 @@ def settle(pool: Pool, k: int | None = None, effort: float | None = None) -> boo
             while targets := question.pairs_of(pool.unsettled(enough)):
                 exact = exact or solver(question)
                 verdict = exact.ask(targets, {}, effort)
-                if isinstance(verdict, Found):
+                if isinstance(verdict, FeasibleAssignment):
                     pool.add(question.deal(verdict.counts, knowledge, pool.values[0]))
                     pool.seek(everyone, enough, STEPS)
                     continue

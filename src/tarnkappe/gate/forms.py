@@ -20,15 +20,15 @@ from typing import Any
 
 from tarnkappe.gate.gate import Block
 from tarnkappe.gate.labels import NUMBERS, shown_as_numbers
-from tarnkappe.gate.policy import OTHER, Policy
-from tarnkappe.gate.question import Rows
-from tarnkappe.gate.source import People
+from tarnkappe.gate.policy import OTHER, GatePolicy
+from tarnkappe.gate.question import AnswerRows
+from tarnkappe.gate.source import SelectedPeople
 from tarnkappe.table.table import MISSING
 
 NOTICE = "The answer may contain artificial values."
 
 
-def types_shown(policy: Policy, types: Mapping[str, str]) -> dict[str, str]:
+def types_shown(policy: GatePolicy, types: Mapping[str, str]) -> dict[str, str]:
     """The type of every column in answers; `types` are those of the source."""
     shown = {}
     for name in policy.quasi_identifiers:
@@ -40,14 +40,14 @@ def types_shown(policy: Policy, types: Mapping[str, str]) -> dict[str, str]:
 
 
 def rows_shown(
-    policy: Policy,
+    policy: GatePolicy,
     types: Mapping[str, str],
     columns: Sequence[str],
-    people: People,
+    people: SelectedPeople,
     named: Sequence[str],
     blocks: Mapping[str, Sequence[Block]],
     order: bytes,
-) -> Rows:
+) -> AnswerRows:
     """The rows of an answer.
 
     Args:
@@ -78,7 +78,7 @@ def rows_shown(
     full = [[*cells.get(name, ()), *[None] * (size - len(cells.get(name, ())))] for name in columns]
     rows = list(zip(*full, strict=True))
     random.shuffle(rows)
-    return Rows(tuple(columns), tuple(shown[name] for name in columns), tuple(rows))
+    return AnswerRows(tuple(columns), tuple(shown[name] for name in columns), tuple(rows))
 
 
 def _dealt(blocks: Sequence[Block], named: Sequence[str], random: Random) -> list[str]:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
+from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
 from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.population import Population
-from tarnkappe.gate.strategy import Part, Strategy, counted
+from tarnkappe.gate.strategy import ResultPart, Strategy, counted
 from tarnkappe.gate.witness_pool import WitnessPool
 
 
@@ -49,7 +49,7 @@ class Refusal:
 
 
 @dataclasses.dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """What the owner must keep of an answer to go on after a restart: who was new, and the answer.
 
     Attributes:
@@ -64,7 +64,7 @@ class Entry:
     stored: tuple[str, ...] = dataclasses.field(default=(), repr=False)
 
 
-Record = Callable[[Entry, Strategy], None]
+Record = Callable[[HistoryEntry, Strategy], None]
 """Writes an entry (and, as often as it likes, the state of the strategy) before the answer leaves."""
 
 
@@ -91,7 +91,7 @@ class Gate:
         may_add: bool = True,
         seed: int = 0,
         record: Record | None = None,
-        decision: Decision | None = None,
+        decision: DecisionRule | None = None,
     ) -> None:
         self.population, self.k = population, k
         self.decision = decision or (AsFewAsPossible() if may_add else RefuseWhatBreaks())
@@ -164,7 +164,7 @@ class Gate:
 
     def resume(
         self,
-        entries: Iterable[Entry],
+        entries: Iterable[HistoryEntry],
         state: Mapping[str, NDArray[Any]] | None = None,
         after: int | None = None,
     ) -> None:
@@ -191,7 +191,7 @@ class Gate:
                 if person not in self.population or self.population.secret(person) != self.truth[number]:
                     del self._number[person]
 
-    def _take_over(self, entry: Entry, follow: bool) -> None:
+    def _take_over(self, entry: HistoryEntry, follow: bool) -> None:
         for person, label in entry.newcomers:
             self._enter(person, self.population.code(label))
         self._widen()
@@ -222,7 +222,7 @@ class Gate:
                 newcomers = zip(self._people[known:], self.truth[known:].tolist(), strict=True)
                 labels = self.population.labels
                 self._record(
-                    Entry(tuple((who, labels[code]) for who, code in newcomers), blocks), self.strategy
+                    HistoryEntry(tuple((who, labels[code]) for who, code in newcomers), blocks), self.strategy
                 )
         except BaseException:
             self.strategy.reject()
@@ -234,7 +234,7 @@ class Gate:
         artificial = sum(len(block.values) for block in blocks) - len(asked)
         return Answer(blocks, artificial, proposal.least)
 
-    def _block(self, part: Part) -> Block:
+    def _block(self, part: ResultPart) -> Block:
         repeated = zip(self.population.labels, part.counts.tolist(), strict=True)
         values = sorted(label for label, count in repeated for _ in range(count))
         return Block(tuple(self._people[member] for member in part.members), tuple(values))

@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from tarnkappe.gate.problem import AssignmentProblem
-from tarnkappe.gate.solver import Found, Impossible, Solver, Unknown, Verdict
+from tarnkappe.gate.solver import FeasibleAssignment, Impossible, Solver, Unknown, Verdict
 
 INFEASIBLE = 2
 NODES = 200
@@ -48,7 +48,7 @@ class Highs(Solver):
             options={} if effort is None else {"node_limit": max(1, int(effort * NODES))},
         )
         if solution.x is not None:
-            return Found(np.rint(solution.x).astype(int).tolist())
+            return FeasibleAssignment(np.rint(solution.x).astype(int).tolist())
         labels = frozenset(
             row.label for row in problem.rows if row.label in published and row.label is not None
         )

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sqlalchemy.exc import IntegrityError
 
 from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
-from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.gate import Block, HistoryEntry
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.component import Component
 from tarnkappe.state.store import Store
@@ -117,7 +117,7 @@ class HistoryStore:
     """The answers of all histories of a gate.
 
     >>> store = HistoryStore(Store.in_memory())
-    >>> store.add("everyone", "disease", 1, Entry((("a", "flu"),), (Block(("a",), ("flu", "cold")),)))
+    >>> store.add("everyone", "disease", 1, HistoryEntry((("a", "flu"),), (Block(("a",), ("flu", "cold")),)))
     >>> [entry.blocks[0].values for entry in store.entries("everyone", "disease")]
     [('flu', 'cold')]
     """
@@ -143,7 +143,7 @@ class HistoryStore:
                         "protect a table that nobody has asked about with a new store"
                     )
 
-    def add(self, history: str, column: str, number: int, entry: Entry) -> None:
+    def add(self, history: str, column: str, number: int, entry: HistoryEntry) -> None:
         """Keep an answer; it is durable when this returns."""
         data = _packed(entry)
         place = {"history": history, "column": column, "number": number}
@@ -158,7 +158,7 @@ class HistoryStore:
                 f"{self.store.place}: another gate works on this history; only one may answer"
             ) from None
 
-    def entries(self, history: str, column: str) -> Iterator[Entry]:
+    def entries(self, history: str, column: str) -> Iterator[HistoryEntry]:
         """The answers of a history, in their order."""
         ours = sa.select(ANSWERS.c.number, ANSWERS.c.entry).where(
             ANSWERS.c.history == history, ANSWERS.c.column == column
@@ -232,15 +232,15 @@ class HistoryStore:
         return SavedState(row.number, row.strategy, json.loads(row.labels), found)
 
 
-def _packed(entry: Entry) -> bytes:
+def _packed(entry: HistoryEntry) -> bytes:
     blocks = [[list(block.people), list(block.values)] for block in entry.blocks]
     parts = [list(entry.newcomers), blocks, *([list(entry.stored)] if entry.stored else [])]
     return zlib.compress(json.dumps(parts, ensure_ascii=False).encode())
 
 
-def _unpacked(data: bytes) -> Entry:
+def _unpacked(data: bytes) -> HistoryEntry:
     newcomers, blocks, *stored = json.loads(zlib.decompress(data))
-    return Entry(
+    return HistoryEntry(
         tuple((person, label) for person, label in newcomers),
         tuple(Block(tuple(people), tuple(values)) for people, values in blocks),
         tuple(stored[0]) if stored else (),

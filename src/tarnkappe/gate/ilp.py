@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.integer_program import is_k_assign_anonymous, signatures_by_program
 from tarnkappe.gate.knowledge import Integers
-from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy, counted
 
 
 class Ilp(Strategy):
@@ -28,7 +28,7 @@ class Ilp(Strategy):
         self._truth: Integers = np.empty(0, dtype=np.int32)
         self._next: Integers | None = None
 
-    def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
         real = counted(truth[members], self.knowledge.values)
         for added in self._multisets(members, real) if may_add else [np.zeros_like(real)]:
             self.knowledge.publish(members, real + added)
@@ -36,7 +36,7 @@ class Ilp(Strategy):
             self.knowledge.retract()
             if enough:
                 self._next = truth.copy()
-                return Proposal((Part(members, real + added),), int(added.sum()))
+                return AnswerProposal((ResultPart(members, real + added),), int(added.sum()))
         return None
 
     def accept(self) -> None:

@@ -53,7 +53,7 @@ Integers = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 
 
-class View(NamedTuple):
+class KnowledgeArrays(NamedTuple):
     """The arrays of the knowledge, as the kernels take them; valid until the knowledge changes."""
 
     newest: Integers
@@ -123,9 +123,9 @@ class Knowledge:
         return len(self._cell)
 
     @property
-    def view(self) -> View:
+    def view(self) -> KnowledgeArrays:
         """The arrays, for kernels."""
-        return View(
+        return KnowledgeArrays(
             self._newest.rows,
             self._kind.rows,
             self._allowed.rows,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 
 from tarnkappe.errors import GuaranteeError
-from tarnkappe.gate.policy import OTHER, Policy, Sensitive
+from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
 from tarnkappe.gate.signature_check import unlike
 from tarnkappe.table.table import MISSING
 
@@ -56,7 +56,7 @@ class Labels:
         return OTHER if number is None else self._numbers.get(number, OTHER)
 
 
-def shown_as_numbers(policy: Policy, column: Sensitive, kind: str) -> bool:
+def shown_as_numbers(policy: GatePolicy, column: Sensitive, kind: str) -> bool:
     """Whether the values of a column are shown as numbers: those of the table and of the list are."""
     if policy.form == "anatomy" or kind not in NUMBERS:
         return False

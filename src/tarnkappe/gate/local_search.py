@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.gate.knowledge import Integers, View
+from tarnkappe.gate.knowledge import Integers, KnowledgeArrays
 from tarnkappe.native import compiled
 
 TENURE = 3
@@ -48,7 +48,7 @@ class Scratch(NamedTuple):
     moved: Integers
 
     @classmethod
-    def of(cls, view: View) -> Scratch:
+    def of(cls, view: KnowledgeArrays) -> Scratch:
         """Notes for a history."""
         cells, tuples = len(view.capacity), len(view.newest)
         return cls(
@@ -77,7 +77,7 @@ def draw(state: NDArray[np.uint64], below: int) -> int:
 
 
 @compiled
-def price(view: View, free: Integers, weight: Integers, tuple_: int, old: int, new: int) -> int:
+def price(view: KnowledgeArrays, free: Integers, weight: Integers, tuple_: int, old: int, new: int) -> int:
     """By how much the weighted overflow grows if a tuple goes from its old value (-1: none) to a new one."""
     growth = 0
     membership = view.newest[tuple_]
@@ -92,7 +92,7 @@ def price(view: View, free: Integers, weight: Integers, tuple_: int, old: int, n
 
 
 @compiled
-def move(view: View, value: Integers, free: Integers, tuple_: int, new: int) -> None:
+def move(view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, new: int) -> None:
     """Give a tuple another value. The newest result need not have its old value."""
     old = value[tuple_]
     value[tuple_] = new
@@ -106,7 +106,7 @@ def move(view: View, value: Integers, free: Integers, tuple_: int, new: int) -> 
 
 
 @compiled
-def overflow(view: View, free: Integers, bad: Integers, count: int, soft: int) -> int:
+def overflow(view: KnowledgeArrays, free: Integers, bad: Integers, count: int, soft: int) -> int:
     """By how much the cells of the soft result overflow; -1 if another cell does."""
     total = 0
     for place in range(count):
@@ -117,7 +117,9 @@ def overflow(view: View, free: Integers, bad: Integers, count: int, soft: int) -
 
 
 @compiled
-def gather(view: View, value: Integers, free: Integers, tuple_: int, scratch: Scratch, count: int) -> int:
+def gather(
+    view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, scratch: Scratch, count: int
+) -> int:
     """Note the cells that overflow among those that a tuple is in; returns how many are noted now."""
     membership = view.newest[tuple_]
     while membership >= 0:
@@ -132,7 +134,7 @@ def gather(view: View, value: Integers, free: Integers, tuple_: int, scratch: Sc
 
 @compiled
 def repair(
-    view: View,
+    view: KnowledgeArrays,
     value: Integers,
     free: Integers,
     scratch: Scratch,
@@ -248,7 +250,7 @@ def repair(
 
 @compiled
 def enter(
-    view: View,
+    view: KnowledgeArrays,
     value: Integers,
     free: Integers,
     scratch: Scratch,
@@ -315,7 +317,7 @@ def enter(
 
 
 @compiled
-def show(view: View, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
+def show(view: KnowledgeArrays, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
     """Count (sign 1) or discount (-1) what a witness shows."""
     for tuple_ in range(len(value)):
         kind, v = view.kind[tuple_], value[tuple_]
@@ -328,7 +330,7 @@ def show(view: View, value: Integers, shown: Integers, degree: Integers, sign: i
 
 @compiled
 def impose(
-    view: View,
+    view: KnowledgeArrays,
     values: Integers,
     frees: Integers,
     count: int,
@@ -354,7 +356,7 @@ def impose(
 
 @compiled
 def seek(
-    view: View,
+    view: KnowledgeArrays,
     values: Integers,
     frees: Integers,
     count: int,

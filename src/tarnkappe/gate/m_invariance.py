@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Booleans, Integers
-from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted, in_order_of_parts
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy, counted, in_order_of_parts
 
 
 class MInvariance(Strategy):
@@ -31,7 +31,7 @@ class MInvariance(Strategy):
         self._signature: Growing[np.bool_] = Growing(np.bool_, self.knowledge.values)
         self._next: Booleans | None = None
 
-    def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
         self._widen()
         known = len(self._signature)
         if self.knowledge.values < self.k:
@@ -45,11 +45,11 @@ class MInvariance(Strategy):
         for number, (group, signature) in enumerate(zip(groups, signatures, strict=True)):
             if not may_add and len(group) < np.count_nonzero(signature):
                 return None
-            parts.append(Part(renamed[part == number], signature.astype(np.int32)))
+            parts.append(ResultPart(renamed[part == number], signature.astype(np.int32)))
         self._next = np.array(
             [signatures[number] for number in np.sort(part[members >= known])], dtype=np.bool_
         ).reshape(-1, self.knowledge.values)
-        return Proposal(tuple(parts), order=order)
+        return AnswerProposal(tuple(parts), order=order)
 
     def _groups(
         self, members: Integers, known: int, truth: Integers

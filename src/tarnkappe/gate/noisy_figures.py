@@ -26,13 +26,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tarnkappe.algebra.noisy.grid import Grid
+from tarnkappe.algebra.noisy.grid import NumberGrid
 from tarnkappe.algebra.noisy.mechanisms import laplace
 from tarnkappe.errors import AccessError, ColumnError
 from tarnkappe.gate.labels import NUMBERS, Labels
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question, Refused
-from tarnkappe.gate.source import People, Source
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import GateQuery, RefusedQuery
+from tarnkappe.gate.source import ProtectedTable, SelectedPeople
 from tarnkappe.state.budgets import Budgets
 from tarnkappe.state.store import Store
 
@@ -46,7 +46,7 @@ Bounds = Mapping[str, tuple[Fraction, Fraction]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Figure:
+class NoisyAggregate:
     """What is asked about every group: `count` of its people, or the `sum` or `avg` of a column."""
 
     function: str
@@ -67,8 +67,8 @@ class NoisyFigures:
 
     def __init__(
         self,
-        policy: Policy,
-        source: Source,
+        policy: GatePolicy,
+        source: ProtectedTable,
         store: Store,
         epsilon: Fraction,
         budget: Fraction,
@@ -81,23 +81,23 @@ class NoisyFigures:
             for column in policy.sensitive
             if column.values is not None
         }
-        self._grids: dict[str, Grid] = {}
+        self._grids: dict[str, NumberGrid] = {}
         for name, (lower, upper) in (bounds or {}).items():
             if source.types.get(name) not in NUMBERS:
                 raise ColumnError(f"[server.bounds]: '{name}' is no column of numbers in the protected table")
             whole = source.types[name] in ("smallint", "integer", "bigint")
-            self._grids[name] = Grid.of(lower, upper, whole=whole)
+            self._grids[name] = NumberGrid.of(lower, upper, whole=whole)
 
     def answer(
-        self, user: str, question: Question, grouped: Sequence[str], figures: Sequence[Figure]
-    ) -> dict[Group, dict[Figure, Fraction | None]] | Refused:
+        self, user: str, question: GateQuery, grouped: Sequence[str], figures: Sequence[NoisyAggregate]
+    ) -> dict[Group, dict[NoisyAggregate, Fraction | None]] | RefusedQuery:
         """The figures of the people whom a question selects, by group; without groups there is one."""
         circle = self.policy.history_of(user)
         domains = self._domains(grouped)
         if domains is None:
-            return Refused(NO_GROUPS)
+            return RefusedQuery(NO_GROUPS)
         if any(figure.column is not None and figure.column not in self._grids for figure in figures):
-            return Refused(NO_BOUNDS)
+            return RefusedQuery(NO_BOUNDS)
         known = self._budgets.of(circle, self.policy.table)
         if known is None or known.granted != self.budget:
             self._budgets.grant(circle, self.policy.table, self.budget)
@@ -106,10 +106,10 @@ class NoisyFigures:
         try:
             self._budgets.spend(circle, self.policy.table, self.epsilon * len(different))
         except AccessError:
-            return Refused(SPENT)
+            return RefusedQuery(SPENT)
         members = self._members(people, grouped)
         groups = list(itertools.product(*domains))
-        found: dict[Group, dict[Figure, Fraction | None]] = {group: {} for group in groups}
+        found: dict[Group, dict[NoisyAggregate, Fraction | None]] = {group: {} for group in groups}
         for figure in different:
             for group, value in zip(groups, self._noised(figure, people, groups, members), strict=True):
                 found[group][figure] = value
@@ -125,7 +125,7 @@ class NoisyFigures:
             domains.append(tuple(self._labels[name].all))
         return domains if math.prod(map(len, domains)) <= MOST_GROUPS else None
 
-    def _members(self, people: People, grouped: Sequence[str]) -> Mapping[Group, list[int]]:
+    def _members(self, people: SelectedPeople, grouped: Sequence[str]) -> Mapping[Group, list[int]]:
         """Who is in which group, by place."""
         columns = [[self._labels[name].of(value) for value in people.secrets[name]] for name in grouped]
         found: defaultdict[Group, list[int]] = defaultdict(list)
@@ -134,7 +134,11 @@ class NoisyFigures:
         return found
 
     def _noised(
-        self, figure: Figure, people: People, groups: Sequence[Group], members: Mapping[Group, list[int]]
+        self,
+        figure: NoisyAggregate,
+        people: SelectedPeople,
+        groups: Sequence[Group],
+        members: Mapping[Group, list[int]],
     ) -> list[Fraction | None]:
         """One figure of every group. A person is in one group alone, so one epsilon pays for all of them."""
         secret = figure.column is not None and self.policy.sensitive_column(figure.column) is not None
@@ -161,14 +165,14 @@ class NoisyFigures:
         return [_mean(grid, middle, total, count) for total, count in zip(totals, counts, strict=True)]
 
 
-def _mean(grid: Grid, middle: int, total: int, count: int) -> Fraction | None:
+def _mean(grid: NumberGrid, middle: int, total: int, count: int) -> Fraction | None:
     if count < 1:
         return None
     place = min(max(middle + Fraction(total, count), Fraction(0)), Fraction(grid.last))
     return grid.value(place)
 
 
-def _number(grid: Grid, cell: Any) -> int | None:
+def _number(grid: NumberGrid, cell: Any) -> int | None:
     """The place of a cell on the grid; None if there is no number."""
     if cell is None or str(cell).lower() in ("nan", "inf", "-inf", "infinity", "-infinity"):
         return None

@@ -34,20 +34,20 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.errors import GuaranteeError
-from tarnkappe.gate.decision import Decision
+from tarnkappe.gate.decision import DecisionRule
 from tarnkappe.gate.knowledge import Integers, Knowledge
-from tarnkappe.gate.strategy import Proposal, Strategy
+from tarnkappe.gate.strategy import AnswerProposal, Strategy
 
 
-class DivideOnly(Decision):
+class DivideOnly(DecisionRule):
     """Answer only what divides one cell of people safely in every possible table. See this module's text."""
 
     def __init__(self) -> None:
-        self._cells = Cells()
+        self._cells = KnownGroups()
 
     def decide(
         self, strategy: Strategy, members: Integers, truth: Integers, at_least: int = 0
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         knowledge = strategy.knowledge
         if self.foresees_refusal(knowledge, members, strategy.k):
             return None
@@ -65,7 +65,7 @@ class DivideOnly(Decision):
         return knowledge.results > 0 and not self._cells.allow(members, k)
 
 
-class Cells:
+class KnownGroups:
     """The people whose values are known together, as they follow from published results."""
 
     def __init__(self) -> None:

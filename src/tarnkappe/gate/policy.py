@@ -93,7 +93,7 @@ class Surplus:
 
 
 @dataclasses.dataclass(frozen=True)
-class Policy:
+class GatePolicy:
     """What a gate promises. See the text of this module, and `docs/reference/gate-file.md`."""
 
     source: str = dataclasses.field(repr=False)  # it may have a password
@@ -117,7 +117,7 @@ class Policy:
     place: str = dataclasses.field(default="gate.toml", compare=False)
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
+    def load(cls, path: str | Path) -> GatePolicy:
         """Read a policy file; relative paths start at its folder."""
         path = Path(path)
         try:
@@ -129,7 +129,7 @@ class Policy:
         return cls.from_dict(content, path.parent, name=str(path))
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str = "") -> Policy:
+    def from_dict(cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str = "") -> GatePolicy:
         """A policy from the content of a policy file."""
         from tarnkappe.gate.policy_file import read_policy
 

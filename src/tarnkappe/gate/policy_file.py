@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.gate.policy import Policy, Sensitive, Surplus
+from tarnkappe.gate.policy import GatePolicy, Sensitive, Surplus
 from tarnkappe.schema import near
 from tarnkappe.table.formats.address import database_file, is_address
 
@@ -62,7 +62,7 @@ class Section:
         return value
 
 
-def read_policy(content: Mapping[str, Any], folder: Path) -> Policy:
+def read_policy(content: Mapping[str, Any], folder: Path) -> GatePolicy:
     """The policy that a file says."""
     for name in content:
         if name not in SECTIONS:
@@ -76,7 +76,7 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> Policy:
     state = Section("state", content.get("state", {}))
     users = Section("users", content.get("users", {}))
     k = protection.may_have("k", int)
-    policy = Policy(
+    policy = GatePolicy(
         source=_place(table.take("source", str), folder),
         table=table.take("name", str),
         key=table.take("key", str),

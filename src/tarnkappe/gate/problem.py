@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, View
+from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, KnowledgeArrays
 from tarnkappe.native import compiled
 
 
@@ -103,7 +103,7 @@ def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> Assignm
 
 @compiled
 def _constraints(
-    view: View,
+    view: KnowledgeArrays,
     results: Booleans,
     local: Integers,
     index: Integers,
@@ -175,7 +175,7 @@ def _constraints(
 
 
 @compiled
-def component(view: View, tuple_: int) -> tuple[Booleans, NDArray[np.bool_]]:
+def component(view: KnowledgeArrays, tuple_: int) -> tuple[Booleans, NDArray[np.bool_]]:
     """Which tuples and results are connected with a tuple."""
     tuples = np.zeros(len(view.newest), dtype=np.bool_)
     results = np.zeros(len(view.cell), dtype=np.bool_)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class GateQuery:
     """A selection and a projection of the protected table.
 
     Attributes:
@@ -23,7 +23,7 @@ class Question:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class AnswerRows:
     """An answer as it may be shown.
 
     Attributes:
@@ -40,7 +40,7 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True)
-class Refused:
+class RefusedQuery:
     """No answer. The reason depends on nothing that is secret."""
 
     reason: str

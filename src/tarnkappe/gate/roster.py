@@ -31,9 +31,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from tarnkappe.errors import GuaranteeError, ParameterError
-from tarnkappe.gate.gate import Entry
+from tarnkappe.gate.gate import HistoryEntry
 from tarnkappe.gate.history_store import HistoryStore
-from tarnkappe.gate.policy import OTHER, Policy, Sensitive
+from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
@@ -64,7 +64,7 @@ class Roster:
         key: under which people and values are marked.
     """
 
-    def __init__(self, policy: Policy, histories: HistoryStore, key: Key) -> None:
+    def __init__(self, policy: GatePolicy, histories: HistoryStore, key: Key) -> None:
         self._policy, self._key = policy, key
         self._log = AuditLog(histories.store)
         # Of those who were answered: their values if they were seen since the start, else the marks of them.
@@ -121,7 +121,7 @@ class Roster:
         """These people were in an answer with these values."""
         self._stored[column].update(zip(people, values, strict=True))
 
-    def _take_over(self, column: Sensitive, entries: Iterable[Entry], place: str) -> None:
+    def _take_over(self, column: Sensitive, entries: Iterable[HistoryEntry], place: str) -> None:
         """Take over an answered history. An older version let people go on with other values, and noted only
         labels: where that mattered the history cannot be gone on with.
         """

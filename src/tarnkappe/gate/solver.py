@@ -16,7 +16,7 @@ from tarnkappe.gate.problem import AssignmentProblem
 
 
 @dataclass(frozen=True)
-class Found:
+class FeasibleAssignment:
     """There is one: how many tuples of its kind have the value, for each pair of the problem."""
 
     counts: list[int]
@@ -34,7 +34,7 @@ class Unknown:
     """The budget was used up. This must never be taken for a yes."""
 
 
-Verdict = Found | Impossible | Unknown
+Verdict = FeasibleAssignment | Impossible | Unknown
 
 
 class Solver(ABC):

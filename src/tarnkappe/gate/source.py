@@ -18,8 +18,8 @@ import duckdb
 
 from tarnkappe.engines.duckdb import literal
 from tarnkappe.errors import ColumnError, InputError, ParameterError
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import GateQuery
 from tarnkappe.table.formats.address import database_file, is_address, shown, split_address
 from tarnkappe.table.formats.database import quoted
 
@@ -53,7 +53,7 @@ TYPES = {
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class People:
+class SelectedPeople:
     """The people whom a question selects, in the order of the columns.
 
     Attributes:
@@ -66,33 +66,33 @@ class People:
     cells: dict[str, tuple[Any, ...]]
     secrets: dict[str, tuple[str | None, ...]]
 
-    def only(self, places: Sequence[int]) -> People:
+    def only(self, places: Sequence[int]) -> SelectedPeople:
         """Those at some places."""
         cells = {name: tuple(column[place] for place in places) for name, column in self.cells.items()}
         secrets = {name: tuple(column[place] for place in places) for name, column in self.secrets.items()}
-        return People(tuple(self.keys[place] for place in places), cells, secrets)
+        return SelectedPeople(tuple(self.keys[place] for place in places), cells, secrets)
 
 
-class Source(ABC):
+class ProtectedTable(ABC):
     """The protected table of a policy.
 
     Attributes:
         types: the type of every column that may be shown, by its PostgreSQL name.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: GatePolicy) -> None:
         self.policy = policy
         self.types = self._look()
         self._check_keys()
 
     @staticmethod
-    def open(policy: Policy) -> Source:
+    def open(policy: GatePolicy) -> ProtectedTable:
         """The source that a policy names."""
         if is_address(policy.source) and split_address(policy.source)[0].startswith("postgres"):
             return PostgresSource(policy)
         return DuckSource(policy)
 
-    def people(self, question: Question) -> People:
+    def people(self, question: GateQuery) -> SelectedPeople:
         """Whom a question selects, as the table is now."""
         inner = ", ".join(map(quoted, self.policy.quasi_identifiers))
         key = quoted(self.policy.key)
@@ -107,7 +107,7 @@ class Source(ABC):
         )
         return self._people(self._fetch(statement, question.parameters))
 
-    def everyone(self) -> People:
+    def everyone(self) -> SelectedPeople:
         """Everybody in the table."""
         return self._people(self._fetch(self._columns(), ()))
 
@@ -145,7 +145,7 @@ class Source(ABC):
     def _cell(self, name: str) -> str:
         return f"CAST({quoted(name)} AS {self.text})" if self.types[name] == "text" else quoted(name)
 
-    def _people(self, rows: list[tuple[Any, ...]]) -> People:
+    def _people(self, rows: list[tuple[Any, ...]]) -> SelectedPeople:
         rows.sort(key=lambda row: str(row[0]))
         keys = tuple(row[0] for row in rows)
         if None in keys or len(set(keys)) < len(keys):
@@ -156,7 +156,7 @@ class Source(ABC):
         columns = list(zip(*rows, strict=True))[1:] if rows else [()] * len(names)
         cells = dict(zip(names, columns, strict=True))
         secrets = {column.name: cells.pop(column.name) for column in self.policy.sensitive}
-        return People(keys, cells, secrets)
+        return SelectedPeople(keys, cells, secrets)
 
     def _named(self, found: dict[str, str]) -> dict[str, str]:
         for name in (self.policy.key, *self.policy.columns):
@@ -179,13 +179,13 @@ class Source(ABC):
             )
 
 
-class DuckSource(Source):
+class DuckSource(ProtectedTable):
     """A Parquet or CSV file, or a table of a DuckDB file. It is read anew for every question.
 
     A DuckDB file is also opened anew, so that others can write to it in between.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: GatePolicy) -> None:
         self._reader: duckdb.DuckDBPyConnection | None = None
         super().__init__(policy)
 
@@ -261,12 +261,12 @@ class DuckSource(Source):
         return is_address(self.policy.source) or self._path.suffix.lower() in (".duckdb", ".ddb")
 
 
-class PostgresSource(Source):
+class PostgresSource(ProtectedTable):
     """A table of PostgreSQL, in transactions that only read."""
 
     text = "text"
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: GatePolicy) -> None:
         self._connection: Any = None
         super().__init__(policy)
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.gate.hitting import Reason
+from tarnkappe.gate.hitting_set import ConflictSet
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.schema import ChangingParameters
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class ResultPart:
     """One result that may be published: its tuples, and how often each value is in it."""
 
     members: Integers
@@ -25,7 +25,7 @@ class Part:
 
 
 @dataclasses.dataclass(frozen=True)
-class Proposal:
+class AnswerProposal:
     """An answer that keeps everybody's anonymity.
 
     Attributes:
@@ -35,7 +35,7 @@ class Proposal:
             take the next numbers in this order, which the parts use already. None if nothing changes.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ResultPart, ...]
     least: int | None = None
     order: Integers | None = None
 
@@ -72,7 +72,7 @@ class Strategy(ChangingParameters, tag_field="strategy"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.reasons: tuple[Reason, ...] = ()
+        self.reasons: tuple[ConflictSet, ...] = ()
         """Why the last answer that `complete` turned down had to be, as sets that are added to its values."""
 
     def begin(self, knowledge: Knowledge, k: int, seed: int = 0) -> None:
@@ -89,7 +89,7 @@ class Strategy(ChangingParameters, tag_field="strategy"):
         """Forget everything."""
 
     @abstractmethod
-    def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
         """An answer for these tuples, or None if they must be refused.
 
         Args:
@@ -100,7 +100,7 @@ class Strategy(ChangingParameters, tag_field="strategy"):
 
     def complete(
         self, members: Integers, truth: Integers, counts: Integers, may_add: bool
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         """An answer with at least these values, in one part; None if they do not do and none may be added.
 
         Only strategies that say so (`completes`) can do this.

@@ -35,8 +35,8 @@ answers of more than a few people. Step 3 puts values in by hand: the claim hold
 `mended` counts these answers; if there are many, the floor is too low.
 
 A draw that fails is never tried again in another form: the solver says which labels were lacking, and draws
-with no more of them are turned down at a glance (`Reason.excludes`). They would have failed as well, so the
-rule is the same, only faster, and few answers need step 3.
+with no more of them are turned down at a glance (`ConflictSet.excludes`). They would have failed as well, so
+the rule is the same, only faster, and few answers need step 3.
 
 **Its limits.** The test in step 2 must be exact. With the strategy `exact` it is. `witness-pool` may give
 up on a draw that would have done (`unproven` counts how often). A table is then excluded only if the search
@@ -54,12 +54,12 @@ from random import Random
 
 import numpy as np
 
-from tarnkappe.gate.decision import Decision
-from tarnkappe.gate.hitting import Reason
+from tarnkappe.gate.decision import DecisionRule
+from tarnkappe.gate.hitting_set import ConflictSet
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge
 from tarnkappe.gate.policy import Surplus
 from tarnkappe.gate.signature_check import Unlike
-from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy, counted
 
 DRAWS, TRIES = 200, 4
 """How many draws are turned down at a glance, and how many after a test, before one is mended."""
@@ -90,7 +90,7 @@ class Coins:
         return self._random.sample(values, size)
 
 
-class Veiled(Decision):
+class Veiled(DecisionRule):
     """Answer everything, with surplus values that hide which ones were needed. See the text of this module.
 
     Attributes:
@@ -109,7 +109,7 @@ class Veiled(Decision):
 
     def decide(
         self, strategy: Strategy, members: Integers, truth: Integers, at_least: int = 0
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         values = strategy.knowledge.values
         could = possible_values(strategy.knowledge, members)
         labels = np.flatnonzero(could.any(axis=0)).tolist()
@@ -117,7 +117,7 @@ class Veiled(Decision):
         size = self.floor(len(members), strategy.k) + self.coins.beyond(self.surplus.spread)
         size = max(size, at_least - len(members))
         drawn, tries = self.coins.multiset(labels, size), TRIES
-        turned_down: list[tuple[Integers, Reason]] = []
+        turned_down: list[tuple[Integers, ConflictSet]] = []
         for _ in range(DRAWS):
             counts = real + counted(np.array(drawn, dtype=np.int32), values)
             if ((could & (counts > 0)).sum(axis=1) >= strategy.k).all() and not any(
@@ -144,7 +144,7 @@ class Veiled(Decision):
         real: Integers,
         labels: list[int],
         drawn: list[int],
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         """Give up as much of the surplus for the values that are needed as it takes, by halves."""
         values, kept = strategy.knowledge.values, len(drawn)
         while True:
@@ -162,7 +162,7 @@ class Veiled(Decision):
             fill = self.coins.multiset(labels, max(0, missing))
             full = counts + counted(np.array(fill, dtype=np.int32), values)
             if self._enough(strategy, members, full, truth):
-                return Proposal((Part(members, full),), proposal.least)
+                return AnswerProposal((ResultPart(members, full),), proposal.least)
             missing = max(1, 2 * missing)  # with more and more values everybody keeps all that he had
 
     def _enough(self, strategy: Strategy, members: Integers, counts: Integers, truth: Integers) -> bool:

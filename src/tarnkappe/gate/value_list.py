@@ -18,9 +18,9 @@ from pathlib import Path
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.history_store import GATE, HistoryStore
 from tarnkappe.gate.labels import Labels
-from tarnkappe.gate.policy import LEAST_HOLDERS, OTHER, Policy, Sensitive
+from tarnkappe.gate.policy import LEAST_HOLDERS, OTHER, GatePolicy, Sensitive
 from tarnkappe.gate.roster import hold_back
-from tarnkappe.gate.source import Source
+from tarnkappe.gate.source import ProtectedTable
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
@@ -39,7 +39,7 @@ class ValueList:
         people: who is in the table.
     """
 
-    policy: Policy
+    policy: GatePolicy
     column: Sensitive
     listed: dict[str, int]
     others: dict[str, int]
@@ -47,13 +47,13 @@ class ValueList:
     people: tuple[str, ...]
 
     @classmethod
-    def of(cls, policy: Policy, name: str | None, holders: int) -> Iterator[ValueList]:
+    def of(cls, policy: GatePolicy, name: str | None, holders: int) -> Iterator[ValueList]:
         """A list for one column of a policy, or for each that has none."""
         wanted = [one for one in policy.sensitive if one.name == name or (name is None and not one.values)]
         if not wanted:
             what = "every sensitive column has one" if name is None else f"'{name}' is no sensitive column"
             raise ParameterError(f"{policy.place}: there is no list to write: {what}")
-        source = Source.open(policy)
+        source = ProtectedTable.open(policy)
         try:
             people = source.everyone().keys
             for column in wanted:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.certificate import certify
-from tarnkappe.gate.cover import Cover, Effort, LeastCover, OpenSolvers
 from tarnkappe.gate.exact_test import settle
 from tarnkappe.gate.knowledge import Integers
+from tarnkappe.gate.minimum_cover import Cover, LeastCover, OpenSolvers, SolverBudget
 from tarnkappe.gate.pool import Pool
-from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy, counted
 from tarnkappe.schema import Positive, param
 
 
@@ -60,13 +60,13 @@ class WitnessPool(Strategy):
         self._solvers = OpenSolvers()
         self._next: Cover | None = None
 
-    def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
         return self.complete(members, truth, counted(truth[members], self.knowledge.values), may_add)
 
     def complete(
         self, members: Integers, truth: Integers, counts: Integers, may_add: bool
-    ) -> Proposal | None:
-        effort = Effort(self.steps, self.work, self.effort, self.pairs)
+    ) -> AnswerProposal | None:
+        effort = SolverBudget(self.steps, self.work, self.effort, self.pairs)
         search = LeastCover(self._pool, members, counts, truth, self.k, effort, self._solvers)
         self._next = search.find(may_add)
         self.gave_up = self._next is None and not search.proven
@@ -74,7 +74,7 @@ class WitnessPool(Strategy):
             self.reasons = tuple(search.reasons) if search.proven else ()
             return None
         self._proposed = counts + self._next.added
-        return Proposal((Part(members, self._proposed),), self._next.least)
+        return AnswerProposal((ResultPart(members, self._proposed),), self._next.least)
 
     def accept(self) -> None:
         assert self._next is not None, "nothing was proposed"

@@ -1,25 +1,25 @@
 """Generalization hierarchies: importing, building, checking; `BUILDERS` lists all builders."""
 
 from tarnkappe.hierarchy.builder import Builder
-from tarnkappe.hierarchy.dates import Dates
+from tarnkappe.hierarchy.dates import DatesBuilder
 from tarnkappe.hierarchy.files import format_hierarchy, read_hierarchy, write_hierarchy
 from tarnkappe.hierarchy.frequent import Frequent
-from tarnkappe.hierarchy.groups import Groups
+from tarnkappe.hierarchy.groups import GroupsBuilder
 from tarnkappe.hierarchy.hierarchy import Hierarchy
 from tarnkappe.hierarchy.intervals import Intervals
 from tarnkappe.hierarchy.masking import Masking
 from tarnkappe.hierarchy.ordered import Ordered
-from tarnkappe.hierarchy.proposal import Auto, Proposal, propose
+from tarnkappe.hierarchy.proposal import AutoBuilder, HierarchyProposal, propose
 from tarnkappe.hierarchy.root import RootOnly
 from tarnkappe.schema import Family
 
 BUILDERS: Family[Builder] = Family(
     "hierarchy builder",
-    Auto,
+    AutoBuilder,
     Intervals,
     Masking,
-    Dates,
-    Groups,
+    DatesBuilder,
+    GroupsBuilder,
     Ordered,
     Frequent,
     RootOnly,
@@ -27,16 +27,16 @@ BUILDERS: Family[Builder] = Family(
 
 __all__ = [
     "BUILDERS",
-    "Auto",
+    "AutoBuilder",
     "Builder",
-    "Dates",
+    "DatesBuilder",
     "Frequent",
-    "Groups",
+    "GroupsBuilder",
     "Hierarchy",
+    "HierarchyProposal",
     "Intervals",
     "Masking",
     "Ordered",
-    "Proposal",
     "RootOnly",
     "format_hierarchy",
     "propose",

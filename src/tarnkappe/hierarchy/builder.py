@@ -34,7 +34,7 @@ Labels = list[str]
 """The label of each value of a domain, on one level."""
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """What the values of a column are."""
 
     NUMBERS = "numbers"
@@ -112,7 +112,7 @@ class Builder(Parameters, tag_field="builder"):
     """A way to make a hierarchy from values, with its parameters."""
 
     name: ClassVar[str]
-    kinds: ClassVar[frozenset[Kind]] = frozenset(Kind)
+    kinds: ClassVar[frozenset[ValueKind]] = frozenset(ValueKind)
     """The kinds of values that it takes; it refuses all others."""
 
     @classmethod

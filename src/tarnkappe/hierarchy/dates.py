@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Meta
 
 from tarnkappe.errors import HierarchyError
-from tarnkappe.hierarchy.builder import Builder, Domain, Kind, Labels
+from tarnkappe.hierarchy.builder import Builder, Domain, Labels, ValueKind
 from tarnkappe.schema import NO_NUL, Listed, Problem, param, rule
 from tarnkappe.table.spelling import DatePrecision, Moment
 
@@ -33,7 +33,7 @@ Seconds = npt.NDArray[np.int64]
 DAY = 86_400
 
 
-class Dates(Builder):
+class DatesBuilder(Builder):
     """Dates, points in time and texts of them become periods of the calendar.
 
     Minutes, hours, days, months, quarters, years, five years, decades and centuries nest in this order. A
@@ -41,13 +41,14 @@ class Dates(Builder):
     root. A point in time with a time zone counts as the day that it is in that zone.
 
     >>> import pyarrow as pa
-    >>> births = Dates(levels=["month", "year", "five-years", "decade"]).build(pa.array(["1964-07-31"]))
+    >>> dates = DatesBuilder(levels=["month", "year", "five-years", "decade"])
+    >>> births = dates.build(pa.array(["1964-07-31"]))
     >>> for row in births.rows(): print(*row, sep=";")
     1964-07-31;1964-07;1964;1960-1964;1960-1969;*
     """
 
     name = "dates"
-    kinds = frozenset({Kind.DATES})
+    kinds = frozenset({ValueKind.DATES})
 
     levels: Annotated[
         Listed[Period],
@@ -79,7 +80,7 @@ class Dates(Builder):
                 )
 
     @classmethod
-    def examples(cls) -> tuple[Dates, ...]:
+    def examples(cls) -> tuple[DatesBuilder, ...]:
         """Instances for the common tests."""
         return (
             cls(),

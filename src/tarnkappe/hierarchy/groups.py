@@ -20,12 +20,13 @@ Grouping = (
 """One level: members by label, or lists of members whose label is made of their names."""
 
 
-class Groups(Builder):
+class GroupsBuilder(Builder):
     """Categories are merged as the user says; without a name a group keeps the names of its members.
 
     >>> import pyarrow as pa
     >>> jobs = pa.array(["Mathematiker", "Statistiker", "Lehrer"])
-    >>> recoded = Groups([["Statistiker", "Mathematiker"], ["Lehrer"]], joined_with=" oder ").build(jobs)
+    >>> groups = [["Statistiker", "Mathematiker"], ["Lehrer"]]
+    >>> recoded = GroupsBuilder(groups, joined_with=" oder ").build(jobs)
     >>> for row in recoded.rows(): print(*row, sep=";")
     Lehrer;Lehrer;*
     Mathematiker;Statistiker oder Mathematiker;*
@@ -63,7 +64,7 @@ class Groups(Builder):
             self._label_of(level)
 
     @classmethod
-    def examples(cls) -> tuple[Groups, ...]:
+    def examples(cls) -> tuple[GroupsBuilder, ...]:
         """Instances for the common tests."""
         return (
             cls({"few": ("0", "1", "a"), "some": ("b", "2", MISSING)}, others="merge"),

@@ -17,8 +17,8 @@ from tarnkappe.hierarchy.builder import (
     MOST_LEVELS,
     Builder,
     Domain,
-    Kind,
     Labels,
+    ValueKind,
     per_level,
 )
 from tarnkappe.hierarchy.numbers import (
@@ -30,8 +30,8 @@ from tarnkappe.hierarchy.numbers import (
 )
 from tarnkappe.hierarchy.partition import (
     Cuts,
-    Grid,
-    Partition,
+    FixedWidthPartition,
+    NumberPartition,
     interval_label,
     label_ascending,
     quantile_cuts,
@@ -64,7 +64,7 @@ class Intervals(Builder):
     """
 
     name = "intervals"
-    kinds = frozenset({Kind.NUMBERS})
+    kinds = frozenset({ValueKind.NUMBERS})
 
     width: Annotated[
         Positive | Annotated[Listed[Positive], Meta(min_length=1, max_length=MOST_LEVELS)] | None,
@@ -174,7 +174,7 @@ class Intervals(Builder):
                 template = "intervals takes it only {condition}"
                 yield rule("intervals.not-together", template, field.name, condition=condition)
 
-    def _partitions(self, sample: Sample | None) -> Sequence[Partition]:
+    def _partitions(self, sample: Sample | None) -> Sequence[NumberPartition]:
         """The intervals of each level; without a sample, quantiles have no cuts yet."""
         if self.width is not None:
             return self._grids(self.width)
@@ -184,7 +184,7 @@ class Intervals(Builder):
         _check_quantiles(parts)
         return [quantile_cuts(*sample, number) if sample else Cuts(()) for number in parts]
 
-    def _grids(self, given: Number | Sequence[Number]) -> list[Grid]:
+    def _grids(self, given: Number | Sequence[Number]) -> list[FixedWidthPartition]:
         if isinstance(given, tuple):
             widths = [exact_parameter("intervals", "width", width) for width in given]
         else:
@@ -195,7 +195,7 @@ class Intervals(Builder):
             _check_widths(level, origin, widths[level - 2], widths[level - 1])
         bottom = None if self.bottom is None else exact_parameter("intervals", "bottom", self.bottom)
         top = None if self.top is None else exact_parameter("intervals", "top", self.top)
-        return [Grid(origin, width, bottom, top) for width in widths]
+        return [FixedWidthPartition(origin, width, bottom, top) for width in widths]
 
 
 def _numbers(domain: Domain) -> list[Decimal | None]:

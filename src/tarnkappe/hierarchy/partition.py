@@ -17,7 +17,7 @@ Bound = Decimal | None
 """The end of an interval; None if it is open."""
 
 
-class Partition(Protocol):
+class NumberPartition(Protocol):
     """The intervals of one level; they cover all numbers."""
 
     @property
@@ -29,12 +29,12 @@ class Partition(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Grid:
+class FixedWidthPartition:
     """Intervals of one width, cut off below the bottom and from the top on.
 
     The ends are cut off alike on every level, so grids nest whenever their widths do.
 
-    >>> Grid(Decimal(0), Decimal(5), bottom=None, top=Decimal(88)).interval(Decimal(86))
+    >>> FixedWidthPartition(Decimal(0), Decimal(5), bottom=None, top=Decimal(88)).interval(Decimal(86))
     (Decimal('85'), Decimal('88'))
     """
 
@@ -129,7 +129,7 @@ def interval_label(low: Bound, high: Bound, whole: bool) -> str:
     return f"{number_text(low)}{'-' if low >= 0 else ' to '}{number_text(last)}"
 
 
-def label_ascending(partition: Partition, ascending: list[Decimal]) -> list[str]:
+def label_ascending(partition: NumberPartition, ascending: list[Decimal]) -> list[str]:
     """The labels of numbers in ascending order; they read as ranges if all numbers and ends are whole."""
     whole = partition.is_whole and all(map(is_whole, ascending))
     labels: list[str] = []

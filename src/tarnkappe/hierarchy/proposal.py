@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tarnkappe.hierarchy.builder import Builder, Domain, Labels
-from tarnkappe.hierarchy.dates import Dates
+from tarnkappe.hierarchy.dates import DatesBuilder
 from tarnkappe.hierarchy.frequent import Frequent
 from tarnkappe.hierarchy.hierarchy import Hierarchy
 from tarnkappe.hierarchy.intervals import Intervals
@@ -33,7 +33,7 @@ _YEARS = range(1850, 2101)
 
 
 @dataclasses.dataclass(frozen=True)
-class Proposal:
+class HierarchyProposal:
     """A hierarchy, the builder that makes it and why this one.
 
     `str(proposal.builder)` is the inline table that asks for it in a job file.
@@ -44,7 +44,7 @@ class Proposal:
     reason: str
 
 
-def propose(column: Column) -> Proposal:
+def propose(column: Column) -> HierarchyProposal:
     """A default hierarchy, chosen by the type, the distinct values and the frequencies of a column.
 
     >>> from tarnkappe.table.encoding import encode_column
@@ -53,20 +53,20 @@ def propose(column: Column) -> Proposal:
     '{builder = "intervals", width = [5, 10, 20]}'
     """
     builder, reason = _choose(Domain.of(column))
-    return Proposal(builder.build_column(column), builder, reason)
+    return HierarchyProposal(builder.build_column(column), builder, reason)
 
 
-class Auto(Builder):
+class AutoBuilder(Builder):
     """The builder that `propose` chooses for the values.
 
-    >>> list(Auto().build(pa.array(["Male", "Female"])).rows())
+    >>> list(AutoBuilder().build(pa.array(["Male", "Female"])).rows())
     [('Female', '*'), ('Male', '*')]
     """
 
     name = "auto"
 
     @classmethod
-    def examples(cls) -> tuple[Auto, ...]:
+    def examples(cls) -> tuple[AutoBuilder, ...]:
         """Instances for the common tests."""
         return (cls(),)
 
@@ -122,13 +122,13 @@ def _date_years(domain: Domain) -> tuple[int, int] | None:
 def _for_dates(first: int, last: int, is_open: bool = False) -> tuple[Builder, str]:
     if is_open:
         levels = ["year", *(["five-years", "decade"] if last - first >= 10 else [])]
-        return Dates(tuple(levels)), (
+        return DatesBuilder(tuple(levels)), (
             f"the values are dates from {first} to {last}, of which only the years are sure (--dates decides)"
         )
     levels = ["month", "quarter", "year"] if last - first < 5 else ["month", "year"]
     if last - first >= 10:
         levels.append("decade")
-    return Dates(tuple(levels)), f"the values are dates from {first} to {last}"
+    return DatesBuilder(tuple(levels)), f"the values are dates from {first} to {last}"
 
 
 def _for_numbers(domain: Domain, finite: list[Decimal]) -> tuple[Builder, str]:

@@ -4,7 +4,7 @@ from tarnkappe.job.anonymize import anonymize
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.comparison import compare, compare_job
 from tarnkappe.job.exploration import Exploration, explore, explore_job
-from tarnkappe.job.job import Job, Output, Source, read_job_file
+from tarnkappe.job.job import InputSource, Job, Output, read_job_file
 from tarnkappe.job.pipeline import run
 from tarnkappe.job.result import Result
 from tarnkappe.report.comparison import Comparison
@@ -13,10 +13,10 @@ __all__ = [
     "ColumnPlan",
     "Comparison",
     "Exploration",
+    "InputSource",
     "Job",
     "Output",
     "Result",
-    "Source",
     "anonymize",
     "compare",
     "compare_job",

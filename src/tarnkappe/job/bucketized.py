@@ -16,7 +16,7 @@ from tarnkappe.errors import ColumnError, ParameterError, VerificationError
 from tarnkappe.job.paths import table_paths
 from tarnkappe.job.preparation import Preparation
 from tarnkappe.job.result import Result
-from tarnkappe.job.stopwatch import Stopwatch
+from tarnkappe.job.timings import Stopwatch
 from tarnkappe.job.verification import require_promises
 from tarnkappe.lattice import Evaluation, Solution
 from tarnkappe.privacy import KAnonymity
@@ -24,7 +24,7 @@ from tarnkappe.privacy.verify import SHOWN, quote, text, verify
 from tarnkappe.recoding import Bucketization, Buckets, Suppression
 from tarnkappe.risk import attack_all
 from tarnkappe.risk.attacks import Linking
-from tarnkappe.table import State, Table, write
+from tarnkappe.table import ClassState, Table, write
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import suffix_of
@@ -222,7 +222,7 @@ def write_tables_verified(
     return verify_tables(result, written)
 
 
-def _state(one: pa.Table, prepared: Preparation) -> State:
+def _state(one: pa.Table, prepared: Preparation) -> ClassState:
     """The buckets as classes, from what is released."""
     names = prepared.table.sensitive
     rows = row_tuples(Table(one), [BUCKET], names)

@@ -15,7 +15,7 @@ from tarnkappe.algebra.catalog import LEAST_BUCKET
 from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.noise_plan import read_noise
 from tarnkappe.errors import JobError, TarnkappeError
-from tarnkappe.job.job import Source, column_section, read_job_file, refuse_unknown
+from tarnkappe.job.job import InputSource, column_section, read_job_file, refuse_unknown
 from tarnkappe.table.read import READING_KEYS
 
 SECTIONS = ("relations", "columns", "slicing")
@@ -33,7 +33,7 @@ class CatalogFile:
         declarations: all that is said of columns and relations.
     """
 
-    sources: Mapping[str, Source] = dataclasses.field(default_factory=dict)
+    sources: Mapping[str, InputSource] = dataclasses.field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     declarations: Declarations = dataclasses.field(default_factory=Declarations)
 
@@ -93,11 +93,11 @@ class CatalogFile:
         )
 
 
-def _source(said: Mapping[str, Any], folder: Path) -> Source:
+def _source(said: Mapping[str, Any], folder: Path) -> InputSource:
     location = {key: said[key] for key in LOCATION if key in said}
     if isinstance(location.get("path"), str):
         location["path"] = str(folder / location["path"])
-    return Source(**location)
+    return InputSource(**location)
 
 
 def _relation(name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:

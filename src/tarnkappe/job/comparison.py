@@ -19,16 +19,16 @@ from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import Model
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS, Suppression
-from tarnkappe.report.comparison import Comparison, Outcome
+from tarnkappe.report.comparison import Comparison, MethodOutcome
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress, encode
 from tarnkappe.utility import (
     Accuracy,
     AnsweredWorkload,
-    Domain,
-    QueryError,
-    View,
+    ColumnDomain,
+    ReleaseReader,
     Workload,
+    WorkloadErrors,
     bucketized_view,
     classifier_accuracy,
     exact_view,
@@ -191,14 +191,14 @@ class _Run:
             self._remark,
         )
 
-    def _outcome(self, name: str, algorithm: Algorithm) -> Outcome:
+    def _outcome(self, name: str, algorithm: Algorithm) -> MethodOutcome:
         summary = SUMMARIES.get(name, str(getattr(algorithm, "summary", SUMMARIES["search"])))
         try:
             result = self._protect(self._table, name, algorithm)
         except TarnkappeError as error:  # the others may do better
-            return Outcome(name, summary, failure=str(error))
+            return MethodOutcome(name, summary, failure=str(error))
         accuracy, remark = self._accuracy(name, algorithm, result)
-        return Outcome(
+        return MethodOutcome(
             method=name,
             summary=summary,
             loss=None if isinstance(result, Bucketized) else result.loss,
@@ -224,7 +224,7 @@ class _Run:
             **self._settings,
         )
 
-    def _query_error(self, result: Result) -> QueryError:
+    def _query_error(self, result: Result) -> WorkloadErrors:
         domains = _domains(self._table, result.hierarchies)
         if self._answered is None:
             original = exact_view(domains, self._table.data)
@@ -274,12 +274,14 @@ class _Run:
         return target
 
 
-def _domains(table: Table, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Domain]:
+def _domains(table: Table, hierarchies: Mapping[str, Hierarchy]) -> dict[str, ColumnDomain]:
     names = table.published
-    return {name: Domain.of(column, hierarchies.get(name)) for name, column in encode(table, names).items()}
+    return {
+        name: ColumnDomain.of(column, hierarchies.get(name)) for name, column in encode(table, names).items()
+    }
 
 
-def _view(result: Result, domains: Mapping[str, Domain]) -> View:
+def _view(result: Result, domains: Mapping[str, ColumnDomain]) -> ReleaseReader:
     if isinstance(result, Bucketized):
         return bucketized_view(domains, result.method, result.tables)
     return written_view(domains, result.release.data)

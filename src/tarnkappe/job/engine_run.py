@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.engines.engine import Engine
-from tarnkappe.engines.statements import LevelTable, Plan
+from tarnkappe.engines.statements import LevelTable, ReleasePlan
 from tarnkappe.engines.stored import StoredTable
 from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
 from tarnkappe.job.engine_verification import verify_written
@@ -27,7 +27,7 @@ from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.job.publication import Publication, publication
 from tarnkappe.job.release import generalized, plain
 from tarnkappe.job.result import Result
-from tarnkappe.job.stopwatch import Stopwatch
+from tarnkappe.job.timings import Stopwatch
 from tarnkappe.lattice import Search, Solution
 from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
 from tarnkappe.recoding import Pass
@@ -273,7 +273,7 @@ def _decided(
     )
 
 
-def _plan(result: Result, shuffle: bool, seed: int | None) -> Plan:
+def _plan(result: Result, shuffle: bool, seed: int | None) -> ReleasePlan:
     """The winning node as instructions for an engine."""
     classes = result.state.classes
     levels = tuple(
@@ -283,8 +283,8 @@ def _plan(result: Result, shuffle: bool, seed: int | None) -> Plan:
     kept = tuple(classes.label_codes(index)[result.state.kept] for index in range(len(levels)))
     columns = result.release.column_names
     if seed is None:
-        return Plan(columns, levels, kept, shuffle)
-    return Plan(columns, levels, kept, shuffle, key=f"{seed:032x}")
+        return ReleasePlan(columns, levels, kept, shuffle)
+    return ReleasePlan(columns, levels, kept, shuffle, key=f"{seed:032x}")
 
 
 def _level_table(column: Column, level: int) -> LevelTable:

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.engines.engine import Engine, Grouped, Written
+from tarnkappe.engines.engine import Engine, Grouped, StagedRelease
 from tarnkappe.engines.statements import unused
 from tarnkappe.errors import VerificationError
 from tarnkappe.job.preparation import Preparation
@@ -25,7 +25,7 @@ from tarnkappe.table.grouping import group_codes, sum_by_group
 DIFFERS = "what was written differs from what was decided: it was not handed over"
 
 
-def verify_written(result: Result, prepared: Preparation, engine: Engine, written: Written) -> Result:
+def verify_written(result: Result, prepared: Preparation, engine: Engine, written: StagedRelease) -> Result:
     """Check a written release against all that was decided and promised; anything amiss is an error."""
     if written.columns != result.release.column_names:
         raise VerificationError(DIFFERS)

@@ -49,7 +49,7 @@ Query = Annotated[str, Meta(min_length=1, max_length=1_000_000, pattern=NO_NUL)]
 Short = Annotated[str, Meta(min_length=1, max_length=100, pattern=NO_NUL)]
 
 
-class Source(Parameters):
+class InputSource(Parameters):
     """Where rows come from: a file, or a table or query of a database.
 
     With an engine other than `memory` the rows stay where they are: the engine counts, releases, verifies.
@@ -144,7 +144,7 @@ class Memory(Parameters):
 class Job:
     """One anonymization: what to read, what to promise, what to minimize, where to write."""
 
-    input: Source
+    input: InputSource
     columns: Mapping[str, ColumnPlan] = dataclasses.field(hash=False)
     privacy: tuple[Model, ...]
     loss: Loss
@@ -152,7 +152,7 @@ class Job:
     suppression_limit: float = 0.0
     suppression: Suppression = Suppression.RECORD
     local_recoding: bool | float = False
-    population: Source | None = None
+    population: InputSource | None = None
     several_rows_per_person: bool = False
     history: Memory | None = None
     output: Output = dataclasses.field(default_factory=Output)
@@ -274,10 +274,10 @@ def _fields(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields_of(kind) or dataclasses.fields(kind))
 
 
-def _source(content: Mapping[str, Any], name: str, folder: Path) -> Source:
+def _source(content: Mapping[str, Any], name: str, folder: Path) -> InputSource:
     section = dict(_section(content, name))
-    refuse_unknown(section, _fields(Source), f"key of [{name}]")
-    return Source(**_resolved(section, folder, "path"))
+    refuse_unknown(section, _fields(InputSource), f"key of [{name}]")
+    return InputSource(**_resolved(section, folder, "path"))
 
 
 def _output(content: Mapping[str, Any], folder: Path) -> Output:

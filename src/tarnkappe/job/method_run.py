@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.job.preparation import Preparation
 from tarnkappe.job.result import Result
-from tarnkappe.job.stopwatch import Stopwatch
+from tarnkappe.job.timings import Stopwatch
 from tarnkappe.lattice import Evaluation, Solution
 from tarnkappe.privacy import satisfied
 from tarnkappe.recoding import Method, Recoded, Recoding, Suppression, recoded

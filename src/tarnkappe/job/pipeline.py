@@ -10,7 +10,7 @@ from tarnkappe.errors import NoSolutionError
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
 from tarnkappe.job.certificate import require_certifiable, require_read_alike, write_certificates
 from tarnkappe.job.column_plan import ColumnPlan
-from tarnkappe.job.continuing import Remembering
+from tarnkappe.job.earlier_releases import Remembering
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
@@ -19,9 +19,9 @@ from tarnkappe.job.preparation import prepare
 from tarnkappe.job.publication import publication
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm
-from tarnkappe.job.stopwatch import Stopwatch
+from tarnkappe.job.timings import Stopwatch
 from tarnkappe.job.verification import write_verified
-from tarnkappe.lattice import Problem, Search, Solution
+from tarnkappe.lattice import Search, SearchProblem, Solution
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.recoding import Bucketization, LocalRecoding, Method, Suppression, local_search
@@ -154,7 +154,7 @@ def protect_table(
 
 
 def solve(
-    problem: Problem, search: Search | LocalRecoding, watch: Stopwatch, progress: Progress | None = None
+    problem: SearchProblem, search: Search | LocalRecoding, watch: Stopwatch, progress: Progress | None = None
 ) -> Solution:
     """Search; that nothing keeps the promises is an error."""
     with watch.stage("search"):
@@ -164,7 +164,7 @@ def solve(
     return solution
 
 
-def _no_solution(problem: Problem, solution: Solution) -> str:
+def _no_solution(problem: SearchProblem, solution: Solution) -> str:
     promised = ", ".join(map(str, problem.models))
     if solution.stopped:
         return (

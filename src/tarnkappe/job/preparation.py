@@ -14,16 +14,16 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.column_plan import ColumnPlan, weigh
-from tarnkappe.job.people import refuse_repeated_people
+from tarnkappe.job.one_row_per_person import refuse_repeated_people
 from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.result import Result
 from tarnkappe.job.sampling import draw_sample
-from tarnkappe.job.stopwatch import Stopwatch
+from tarnkappe.job.timings import Stopwatch
 from tarnkappe.job.verification import verify_release
-from tarnkappe.lattice import Node, Problem, Solution
+from tarnkappe.lattice import Node, SearchProblem, Solution
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model, needed_distributions, satisfied
-from tarnkappe.recoding import Pass, Recoded, Recoding, Suppression, Treatment, describe_passes, recode
+from tarnkappe.recoding import CellTreatment, Pass, Recoded, Recoding, Suppression, describe_passes, recode
 from tarnkappe.recoding.written import LEFT_OUT
 from tarnkappe.risk import attack_all
 from tarnkappe.table import Column, Levels, Role, Table, Tuples
@@ -52,8 +52,8 @@ class Preparation:
     population: Table | None
     rows: Tuples
     hierarchies: Mapping[str, Hierarchy]
-    problem: Problem
-    treatment: Treatment
+    problem: SearchProblem
+    treatment: CellTreatment
     judged: tuple[str, ...]
     shuffle: bool
     seed: int | None
@@ -182,17 +182,19 @@ def prepare(
         rows = rows.with_levels({n: _encoded(h, rows.columns[n], plans) for n, h in hierarchies.items()})
         tuples = rows.select(dict.fromkeys([*table.quasi_identifiers, *needed])).distinct()
         limits = _level_limits(plans, tuples)
-        problem = Problem(tuples, table.quasi_identifiers, tuple(models), loss, suppression_limit, limits)
+        problem = SearchProblem(
+            tuples, table.quasi_identifiers, tuple(models), loss, suppression_limit, limits
+        )
     judged = tuple(needed)
     return Preparation(
         table, population, rows, hierarchies, problem, treatment, judged, shuffle, seed, dict(watch.seconds)
     )
 
 
-def _treatment(plans: Mapping[str, ColumnPlan], suppression: Suppression) -> Treatment:
+def _treatment(plans: Mapping[str, ColumnPlan], suppression: Suppression) -> CellTreatment:
     for name, plan in plans.items():
         plan.check(name)
-    return Treatment(
+    return CellTreatment(
         {name: plan.aggregate for name, plan in plans.items() if plan.aggregate is not None},
         {name: plan.order for name, plan in plans.items() if plan.order is not None},
         frozenset(name for name, plan in plans.items() if plan.suppressed),
@@ -231,7 +233,7 @@ def _level_limits(plans: Mapping[str, ColumnPlan], tuples: Tuples) -> dict[str, 
     return limits
 
 
-def _spoiled(recoded: Recoded, problem: Problem) -> str:
+def _spoiled(recoded: Recoded, problem: SearchProblem) -> str:
     promised = ", ".join(map(str, problem.models))
     return (
         f"as it would be written, the release does not meet {promised} with at most {problem.limit} rows "

@@ -13,13 +13,13 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_outcomes import ColumnOutcomes, column_outcomes
 from tarnkappe.job.release import Rows
-from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
+from tarnkappe.lattice import LatticeView, SearchProblem, Solution, choose, explore
 from tarnkappe.lattice.explore import LevelsOf
 from tarnkappe.privacy.verify import Verification
-from tarnkappe.recoding import Aggregates, Pass, Recoding, Treatment
+from tarnkappe.recoding import Aggregates, CellTreatment, Pass, Recoding
 from tarnkappe.recoding.written import LEFT_OUT, Parts
 from tarnkappe.risk import AttackResult, Continuation
-from tarnkappe.table import State, Table
+from tarnkappe.table import ClassState, Table
 from tarnkappe.table.encoding import Progress
 
 
@@ -27,7 +27,7 @@ class Prepared(Protocol):
     """A table made ready for releases of any node."""
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> SearchProblem:
         """What is to be solved."""
 
     def release(self, solution: Solution) -> Result:
@@ -65,9 +65,9 @@ class Result:
 
     input: Table
     release: Table
-    problem: Problem
+    problem: SearchProblem
     solution: Solution
-    state: State
+    state: ClassState
     hierarchies: Mapping[str, Hierarchy]
     population: Table | None
     withheld: pa.Table
@@ -76,7 +76,7 @@ class Result:
     recoding: Recoding | None = None
     source_rows: Rows = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
     pass_of_row: Parts = dataclasses.field(default_factory=lambda: np.zeros(0, np.int32))
-    treatment: Treatment = dataclasses.field(default_factory=Treatment)
+    treatment: CellTreatment = dataclasses.field(default_factory=CellTreatment)
     aggregates: Mapping[str, Aggregates] = dataclasses.field(default_factory=dict)
     verified: tuple[Verification, ...] = ()
     attacks: tuple[AttackResult, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tarnkappe.errors import JobError, ParameterError
-from tarnkappe.lattice import SEARCHES, Effort, Search
+from tarnkappe.lattice import SEARCHES, EvaluationSettings, Search
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS, Bucketization, Method
 from tarnkappe.schema import fields_of, hint_of, near, shown
 
@@ -17,7 +17,7 @@ Algorithm = Search | Method | Bucketization
 def create_algorithm(
     algorithm: str, parameters: Mapping[str, Any] | None = None, *, beside: Sequence[str] = ()
 ) -> Algorithm:
-    """A search or a method by name, with its parameters and those of a search's `Effort`.
+    """A search or a method by name, with its parameters and those of a search's `EvaluationSettings`.
 
     Args:
         algorithm: the name.
@@ -40,14 +40,16 @@ def create_algorithm(
 def create_search(
     algorithm: str, parameters: Mapping[str, Any] | None = None, *, beside: Sequence[str] = ()
 ) -> Search:
-    """A search by name, with its parameters and those of its `Effort`; see `create_algorithm`."""
+    """A search by name, with its parameters and those of its `EvaluationSettings`; see `create_algorithm`."""
     given = parameters or {}
-    own, effort = names_of(SEARCHES[algorithm]), names_of(Effort)
+    own, effort = names_of(SEARCHES[algorithm]), names_of(EvaluationSettings)
     own.remove("effort")  # whose settings stand beside those of the search
     _refuse_unknown(f"search '{algorithm}'", given, [*own, *effort], beside)
     chosen = {name: value for name, value in given.items() if name in own}
     settings = {name: value for name, value in given.items() if name in effort}
-    return SEARCHES.create(algorithm, chosen | ({"effort": Effort(**settings)} if settings else {}))
+    return SEARCHES.create(
+        algorithm, chosen | ({"effort": EvaluationSettings(**settings)} if settings else {})
+    )
 
 
 def names_of(kind: type) -> list[str]:

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.job.result import Result
-from tarnkappe.job.true_cells import require_true_cells
-from tarnkappe.privacy import Scope
+from tarnkappe.job.truthfulness import require_true_cells
+from tarnkappe.privacy import ModelScope
 from tarnkappe.privacy.verify import Verification, verify
 from tarnkappe.recoding import Pass
 from tarnkappe.table import MISSING, SUPPRESSED, write
@@ -116,7 +116,7 @@ def _verify_passes(
         part
         for model in result.problem.models
         for part in model.parts
-        if part.scope is Scope.CLASS and not part.looks_beyond_release
+        if part.scope is ModelScope.CLASS and not part.looks_beyond_release
     ]
     passes = []
     for number, each in enumerate(result.passes):

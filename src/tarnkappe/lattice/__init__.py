@@ -1,10 +1,10 @@
 """The generalization lattice and its searches: one file each; `SEARCHES` lists them all."""
 
-from tarnkappe.lattice.auto import Auto
+from tarnkappe.lattice.auto import AutoSearch
 from tarnkappe.lattice.best_first import BestFirst
 from tarnkappe.lattice.breadth_first import BreadthFirst
 from tarnkappe.lattice.depth_first import DepthFirst
-from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.lattice.exhaustive import Exhaustive
 from tarnkappe.lattice.explore import LatticeView, choose, explore
 from tarnkappe.lattice.flash import Flash
@@ -15,7 +15,7 @@ from tarnkappe.lattice.genetic import Genetic
 from tarnkappe.lattice.incognito import Incognito
 from tarnkappe.lattice.lattice import Lattice, Node
 from tarnkappe.lattice.ola import OLA
-from tarnkappe.lattice.problem import Evaluation, Problem
+from tarnkappe.lattice.problem import Evaluation, SearchProblem
 from tarnkappe.lattice.samarati import Samarati
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.solution import Counters, Solution
@@ -23,7 +23,7 @@ from tarnkappe.schema import Family
 
 SEARCHES: Family[Search] = Family(
     "search",
-    Auto,
+    AutoSearch,
     Flash,
     FlashTwoPhase,
     FlashDepthFirst,
@@ -41,13 +41,13 @@ SEARCHES: Family[Search] = Family(
 __all__ = [
     "OLA",
     "SEARCHES",
-    "Auto",
+    "AutoSearch",
     "BestFirst",
     "BreadthFirst",
     "Counters",
     "DepthFirst",
-    "Effort",
     "Evaluation",
+    "EvaluationSettings",
     "Exhaustive",
     "Flash",
     "FlashDepthFirst",
@@ -58,9 +58,9 @@ __all__ = [
     "Lattice",
     "LatticeView",
     "Node",
-    "Problem",
     "Samarati",
     "Search",
+    "SearchProblem",
     "Solution",
     "choose",
     "explore",

@@ -7,19 +7,19 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, BestFirst
-from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.border_search import Sweep
+from tarnkappe.lattice.checker import NodeCheck
 from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tarnkappe.lattice.core import run
-from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.lattice.exhaustive import check_everything
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
 from tarnkappe.lattice.search import Search
+from tarnkappe.lattice.search_run import Attempt
 from tarnkappe.lattice.solution import Solution
-from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, NO_BETTER, VISITED, Space
-from tarnkappe.lattice.sweep import Sweep
+from tarnkappe.lattice.space import CHECKED, CLOSED, FAILED, FOUND, NO_BETTER, VISITED, NodeSpace
 from tarnkappe.native import is_ready
 from tarnkappe.schema import param
 from tarnkappe.table.encoding import Progress
@@ -52,10 +52,10 @@ class Hunt(Attempt):
     def begin(self) -> None:
         """Lay out the nodes."""
         self.checker.counts_keepable = True
-        self.space = Space(self.problem, lower_bounds=self.lower_bounds)
+        self.space = NodeSpace(self.problem, lower_bounds=self.lower_bounds)
         self.next_look = self._distance = max(self.problem.num_nodes // LOOKS, 50)
 
-    def learn(self, found: Check) -> None:
+    def learn(self, found: NodeCheck) -> None:
         """Note what follows from a test for other nodes."""
         super().learn(found)
         space, evaluation = self.space, found.evaluation
@@ -75,7 +75,7 @@ class Hunt(Attempt):
                 space.raise_above(index, found.bound)
             self._bound_below(index, found)
 
-    def _bound_below(self, index: int, found: Check) -> None:
+    def _bound_below(self, index: int, found: NodeCheck) -> None:
         """Note what nodes below a node lose at least, if one of them is open."""
         state = found.keepable
         if state is None or not self.space.is_open_below(index, CLOSED, self.best.ceiling):
@@ -87,7 +87,7 @@ class Hunt(Attempt):
         if bounds is not None:
             self.space.raise_below(index, bounds)
 
-    def test(self, index: int) -> Check:
+    def test(self, index: int) -> NodeCheck:
         """Test a node, unless so many are open that all should be tested."""
         self.look()
         return self.examine(self.space.node(index))
@@ -146,7 +146,7 @@ class Hunt(Attempt):
         return bool(np.all(closed | (space.bounds[above] > self.best.ceiling)))
 
 
-class Auto(Search, kw_only=True):
+class AutoSearch(Search, kw_only=True):
     """The fewest tests of all searches: optimal for all models and losses.
 
     Each loss knows a bound that neither a node nor anything above it goes below, from the levels alone and,
@@ -172,10 +172,10 @@ class Auto(Search, kw_only=True):
         bool, param("whether nodes are skipped that provably cannot beat the best found")
     ] = True
     effort: Annotated[
-        Effort, param("how tests are made: what they start from, how much memory that may take")
-    ] = Effort(snapshot_share=1.0, stepping_stones=True)
+        EvaluationSettings, param("how tests are made: what they start from, how much memory that may take")
+    ] = EvaluationSettings(snapshot_share=1.0, stepping_stones=True)
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def run(self, problem: SearchProblem, progress: Progress | None = None) -> Solution:
         """Search the lattice of a problem; one that is too large to be laid out is left to `best-first`."""
         if problem.num_nodes <= LARGEST:
             return super().run(problem, progress)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from tarnkappe.lattice.attempt import Attempt
-from tarnkappe.lattice.boxes import Boxes
-from tarnkappe.lattice.breeding import Breeding
-from tarnkappe.lattice.climb import Climb
-from tarnkappe.lattice.notebook import Notebook
+from tarnkappe.lattice.branch_and_bound import Boxes
+from tarnkappe.lattice.genetic_operators import Breeding
+from tarnkappe.lattice.hill_climbing import Climb
 from tarnkappe.lattice.projections import Projections, terms_of
 from tarnkappe.lattice.search import Search
+from tarnkappe.lattice.search_run import Attempt
+from tarnkappe.lattice.tested_nodes import Notebook
 from tarnkappe.schema import MANY_ROWS, Rows, Seconds, Whole, param
 
 DEFAULT_SECONDS = 60.0

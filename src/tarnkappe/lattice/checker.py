@@ -9,20 +9,20 @@ from threading import Lock
 
 import numpy as np
 
-from tarnkappe.lattice.effort import Effort
-from tarnkappe.lattice.groups import Groups, join_pieces
-from tarnkappe.lattice.history import History
+from tarnkappe.lattice.effort import EvaluationSettings
+from tarnkappe.lattice.groups import PackedClasses, join_pieces
+from tarnkappe.lattice.history import SnapshotCache
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.merging import HANDS
-from tarnkappe.lattice.problem import Evaluation, Problem
+from tarnkappe.lattice.problem import Evaluation, SearchProblem
 from tarnkappe.lattice.solution import Counters
-from tarnkappe.privacy import Model, Scope, protect, satisfied
+from tarnkappe.privacy import Model, ModelScope, protect, satisfied
 from tarnkappe.privacy.keepable import keepable
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 
 
 @dataclasses.dataclass(frozen=True)
-class Check:
+class NodeCheck:
     """What a test found.
 
     Attributes:
@@ -38,7 +38,7 @@ class Check:
     sub_good: bool
     bound: float | None
     estimate: float | None = None
-    keepable: State | None = None
+    keepable: ClassState | None = None
 
     @property
     def suppressed_about(self) -> float:
@@ -62,9 +62,9 @@ class Checker:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: SearchProblem,
         implied: tuple[Model, ...] = (),
-        effort: Effort | None = None,
+        effort: EvaluationSettings | None = None,
         is_spent: Callable[[Node], bool] | None = None,
     ) -> None:
         self.problem = problem
@@ -75,22 +75,22 @@ class Checker:
         """Whether rows that no lower node can keep are counted; the searches of the literature do not."""
         self.counters = Counters()
         parts = [part for model in (implied or problem.models) for part in model.parts]
-        self._rejects_early = all(part.scope is Scope.CLASS for part in parts)
+        self._rejects_early = all(part.scope is ModelScope.CLASS for part in parts)
         self.least_size = max(model.least_size(problem.tuples) for model in problem.models)
         self._nested = _nested(problem.models, implied)
         self._merging = [
             part
             for model in problem.models
             for part in model.parts
-            if part.scope is Scope.CLASS and part.monotonicity.without_suppression
+            if part.scope is ModelScope.CLASS and part.monotonicity.without_suppression
         ]
         counted = (*problem.distributions, *(d for model in implied for d in model.distributions))
-        effort = effort or Effort()
-        self.bottom = Groups.of_tuples(problem, tuple(dict.fromkeys(counted)), effort)
-        self._history = History(self.bottom, effort, is_spent or (lambda _: False))
+        effort = effort or EvaluationSettings()
+        self.bottom = PackedClasses.of_tuples(problem, tuple(dict.fromkeys(counted)), effort)
+        self._history = SnapshotCache(self.bottom, effort, is_spent or (lambda _: False))
         self._lock = Lock()
 
-    def check(self, node: Node) -> Check:
+    def check(self, node: Node) -> NodeCheck:
         """Test a node, from the fewest classes at hand.
 
         Where an implied criterion is not met, nothing else is looked at. `suppressed` is then what the
@@ -102,13 +102,13 @@ class Checker:
             base = self._step_to(stone, base)
         groups = self._group(base, node)
         self.count(base)
-        if isinstance(groups, Check):
+        if isinstance(groups, NodeCheck):
             return groups
         found = self._rule_out(groups) or self.judge(groups)
         self._history.offer(groups, base, keep=self.keeps_satisfying or not found.evaluation.satisfied)
         return found
 
-    def _group(self, base: Groups, node: Node) -> Groups | Check:
+    def _group(self, base: PackedClasses, node: Node) -> PackedClasses | NodeCheck:
         """The classes of a node, unless some of them already take more rows to suppress than may be.
 
         Most nodes that fail do so by far. Of many classes a few are then enough to prove it; how many is
@@ -125,20 +125,20 @@ class Checker:
             kept += some.num_kept
             if suppressed > limit:
                 rejected = Evaluation(node, False, float("inf"), suppressed, kept)
-                return Check(rejected, not self.implied, None, suppressed * HANDS / wanted)
+                return NodeCheck(rejected, not self.implied, None, suppressed * HANDS / wanted)
             taken = wanted
             needed = taken * 1.1 * limit / max(suppressed, 1)
             wanted = HANDS if needed > 0.8 * HANDS else max(math.ceil(needed), taken + 1)
         return join_pieces(pieces)
 
-    def _step_to(self, stone: Node, base: Groups) -> Groups:
+    def _step_to(self, stone: Node, base: PackedClasses) -> PackedClasses:
         groups = base.at(stone)
         self._history.offer_stone(groups, base)
         with self._lock:
             self.counters = dataclasses.replace(self.counters, groups=self.counters.groups + base.num_classes)
         return groups
 
-    def _rule_out(self, groups: Groups) -> Check | None:
+    def _rule_out(self, groups: PackedClasses) -> NodeCheck | None:
         """Whether implied criteria, which are simpler than the models, already fail."""
         if not self.implied:
             return None
@@ -148,13 +148,13 @@ class Checker:
             suppressed = self._surely_suppressed(state) if self.counts_keepable else 0
             if suppressed <= self.problem.limit:
                 return None
-        return Check(
+        return NodeCheck(
             Evaluation(groups.node, False, float("inf"), suppressed, state.num_kept),
             False,
             self.problem.loss.lower_bound(state, least_size=self.least_size),
         )
 
-    def _surely_suppressed(self, state: State) -> int:
+    def _surely_suppressed(self, state: ClassState) -> int:
         """How many rows are suppressed, here and at every node below, as far as models on classes tell."""
         most = state.classes.sizes * state.kept
         for part in self._merging:
@@ -163,7 +163,7 @@ class Checker:
                 most = np.minimum(most, keepable_rows)
         return state.classes.num_rows - int(most.sum())
 
-    def judge(self, groups: Groups, *, with_bound: bool = True) -> Check:
+    def judge(self, groups: PackedClasses, *, with_bound: bool = True) -> NodeCheck:
         """What classes are worth; a bound is of no use where all that lies above is tested, or none of it."""
         problem = self.problem
         state = protect(groups.classes(), problem.models)
@@ -171,24 +171,24 @@ class Checker:
         loss = problem.loss(state) if good else float("inf")
         sub_good = good or self._implied_hold(state)
         has_bound = with_bound and (self.keeps_satisfying or not good)
-        return Check(
+        return NodeCheck(
             Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
             sub_good,
             problem.loss.lower_bound(state, least_size=self.least_size) if has_bound else None,
             keepable=self._keepable(state) if with_bound and sub_good else None,
         )
 
-    def _keepable(self, state: State) -> State:
+    def _keepable(self, state: ClassState) -> ClassState:
         if len(self._nested) == sum(len(model.parts) for model in self.problem.models):
             return state
         return protect(state.classes, self._nested)
 
-    def _implied_hold(self, state: State) -> bool:
+    def _implied_hold(self, state: ClassState) -> bool:
         if not self.implied:
             return True
         return satisfied(protect(state.classes, self.implied), self.implied, self.problem.limit)
 
-    def count(self, base: Groups) -> None:
+    def count(self, base: PackedClasses) -> None:
         """Note that a node was tested, and from what."""
         with self._lock:
             old = self.counters
@@ -208,6 +208,8 @@ def _nested(models: Sequence[Model], implied: Sequence[Model]) -> tuple[Model, .
     that were kept meet them, and more rows do not hurt. One on the table as a whole may have a choice.
     """
     parts = [part for model in models for part in model.parts]
-    own = [part for part in parts if part.monotonicity.with_suppression and part.scope is not Scope.TABLE]
-    classwise = [part for each in implied for part in each.parts if part.scope is Scope.CLASS]
+    own = [
+        part for part in parts if part.monotonicity.with_suppression and part.scope is not ModelScope.TABLE
+    ]
+    classwise = [part for each in implied for part in each.parts if part.scope is ModelScope.CLASS]
     return tuple(dict.fromkeys([*own, *classwise]))

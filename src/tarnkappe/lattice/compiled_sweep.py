@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tarnkappe.lattice.attempt import Attempt
-from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.border_search import Axes, climbs
+from tarnkappe.lattice.checker import NodeCheck
 from tarnkappe.lattice.core import (
     BEST,
     HITS,
@@ -30,8 +30,8 @@ from tarnkappe.lattice.core import (
 from tarnkappe.lattice.forecast import Forecast
 from tarnkappe.lattice.kernels import Kernel, KernelPlan, kernel_of
 from tarnkappe.lattice.problem import Evaluation
+from tarnkappe.lattice.search_run import Attempt
 from tarnkappe.lattice.solution import Counters
-from tarnkappe.lattice.sweep import Axes, climbs
 from tarnkappe.privacy import KAnonymity
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class CompiledSweep:
             suppressed = int(core.suppressed[index])
             node, satisfied = hunt.space.node(index), suppressed <= self.plan.limit
             found = Evaluation(node, satisfied, float(core.losses[index]), suppressed, int(core.kept[index]))
-            Attempt.learn(hunt, Check(found, satisfied, None))
+            Attempt.learn(hunt, NodeCheck(found, satisfied, None))
         hunt.checker.counters = Counters(*(int(core.whole[place]) for place in (TESTS, ROLLED, HITS, VISITS)))
 
 

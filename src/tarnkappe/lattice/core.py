@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tarnkappe.lattice.border_search import choose, climb
 from tarnkappe.lattice.forecast import NO_ROW, take
 from tarnkappe.lattice.kernels import Kernel, KernelPlan, bound_above, bound_below, charges_of, loss_of
 from tarnkappe.lattice.packing import Words
@@ -37,7 +38,6 @@ from tarnkappe.lattice.space import (
     raise_between,
     successors,
 )
-from tarnkappe.lattice.sweep import choose, climb
 from tarnkappe.loss.grid import Grid
 from tarnkappe.native import compiled
 

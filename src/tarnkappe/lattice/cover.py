@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tarnkappe.lattice.checker import Checker
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import TIE, Problem
+from tarnkappe.lattice.problem import TIE, SearchProblem
 from tarnkappe.privacy import Model
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.entropy_diversity import EntropyDiversity
@@ -48,7 +48,7 @@ class ProofNodes:
     alone: tuple[Node, ...]
 
 
-def cover(problem: Problem, least: float, best: Node, tested: Iterable[Node]) -> ProofNodes | None:
+def cover(problem: SearchProblem, least: float, best: Node, tested: Iterable[Node]) -> ProofNodes | None:
     """Nodes that prove that no other than the best loses less than `least`; None if they would be too many.
 
     Args:
@@ -101,7 +101,7 @@ def cover(problem: Problem, least: float, best: Node, tested: Iterable[Node]) ->
     return ProofNodes(tuple(sorted(below)), tuple(sorted(alone)))
 
 
-def _open(problem: Problem, least: float, best: Node) -> Open:
+def _open(problem: SearchProblem, least: float, best: Node) -> Open:
     """The nodes that their levels do not exclude; half of the tolerance is left to who checks."""
     bounds = problem.loss.lower_bounds(problem.tuples, problem.columns, problem.level_ranges)
     shape = [len(levels) for levels in problem.level_ranges]
@@ -127,7 +127,7 @@ def _by_gain(is_open: Open, nodes: list[Node], box: Callable[[Node], Box]) -> It
             yield node
 
 
-def _hopeless(problem: Problem) -> tuple[Model, ...]:
+def _hopeless(problem: SearchProblem) -> tuple[Model, ...]:
     """Criteria that a class fails together with all its parts: too few rows, too few different values."""
     found: list[Model] = []
     for part in (part for model in problem.models for part in model.parts):

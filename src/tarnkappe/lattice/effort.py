@@ -7,7 +7,7 @@ from typing import Annotated
 from tarnkappe.schema import MOST, NotNegative, Parameters, Share, param
 
 
-class Effort(Parameters):
+class EvaluationSettings(Parameters):
     """How tests are made; the outcome is the same whatever is chosen."""
 
     @classmethod

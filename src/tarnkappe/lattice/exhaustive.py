@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import ClassVar
 
-from tarnkappe.lattice.attempt import Attempt, LimitReachedError
-from tarnkappe.lattice.checker import Check
-from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.checker import NodeCheck
+from tarnkappe.lattice.groups import PackedClasses
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.search import Search
+from tarnkappe.lattice.search_run import Attempt, LimitReachedError
 
 WORTH_A_THREAD = 100_000
 """With fewer classes threads would rather wait for each other than compute."""
@@ -41,7 +41,7 @@ def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda 
     bottom, checker, stopped = attempt.checker.bottom, attempt.checker, Event()
     wheels, cores = wheels_of(bottom), os.cpu_count() or 1
 
-    def tests(start: tuple[Groups, Groups], wheels: list[int]) -> Iterator[Check]:
+    def tests(start: tuple[PackedClasses, PackedClasses], wheels: list[int]) -> Iterator[NodeCheck]:
         for base, groups in visit(*start, wheels):
             attempt.keep_time()
             if is_open(groups.node):
@@ -57,9 +57,11 @@ def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda 
         pieces *= len(bottom.frame.problem.level_ranges[wheels[depth]])
         depth += 1
 
-    def test_piece(start: tuple[Groups, Groups]) -> tuple[list[Check], BaseException | None]:
+    def test_piece(
+        start: tuple[PackedClasses, PackedClasses],
+    ) -> tuple[list[NodeCheck], BaseException | None]:
         """What was found, and what has put an end to it, if anything did."""
-        checks: list[Check] = []
+        checks: list[NodeCheck] = []
         try:
             for found in tests(start, wheels[depth:]):
                 checks.append(found)
@@ -80,13 +82,15 @@ def check_everything(attempt: Attempt, is_open: Callable[[Node], bool] = lambda 
             stopped.set()
 
 
-def wheels_of(bottom: Groups) -> list[int]:
+def wheels_of(bottom: PackedClasses) -> list[int]:
     """The columns, those with most values first: their higher levels merge most classes."""
     columns = bottom.frame.problem.columns
     return sorted(range(len(columns)), key=lambda i: -columns[i].cardinality)
 
 
-def visit(base: Groups, groups: Groups, wheels: list[int]) -> Iterator[tuple[Groups, Groups]]:
+def visit(
+    base: PackedClasses, groups: PackedClasses, wheels: list[int]
+) -> Iterator[tuple[PackedClasses, PackedClasses]]:
     """The classes of every node that some columns make, the last fastest, and what they were made from."""
     if not wheels:
         yield base, groups

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
-from tarnkappe.lattice.attempt import TOLD_EVERY, Attempt
-from tarnkappe.lattice.checker import Check
+from tarnkappe.lattice.checker import NodeCheck
 from tarnkappe.lattice.exhaustive import Exhaustive
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import TIE, Best, Evaluation, Problem
+from tarnkappe.lattice.problem import TIE, BestNodes, Evaluation, SearchProblem
+from tarnkappe.lattice.search_run import TOLD_EVERY, Attempt
 from tarnkappe.lattice.solution import Counters, Solution
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.table.encoding import Progress
@@ -45,7 +45,7 @@ class LatticeView:
         classes: how many classes are left.
     """
 
-    problem: Problem
+    problem: SearchProblem
     levels: npt.NDArray[np.int16]
     satisfied: npt.NDArray[np.bool_]
     losses: npt.NDArray[np.float64]
@@ -70,7 +70,7 @@ class LatticeView:
     @cached_property
     def best(self) -> Evaluation | None:
         """The node of least loss that keeps the promises; ties are broken as in every search."""
-        best = Best(self.problem)
+        best = BestNodes(self.problem)
         good = np.flatnonzero(self.satisfied)
         if len(good):
             least = self.losses[good].min()
@@ -186,7 +186,7 @@ class LatticeView:
         return places
 
 
-def explore(problem: Problem, progress: Progress | None = None) -> LatticeView:
+def explore(problem: SearchProblem, progress: Progress | None = None) -> LatticeView:
     """Test every node of a lattice."""
     if problem.num_nodes > MAX_NODES:
         raise ParameterError(
@@ -206,9 +206,9 @@ def explore(problem: Problem, progress: Progress | None = None) -> LatticeView:
 
 
 class _Record(Attempt):
-    """An attempt that writes down every test, at the place of the node in the order of `Problem.nodes`."""
+    """Writes down every test, at the place of the node in the order of `SearchProblem.nodes`."""
 
-    def __init__(self, problem: Problem, limit: int, progress: Progress | None) -> None:
+    def __init__(self, problem: SearchProblem, limit: int, progress: Progress | None) -> None:
         super().__init__(problem, progress, implied_criteria=False)
         self._limit = limit
         self.satisfied = np.zeros(problem.num_nodes, dtype=bool)
@@ -218,7 +218,7 @@ class _Record(Attempt):
         self._steps = [math.prod(map(len, problem.level_ranges[i + 1 :])) for i in range(len(self.bottom))]
         self._done = 0
 
-    def learn(self, found: Check) -> None:
+    def learn(self, found: NodeCheck) -> None:
         node = found.evaluation
         steps = zip(node.node, self.bottom, self._steps, strict=True)
         place = sum((level - least) * step for level, least, step in steps)
@@ -232,7 +232,7 @@ class _Record(Attempt):
             self.tell("classifying", self._done, len(self.losses))
 
 
-def choose(problem: Problem, levels: LevelsOf, bound: float | None = None) -> Solution:
+def choose(problem: SearchProblem, levels: LevelsOf, bound: float | None = None) -> Solution:
     """A node that somebody has chosen, as a solution; a node that does not keep the promises is refused.
 
     It is called optimal if its loss reaches a bound that no satisfying node goes below, and no other
@@ -255,7 +255,7 @@ def choose(problem: Problem, levels: LevelsOf, bound: float | None = None) -> So
     return Solution(found, optimal, problem.num_nodes, "choice", Counters(checked=1), bound, why)
 
 
-def node_of(problem: Problem, levels: LevelsOf) -> Node:
+def node_of(problem: SearchProblem, levels: LevelsOf) -> Node:
     """A node that may be chosen; anything else is refused."""
     names = problem.quasi_identifiers
     if isinstance(levels, Mapping):
@@ -278,17 +278,17 @@ def node_of(problem: Problem, levels: LevelsOf) -> Node:
     return node
 
 
-def within_limits(problem: Problem, node: Node) -> bool:
+def within_limits(problem: SearchProblem, node: Node) -> bool:
     """Whether a node of the lattice may be chosen."""
     return all(level in allowed for level, allowed in zip(node, problem.level_ranges, strict=True))
 
 
-def named_levels(problem: Problem, node: Node) -> str:
+def named_levels(problem: SearchProblem, node: Node) -> str:
     """A node in words."""
     return ", ".join(f"{n} {level}" for n, level in zip(problem.quasi_identifiers, node, strict=True))
 
 
-def _position(problem: Problem, name: str) -> int:
+def _position(problem: SearchProblem, name: str) -> int:
     if name not in problem.quasi_identifiers:
         raise ColumnError(
             f"'{name}' is no quasi-identifier: there are {', '.join(problem.quasi_identifiers)}"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from tarnkappe.lattice.flash_paths import Job, Paths, StoppedError
+from tarnkappe.lattice.flash_paths import Job, Paths, _CalledOffError
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.schema import param
@@ -80,7 +80,7 @@ class _Crew:
     def _work(self) -> None:
         try:
             self._do_jobs()
-        except StoppedError:
+        except _CalledOffError:
             pass
         except BaseException as failure:
             with self._paths.changed:

@@ -17,12 +17,12 @@ from functools import partial
 
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.problem import Order
-from tarnkappe.lattice.traversal import Known, Traversal
+from tarnkappe.lattice.traversal import NodeKnowledge, Traversal
 
 Job = Callable[[], None]
 
 
-class StoppedError(Exception):
+class _CalledOffError(Exception):
     """The work was called off."""
 
 
@@ -45,10 +45,14 @@ class Paths:
         self._is_binary = first_phase and (traversal.monotone or bool(traversal.implied))
         # In case 1 nothing above the lowest satisfying node of a path can be better.
         self._has_second_phase = traversal.case != 1
-        found, failed = (Known.GOOD, Known.BAD) if traversal.monotone else (Known.SUB_GOOD, Known.SUB_BAD)
+        found, failed = (
+            (NodeKnowledge.GOOD, NodeKnowledge.BAD)
+            if traversal.monotone
+            else (NodeKnowledge.SUB_GOOD, NodeKnowledge.SUB_BAD)
+        )
         self._found = found
-        self._settled = found | failed | Known.NO_BETTER
-        self._visited = Known.VISITED | Known.SUB_BAD | Known.NO_BETTER
+        self._settled = found | failed | NodeKnowledge.NO_BETTER
+        self._visited = NodeKnowledge.VISITED | NodeKnowledge.SUB_BAD | NodeKnowledge.NO_BETTER
         self._outer = self._from_below()
         self._above_failed: deque[Node] = deque()
         self._failed: list[tuple[Order, Node]] = []
@@ -115,7 +119,9 @@ class Paths:
         if self._traversal.knows(node, self._visited):
             return True
         # A tested node failed by itself; what lies above it may still satisfy.
-        if self._traversal.knows(node, Known.BAD) and not self._traversal.knows(node, Known.CHECKED):
+        if self._traversal.knows(node, NodeKnowledge.BAD) and not self._traversal.knows(
+            node, NodeKnowledge.CHECKED
+        ):
             return True
         return self._traversal.is_hopeless(node)
 
@@ -144,7 +150,7 @@ class Paths:
             with self.changed:
                 if self._traversal.knows(node, self._found):
                     lowest, high = node, middle - 1
-                elif self._traversal.knows(node, Known.NO_BETTER):
+                elif self._traversal.knows(node, NodeKnowledge.NO_BETTER):
                     high = middle - 1
                 else:
                     heapq.heappush(self._failed, (self._traversal.problem.order(node), node))
@@ -158,7 +164,7 @@ class Paths:
             return self._traversal.knows(node, self._settled)
 
     def _visit_of(self, node: Node) -> Job:
-        self._traversal.mark(node, Known.VISITED)
+        self._traversal.mark(node, NodeKnowledge.VISITED)
         return partial(self._visit, node)
 
     def _visit(self, node: Node) -> None:
@@ -169,10 +175,10 @@ class Paths:
 
     def _test(self, node: Node) -> None:
         with self.changed:
-            if self._traversal.knows(node, Known.CHECKED) or node in self._under_test:
+            if self._traversal.knows(node, NodeKnowledge.CHECKED) or node in self._under_test:
                 return
             if self.is_stopped:
-                raise StoppedError
+                raise _CalledOffError
             self._under_test.add(node)
         self._traversal.keep_time()
         found = self._traversal.checker.check(node)

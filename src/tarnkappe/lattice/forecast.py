@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
 from tarnkappe.loss.grid import Grid
 from tarnkappe.native import compiled
 
@@ -36,7 +36,7 @@ class Forecast:
         starts: where the levels of each column begin.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self._low: Node = tuple(levels[0] for levels in problem.level_ranges)
         self._lengths = np.array([len(levels) for levels in problem.level_ranges])
         self.starts = np.concatenate([[0], np.cumsum(self._lengths)])

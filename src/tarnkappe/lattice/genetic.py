@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from tarnkappe.lattice.attempt import Attempt
 from tarnkappe.lattice.best_first import DEFAULT_SECONDS, POPULATION
-from tarnkappe.lattice.breeding import Breeding
-from tarnkappe.lattice.notebook import Notebook
+from tarnkappe.lattice.genetic_operators import Breeding
 from tarnkappe.lattice.projections import Projections, terms_of
 from tarnkappe.lattice.search import Search
+from tarnkappe.lattice.search_run import Attempt
+from tarnkappe.lattice.tested_nodes import Notebook
 from tarnkappe.schema import MANY_ROWS, Rows, Seconds, Whole, param
 
 PROJECTION_NODES = 3_000

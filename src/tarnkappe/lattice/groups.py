@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.merging import (
     HANDS,
@@ -26,7 +26,7 @@ from tarnkappe.lattice.merging import (
     take_entries,
 )
 from tarnkappe.lattice.packing import WORD, Packing, Words
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
 from tarnkappe.table import Classes, Column, Distribution
 from tarnkappe.table.grouping import Codes, Counts
 from tarnkappe.table.parallel import in_order
@@ -46,7 +46,7 @@ class Entries(NamedTuple):
     counts: Counts
 
 
-class Counted(NamedTuple):
+class CountedColumns(NamedTuple):
     """A column, or a combination of columns, whose values are counted in each class."""
 
     names: tuple[str, ...]
@@ -66,24 +66,26 @@ class Frame:
         words: the values of the tuples, packed.
     """
 
-    problem: Problem
+    problem: SearchProblem
     packing: Packing
-    counted: tuple[Counted, ...]
-    effort: Effort
+    counted: tuple[CountedColumns, ...]
+    effort: EvaluationSettings
     words: tuple[Words, ...]
 
     @classmethod
-    def of(cls, problem: Problem, distributions: tuple[tuple[str, ...], ...], effort: Effort) -> Frame:
+    def of(
+        cls, problem: SearchProblem, distributions: tuple[tuple[str, ...], ...], effort: EvaluationSettings
+    ) -> Frame:
         """The frame of a problem in which some distributions are looked at."""
         whole = problem.tuples.classes((), distributions=distributions).distributions
-        counted = tuple(Counted(names, each.column, each.totals) for names, each in whole.items())
+        counted = tuple(CountedColumns(names, each.column, each.totals) for names, each in whole.items())
         packing = Packing(problem.columns)
         words = packing.pack([column.codes for column in problem.columns])
         return cls(problem, packing, counted, effort, words)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Groups:
+class PackedClasses:
     """The classes of one node.
 
     Attributes:
@@ -106,10 +108,13 @@ class Groups:
 
     @classmethod
     def of_tuples(
-        cls, problem: Problem, distributions: tuple[tuple[str, ...], ...], effort: Effort | None = None
-    ) -> Groups:
+        cls,
+        problem: SearchProblem,
+        distributions: tuple[tuple[str, ...], ...],
+        effort: EvaluationSettings | None = None,
+    ) -> PackedClasses:
         """The classes at the lowest node that may be chosen."""
-        frame, tuples = Frame.of(problem, distributions, effort or Effort()), problem.tuples
+        frame, tuples = Frame.of(problem, distributions, effort or EvaluationSettings()), problem.tuples
         every = np.arange(tuples.num_tuples + 1)
         entries = []
         for counted in frame.counted:
@@ -139,7 +144,7 @@ class Groups:
         own = (*self.words, self.representatives, self.sizes, self.population)
         return counts + sum(array.nbytes for array in own)
 
-    def at(self, node: Node) -> Groups:
+    def at(self, node: Node) -> PackedClasses:
         """The classes of a node above this one."""
         return self.deal(node).take(0, HANDS) if self.are_many else self._at(node)
 
@@ -154,7 +159,7 @@ class Groups:
         lifted = self._lifted(node)
         return Deal(self, node, lifted, self._one_word(lifted, node))
 
-    def _at(self, node: Node) -> Groups:
+    def _at(self, node: Node) -> PackedClasses:
         lifted = self._lifted(node)
         word = self._one_word(lifted, node)
         rows, ids, sizes = merge(word, self.sizes, self._most(node, self.num_classes))
@@ -177,12 +182,12 @@ class Groups:
         population: Counts,
         entries: tuple[Entries, ...],
         ids: Codes,
-    ) -> Groups:
+    ) -> PackedClasses:
         """Classes of a node of which the labels, one of these classes each (`rows`) and the sizes are known.
 
         Population and entries are of the classes that were merged, and `ids` says which became which.
         """
-        return Groups(
+        return PackedClasses(
             self.frame,
             node,
             tuple(lifted),
@@ -233,12 +238,12 @@ class Deal:
         word: one word for each class, equal if all labels are.
     """
 
-    groups: Groups
+    groups: PackedClasses
     node: Node
     lifted: list[Words]
     word: Words
 
-    def take(self, begin: int, end: int) -> Groups:
+    def take(self, begin: int, end: int) -> PackedClasses:
         """The classes of the node that are in some of the hands."""
         dealt, starts = deal(self.word, self.groups.sizes, begin, end)
         parts = max(1, min(end - begin, len(dealt) // CLASSES_AT_ONCE))
@@ -246,7 +251,7 @@ class Deal:
         pieces = [dealt[start:stop] for start, stop in itertools.pairwise(ends)]
         return join_pieces(list(in_order(self._merge, pieces) if parts > 1 else map(self._merge, pieces)))
 
-    def _merge(self, dealt: Words) -> Groups:
+    def _merge(self, dealt: Words) -> PackedClasses:
         groups = self.groups
         words, sizes, rows = pick_up(dealt)
         first, ids, sizes = merge(words, sizes, groups._most(self.node, len(rows)))
@@ -256,7 +261,7 @@ class Deal:
         return groups._merged(self.node, lifted, rows[first], sizes, population, entries, ids)
 
 
-def join_pieces(pieces: list[Groups]) -> Groups:
+def join_pieces(pieces: list[PackedClasses]) -> PackedClasses:
     """The classes of one node that were made in pieces; no class is in two of them."""
     entries = []
     for parts in zip(*(piece.entries for piece in pieces), strict=True):
@@ -270,7 +275,7 @@ def join_pieces(pieces: list[Groups]) -> Groups:
                 np.concatenate([part.counts for part in parts]),
             )
         )
-    return Groups(
+    return PackedClasses(
         pieces[0].frame,
         pieces[0].node,
         tuple(map(np.concatenate, zip(*(piece.words for piece in pieces), strict=True))),

@@ -8,8 +8,8 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.lattice.effort import Effort
-from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.effort import EvaluationSettings
+from tarnkappe.lattice.groups import PackedClasses
 from tarnkappe.lattice.lattice import Node, is_generalization
 from tarnkappe.native import compiled
 from tarnkappe.table.grouping import Counts
@@ -21,18 +21,20 @@ FEW_CLASSES = 5000
 """From so few classes a test is made at once."""
 
 
-class History:
+class SnapshotCache:
     """The snapshots of a search.
 
     When there is no room, those go first from which nothing will be grouped any more (`is_spent`), then the
     least recently used. Several threads may ask at once.
     """
 
-    def __init__(self, bottom: Groups, effort: Effort, is_spent: Callable[[Node], bool]) -> None:
+    def __init__(
+        self, bottom: PackedClasses, effort: EvaluationSettings, is_spent: Callable[[Node], bool]
+    ) -> None:
         self._bottom = bottom
         self._effort = effort
         self._is_spent = is_spent
-        self._snapshots: list[Groups] = []
+        self._snapshots: list[PackedClasses] = []
         self._nodes = np.zeros((effort.snapshots, len(bottom.node)), dtype=np.int16)
         self._sizes = np.zeros(effort.snapshots, dtype=np.int64)
         self._used = np.zeros(effort.snapshots, dtype=np.int64)
@@ -47,7 +49,7 @@ class History:
         self.hits = 0
         """How many tests started from a snapshot."""
 
-    def base_for(self, node: Node) -> Groups:
+    def base_for(self, node: Node) -> PackedClasses:
         """The fewest classes at hand of a node below the given one."""
         with self._lock:
             base = self._bottom
@@ -68,7 +70,7 @@ class History:
                     base = self._snapshots[best]
             return base
 
-    def stone_for(self, base: Groups, node: Node) -> Node | None:
+    def stone_for(self, base: PackedClasses, node: Node) -> Node | None:
         """A node between two, at which a test may stop on its way for the sake of later tests.
 
         The columns with most values are lifted first and always in the same order, so that many nodes have
@@ -85,7 +87,7 @@ class History:
                     return stone
         return None
 
-    def offer_stone(self, groups: Groups, base: Groups) -> None:
+    def offer_stone(self, groups: PackedClasses, base: PackedClasses) -> None:
         """Keep the classes of a stepping stone, if they are much fewer than those they were made from."""
         with self._lock:
             if groups.num_classes > 0.8 * base.num_classes:
@@ -94,7 +96,7 @@ class History:
                 self._make_room(groups.nbytes)
                 self._put(len(self._snapshots), groups)
 
-    def offer(self, groups: Groups, base: Groups, *, keep: bool) -> None:
+    def offer(self, groups: PackedClasses, base: PackedClasses, *, keep: bool) -> None:
         """Take note of classes that were just made from others; they are kept if that will save work."""
         with self._lock:
             self._last = groups
@@ -117,7 +119,7 @@ class History:
         while self._snapshots and (len(self._snapshots) >= self._effort.snapshots or self._bytes > full):
             self._drop(int(np.argmin(self._used[: len(self._snapshots)])))
 
-    def _put(self, place: int, groups: Groups) -> None:
+    def _put(self, place: int, groups: PackedClasses) -> None:
         self._snapshots.append(groups)
         self._clock += 1
         self._nodes[place] = groups.node

@@ -10,10 +10,10 @@ from typing import Annotated
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice.groups import Groups
+from tarnkappe.lattice.groups import PackedClasses
 from tarnkappe.lattice.lattice import Node
 from tarnkappe.lattice.search import Search
-from tarnkappe.lattice.traversal import MAX_NODES, Known, Traversal
+from tarnkappe.lattice.traversal import MAX_NODES, NodeKnowledge, Traversal
 from tarnkappe.schema import param
 from tarnkappe.table.classes import Mask
 
@@ -102,16 +102,16 @@ class Families:
                 candidates &= np.expand_dims(without, axis)
         return candidates
 
-    def _search_family(self, family: Family, candidates: Mask, base: Groups) -> Mask:
+    def _search_family(self, family: Family, candidates: Mask, base: PackedClasses) -> Mask:
         """Breadth-first search from below; the candidates that satisfy."""
         known_good = np.zeros_like(candidates)
         places = sorted(map(tuple, np.argwhere(candidates).tolist()), key=sum)
         roots = [p for p in places if not any(candidates[below] for below in _directly_below(p))]
         if self._variant is Variant.SUPERROOTS and len(roots) > 1:
             base = base.at(self._node(family, tuple(map(min, zip(*roots, strict=True)))))
-        failed_below: dict[Node, Groups] = {}
+        failed_below: dict[Node, PackedClasses] = {}
         for _, level in itertools.groupby(places, key=sum):
-            failed: dict[Node, Groups] = {}
+            failed: dict[Node, PackedClasses] = {}
             for place in level:
                 if known_good[place]:
                     continue
@@ -125,7 +125,7 @@ class Families:
             failed_below = failed
         return known_good
 
-    def _satisfies(self, family: Family, groups: Groups, start: Groups) -> bool:
+    def _satisfies(self, family: Family, groups: PackedClasses, start: PackedClasses) -> bool:
         self._traversal.keep_time()
         found = self._checker.judge(groups)
         self._checker.count(start)
@@ -134,7 +134,7 @@ class Families:
         else:
             self._traversal.note(groups.node, self._possible)
             if not found.evaluation.satisfied:
-                self._traversal.mark_below(groups.node, Known.BAD)
+                self._traversal.mark_below(groups.node, NodeKnowledge.BAD)
         return found.evaluation.satisfied
 
     def _node(self, family: Family, place: Node) -> Node:
@@ -144,7 +144,7 @@ class Families:
             node[column] = self._ranges[column][step]
         return tuple(node)
 
-    def _cube(self) -> dict[Family, Groups]:
+    def _cube(self) -> dict[Family, PackedClasses]:
         """The classes of every family at its lowest levels, each made from the smallest larger family."""
         cube = {self._everything: self._checker.bottom}
         for size in range(len(self._ranges) - 1, 0, -1):

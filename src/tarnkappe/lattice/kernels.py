@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.lattice.packing import Fields, Words
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
 from tarnkappe.loss import (
     AverageClassSize,
     AverageReleasedClassSize,
@@ -28,7 +28,7 @@ from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.discernibility import least_charged
 from tarnkappe.loss.discernibility_star import sum_of_squares
 from tarnkappe.loss.grid import Grid
-from tarnkappe.loss.measure import Aggregate, ColumnLoss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
 from tarnkappe.loss.parts import MOST_PARTS, most_parts
 from tarnkappe.loss.share import ShareLoss
 from tarnkappe.native import compiled
@@ -92,7 +92,7 @@ class Kernel(NamedTuple):
     counts: Counts
 
 
-def kernel_of(problem: Problem, fields: Fields) -> Kernel | None:
+def kernel_of(problem: SearchProblem, fields: Fields) -> Kernel | None:
     """The loss of a problem in compiled form, if it has one. Only what is built in is taken as known."""
     loss, columns, tuples = problem.loss, problem.columns, problem.tuples
     kind = _kind_of(loss)
@@ -112,11 +112,13 @@ def kernel_of(problem: Problem, fields: Fields) -> Kernel | None:
             for low in range(level) if kind in (GROUPS, CHARGED, SQUARES) else ():
                 parts[place, low, level] = most_parts(tuples, column.name, low, level)
     if isinstance(loss, ColumnLoss):
-        aggregate = Aggregate(loss.aggregate or loss.default_aggregate)
+        aggregate = AggregateFunction(loss.aggregate or loss.default_aggregate)
         weights = np.array([loss.weights.get(column.name, 1.0) for column in columns])
-        if aggregate in (Aggregate.MEAN, Aggregate.GEOMETRIC_MEAN):
+        if aggregate in (AggregateFunction.MEAN, AggregateFunction.GEOMETRIC_MEAN):
             weights = weights / (weights.sum() or 1.0)
-        combine = {Aggregate.GEOMETRIC_MEAN: GEOMETRIC, Aggregate.MAXIMUM: MAXIMUM}.get(aggregate, ADD)
+        combine = {AggregateFunction.GEOMETRIC_MEAN: GEOMETRIC, AggregateFunction.MAXIMUM: MAXIMUM}.get(
+            aggregate, ADD
+        )
     needed, prices = np.zeros(2), np.zeros(2)
     if isinstance(loss, AverageClassSize | NormalizedClassSize):
         needed[:] = loss.needed_size, type(loss) is AverageClassSize
@@ -159,7 +161,7 @@ def _kind_of(loss: Loss) -> int | None:
     return LEVELS if plain else None
 
 
-def _shares(loss: CodedLoss, problem: Problem, place: int, level: int, labels: int) -> Grid:
+def _shares(loss: CodedLoss, problem: SearchProblem, place: int, level: int, labels: int) -> Grid:
     """The share of its domain that each label of a column hides at a level."""
     column, tuples = problem.columns[place], problem.tuples
     if not isinstance(loss, ShareLoss):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
 
 
 class LevelOrder(StrEnum):
@@ -17,7 +17,7 @@ class LevelOrder(StrEnum):
     LEXICOGRAPHIC = "lexicographic"
     """By the levels of the columns in their given order, descending: as published, to compare counts."""
 
-    def sort(self, nodes: Iterable[Node], problem: Problem) -> list[Node]:
+    def sort(self, nodes: Iterable[Node], problem: SearchProblem) -> list[Node]:
         """The nodes of a level in this order."""
         if self is LevelOrder.LEXICOGRAPHIC:
             return sorted(nodes, reverse=True)

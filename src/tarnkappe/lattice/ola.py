@@ -7,7 +7,7 @@ from typing import Annotated
 from tarnkappe.lattice.lattice import Node, nodes_between
 from tarnkappe.lattice.level_order import LevelOrder
 from tarnkappe.lattice.practical import PracticalSearch, require_case_1
-from tarnkappe.lattice.traversal import Known, Traversal
+from tarnkappe.lattice.traversal import NodeKnowledge, Traversal
 from tarnkappe.schema import param
 
 
@@ -33,7 +33,7 @@ class OLA(PracticalSearch, kw_only=True):
         require_case_1(self.name, traversal)
         _Division(traversal, LevelOrder(self.order)).divide(traversal.bottom, traversal.top)
         # The top of the whole lattice is never the middle of a sub-lattice.
-        if not traversal.best.found and not traversal.knows(traversal.top, Known.CHECKED):
+        if not traversal.best.found and not traversal.knows(traversal.top, NodeKnowledge.CHECKED):
             traversal.check(traversal.top)
 
 
@@ -63,9 +63,9 @@ class _Division:
                 self.divide(node, top)
 
     def _satisfies(self, node: Node) -> bool:
-        if not self._traversal.knows(node, Known.GOOD | Known.BAD):
+        if not self._traversal.knows(node, NodeKnowledge.GOOD | NodeKnowledge.BAD):
             self._traversal.check(node)
-        return self._traversal.knows(node, Known.GOOD)
+        return self._traversal.knows(node, NodeKnowledge.GOOD)
 
     def _is_classified(self, bottom: Node, top: Node) -> bool:
-        return self._traversal.all_known(bottom, top, Known.GOOD | Known.BAD)
+        return self._traversal.all_known(bottom, top, NodeKnowledge.GOOD | NodeKnowledge.BAD)

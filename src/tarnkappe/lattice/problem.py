@@ -33,7 +33,7 @@ class Evaluation:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Problem:
+class SearchProblem:
     """What is to be solved.
 
     Attributes:
@@ -179,10 +179,10 @@ class Problem:
         return tuple(sorted(range(len(self.quasi_identifiers)), key=self.quasi_identifiers.__getitem__))
 
 
-class Best:
+class BestNodes:
     """The best nodes seen so far; equally good ones are told apart by the total order."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self._problem = problem
         self._candidates: list[Evaluation] = []
         self.loss = float("inf")

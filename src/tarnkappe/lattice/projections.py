@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.notebook import Notebook
-from tarnkappe.lattice.problem import Problem
-from tarnkappe.loss import Aggregate, ColumnLoss
+from tarnkappe.lattice.problem import SearchProblem
+from tarnkappe.lattice.tested_nodes import Notebook
+from tarnkappe.loss import AggregateFunction, ColumnLoss
 from tarnkappe.loss.grid import Grid, over_levels
 
 ROUNDING = 1e-12
@@ -38,22 +38,22 @@ class Terms(NamedTuple):
     total: Callable[[float], float]
 
 
-def terms_of(problem: Problem) -> Terms | None:
+def terms_of(problem: SearchProblem) -> Terms | None:
     """The bound from the levels as a sum over the columns, if it is one."""
     loss = problem.loss
-    if not isinstance(loss, ColumnLoss) or loss.aggregate is Aggregate.MAXIMUM:
+    if not isinstance(loss, ColumnLoss) or loss.aggregate is AggregateFunction.MAXIMUM:
         return None
     weights = [loss.weights.get(name, 1.0) for name in problem.quasi_identifiers]
-    is_geometric = loss.aggregate is Aggregate.GEOMETRIC_MEAN
+    is_geometric = loss.aggregate is AggregateFunction.GEOMETRIC_MEAN
     by_column = []
     for column, weight, height in zip(problem.columns, weights, problem.lattice.heights, strict=True):
         bounds = (loss.bound_of_column(problem.tuples, column, level) for level in range(height + 1))
         by_column.append(tuple(weight * (math.log1p(each) if is_geometric else each) for each in bounds))
-    whole = 1.0 if loss.aggregate is Aggregate.SUM else math.fsum(weights) or 1.0
+    whole = 1.0 if loss.aggregate is AggregateFunction.SUM else math.fsum(weights) or 1.0
     return Terms(tuple(by_column), lambda sum_: math.expm1(sum_ / whole) if is_geometric else sum_ / whole)
 
 
-class Part:
+class LatticeProjection:
     """A few columns, and what each combination of their levels adds to the bound, all others at the top.
 
     Combinations that are shown to fail add infinity. Until `exclude` has come to its end, some that fail may
@@ -117,7 +117,9 @@ class Projections:
 
     def __init__(self, notebook: Notebook, terms: Terms, max_nodes: int) -> None:
         self._terms = terms
-        self.parts = [Part(notebook, columns, terms) for columns in _divide(notebook, terms, max_nodes)]
+        self.parts = [
+            LatticeProjection(notebook, columns, terms) for columns in _divide(notebook, terms, max_nodes)
+        ]
         self.part_of = {column: place for place, part in enumerate(self.parts) for column in part.columns}
 
     def exclude(self, is_enough: Callable[[], bool]) -> None:

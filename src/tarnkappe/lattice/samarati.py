@@ -10,7 +10,7 @@ from tarnkappe.lattice.level_order import LevelOrder
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.loss import Height, Loss
-from tarnkappe.loss.measure import Aggregate
+from tarnkappe.loss.measure import AggregateFunction
 from tarnkappe.schema import param
 
 
@@ -61,5 +61,6 @@ def _is_height(loss: Loss) -> bool:
     return (
         isinstance(loss, Height)
         and not loss.weights
-        and loss.aggregate in (Aggregate.SUM, Aggregate.MEAN)  # both grow with the sum of the levels
+        and loss.aggregate
+        in (AggregateFunction.SUM, AggregateFunction.MEAN)  # both grow with the sum of the levels
     )

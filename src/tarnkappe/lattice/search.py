@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Annotated, ClassVar, cast
 
-from tarnkappe.lattice.attempt import Attempt, LimitReachedError
-from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.lattice.interruption import heard
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
+from tarnkappe.lattice.search_run import Attempt, LimitReachedError
 from tarnkappe.lattice.solution import Solution
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.native import is_interruption
@@ -38,10 +38,10 @@ class Search(Parameters, tag_field="algorithm", kw_only=True):
         bool, param("whether nodes are skipped that provably cannot beat the best found")
     ] = False
     effort: Annotated[
-        Effort, param("how tests are made: what they start from, how much memory that may take")
-    ] = Effort()
+        EvaluationSettings, param("how tests are made: what they start from, how much memory that may take")
+    ] = EvaluationSettings()
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def run(self, problem: SearchProblem, progress: Progress | None = None) -> Solution:
         """Search the lattice of a problem.
 
         An interruption from the keyboard ends the search with the best node found so far, if there is one;

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.lattice.lattice import Node
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
 from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.native import compiled
 
@@ -30,7 +30,7 @@ CLOSED = CHECKED | FAILED | NO_BETTER
 """It need not be tested."""
 
 
-class Space:
+class NodeSpace:
     """The nodes of a problem, numbered, and what is known of each.
 
     Attributes:
@@ -42,7 +42,7 @@ class Space:
         strides: by how much the number of a node grows with a level of each column.
     """
 
-    def __init__(self, problem: Problem, *, lower_bounds: bool) -> None:
+    def __init__(self, problem: SearchProblem, *, lower_bounds: bool) -> None:
         ranges = problem.level_ranges
         self.low: Node = tuple(levels[0] for levels in ranges)
         self.shape = np.array([len(levels) for levels in ranges])
@@ -136,10 +136,10 @@ class Space:
         )
 
 
-def _order_keys(problem: Problem) -> list[Grid]:
+def _order_keys(problem: SearchProblem) -> list[Grid]:
     """The keys of the total order, the most important first; nearly equal shares may differ in their order.
 
-    The order decides only what is tested first. Equally good nodes are told apart by `Problem.order`.
+    The order decides only what is tested first. Equally good nodes are told apart by `SearchProblem.order`.
     """
     ranges, columns = problem.level_ranges, problem.columns
     heights = problem.lattice.heights

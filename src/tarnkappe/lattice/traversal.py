@@ -21,18 +21,18 @@ from enum import IntFlag
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice.attempt import Attempt
-from tarnkappe.lattice.checker import Check
-from tarnkappe.lattice.effort import Effort
+from tarnkappe.lattice.checker import NodeCheck
+from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.lattice.lattice import Node, nodes_between
-from tarnkappe.lattice.problem import Problem
+from tarnkappe.lattice.problem import SearchProblem
+from tarnkappe.lattice.search_run import Attempt
 from tarnkappe.table.encoding import Progress
 
 MAX_NODES = 100_000_000
 """One byte is kept of what is known of each node."""
 
 
-class Known(IntFlag):
+class NodeKnowledge(IntFlag):
     """What is known of a node."""
 
     CHECKED = 1
@@ -45,10 +45,10 @@ class Known(IntFlag):
     VISITED = 64
 
 
-NEED_NOT_BE_TESTED = Known.CHECKED | Known.BAD | Known.NO_BETTER
+NEED_NOT_BE_TESTED = NodeKnowledge.CHECKED | NodeKnowledge.BAD | NodeKnowledge.NO_BETTER
 
 
-def is_too_large(problem: Problem) -> bool:
+def is_too_large(problem: SearchProblem) -> bool:
     """Whether a lattice has more nodes than a `Traversal` can keep."""
     return problem.lattice.num_nodes > MAX_NODES
 
@@ -61,10 +61,10 @@ class Traversal(Attempt):
 
     def __init__(
         self,
-        problem: Problem,
+        problem: SearchProblem,
         progress: Progress | None = None,
         *,
-        effort: Effort | None = None,
+        effort: EvaluationSettings | None = None,
         implied_criteria: bool = True,
         lower_bounds: bool = False,
         seconds: float | None = None,
@@ -85,53 +85,55 @@ class Traversal(Attempt):
         )
         self._known = np.zeros([height + 1 for height in problem.lattice.heights], dtype=np.uint8)
 
-    def knows(self, node: Node, what: Known) -> bool:
+    def knows(self, node: Node, what: NodeKnowledge) -> bool:
         """Whether one of some facts is known of a node."""
         # Asked at every step of a search: on plain numbers this is ten times faster than on flags.
         return int.__and__(self._known.item(node), what) != 0
 
-    def all_known(self, bottom: Node, top: Node, what: Known) -> bool:
+    def all_known(self, bottom: Node, top: Node, what: NodeKnowledge) -> bool:
         """Whether one of some facts is known of every node from one to another."""
         box = tuple(slice(low, high + 1) for low, high in zip(bottom, top, strict=True))
         return bool((self._known[box] & np.uint8(what)).all())
 
-    def mark(self, node: Node, what: Known) -> None:
+    def mark(self, node: Node, what: NodeKnowledge) -> None:
         """Note a fact about one node."""
         self._known[node] |= np.uint8(what)
 
-    def mark_above(self, node: Node, what: Known) -> None:
+    def mark_above(self, node: Node, what: NodeKnowledge) -> None:
         """Note a fact about a node and everything above it."""
         self._known[tuple(slice(level, None) for level in node)] |= np.uint8(what)
 
-    def mark_below(self, node: Node, what: Known) -> None:
+    def mark_below(self, node: Node, what: NodeKnowledge) -> None:
         """Note a fact about a node and everything below it."""
         self._known[tuple(slice(level + 1) for level in node)] |= np.uint8(what)
 
-    def learn(self, found: Check) -> None:
+    def learn(self, found: NodeCheck) -> None:
         """Note what follows from a test, for other nodes too, and remember the node if it is the best."""
         super().learn(found)
         self._mark_others(found)
 
-    def _mark_others(self, found: Check) -> None:
+    def _mark_others(self, found: NodeCheck) -> None:
         evaluation, node = found.evaluation, found.evaluation.node
-        self.mark(node, Known.CHECKED | (Known.GOOD if evaluation.satisfied else Known.BAD))
+        self.mark(
+            node, NodeKnowledge.CHECKED | (NodeKnowledge.GOOD if evaluation.satisfied else NodeKnowledge.BAD)
+        )
         if self.monotone:
             if evaluation.satisfied:
-                self.mark_above(node, Known.GOOD)
+                self.mark_above(node, NodeKnowledge.GOOD)
             else:
-                self.mark_below(node, Known.BAD)
+                self.mark_below(node, NodeKnowledge.BAD)
         elif self.implied:
             if found.sub_good:
-                self.mark_above(node, Known.SUB_GOOD)
+                self.mark_above(node, NodeKnowledge.SUB_GOOD)
             else:
-                self.mark_below(node, Known.SUB_BAD | Known.BAD)
+                self.mark_below(node, NodeKnowledge.SUB_BAD | NodeKnowledge.BAD)
         is_bounded = self.lower_bounds and found.bound is not None and found.bound > self.best.ceiling
         if is_bounded or (self.loss_monotone and evaluation.satisfied):
             self._give_up_above(node)
 
     def _give_up_above(self, node: Node) -> None:
         for above in self.successors(node):
-            self.mark_above(above, Known.NO_BETTER)
+            self.mark_above(above, NodeKnowledge.NO_BETTER)
 
     def filling(self) -> list[tuple[int, int, int]]:
         """For each level from below: its nodes, how many need not be tested any more, how many satisfy."""
@@ -139,11 +141,11 @@ class Traversal(Attempt):
         known = self._known[box]
         heights = sum(np.ogrid[tuple(slice(size) for size in known.shape)]) + np.zeros(known.shape, np.int64)
         of_level = heights.ravel()
-        settled = (known & np.uint8(NEED_NOT_BE_TESTED | Known.GOOD)) != 0
+        settled = (known & np.uint8(NEED_NOT_BE_TESTED | NodeKnowledge.GOOD)) != 0
         counts = (
             np.bincount(of_level),
             np.bincount(of_level, settled.ravel()),
-            np.bincount(of_level, ((known & np.uint8(Known.GOOD)) != 0).ravel()),
+            np.bincount(of_level, ((known & np.uint8(NodeKnowledge.GOOD)) != 0).ravel()),
         )
         return [(int(all_), int(some), int(good)) for all_, some, good in zip(*counts, strict=True)]
 
@@ -158,7 +160,7 @@ class Traversal(Attempt):
         bound = self.problem.loss.lower_bound_at(self.problem.tuples, self.problem.columns, node)
         if bound is None or bound <= self.best.ceiling:
             return False
-        self.mark_above(node, Known.NO_BETTER)
+        self.mark_above(node, NodeKnowledge.NO_BETTER)
         return True
 
     def need_not_be_tested(self, node: Node) -> bool:

@@ -16,7 +16,7 @@ from tarnkappe.loss.kl_divergence import KLDivergence
 from tarnkappe.loss.leaf_loss import LeafLoss
 from tarnkappe.loss.leaves import Leaves
 from tarnkappe.loss.loss_geometric_mean import LossGeometricMean
-from tarnkappe.loss.measure import Aggregate, ColumnLoss, Loss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss, Loss
 from tarnkappe.loss.normalized_class_size import NormalizedClassSize
 from tarnkappe.loss.normalized_entropy import NormalizedEntropy
 from tarnkappe.loss.precision import Precision
@@ -48,7 +48,7 @@ LOSSES: Family[Loss] = Family(
 
 __all__ = [
     "LOSSES",
-    "Aggregate",
+    "AggregateFunction",
     "Ambiguity",
     "AverageClassSize",
     "AverageReleasedClassSize",

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from tarnkappe.loss.class_size import ClassSizeLoss, num_released
 from tarnkappe.schema import FromOne, param
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 
 
 class AverageClassSize(ClassSizeLoss):
@@ -31,5 +31,5 @@ class AverageClassSize(ClassSizeLoss):
     def needed_size(self) -> float:
         return self.p
 
-    def groups(self, state: State) -> int:
+    def groups(self, state: ClassState) -> int:
         return state.num_kept + (state.num_kept < num_released(state.classes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tarnkappe.loss.aecs import AverageClassSize
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 
 
 class AverageReleasedClassSize(AverageClassSize):
@@ -15,5 +15,5 @@ class AverageReleasedClassSize(AverageClassSize):
 
     name = "aecs-released"
 
-    def groups(self, state: State) -> int:
+    def groups(self, state: ClassState) -> int:
         return state.num_kept

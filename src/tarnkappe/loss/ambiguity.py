@@ -10,7 +10,7 @@ import numpy as np
 from tarnkappe.loss.leaves import Bits, bits_of_classes, bits_of_domain, mean_bits
 from tarnkappe.loss.measure import Loss
 from tarnkappe.native import compiled
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
@@ -38,7 +38,7 @@ class Ambiguity(Loss):
     def measures_cells(self) -> bool:
         return True
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         classes = state.classes
         combinations = _combinations(classes.sizes, bits_of_classes(classes), state.kept)
         if state.suppressed_rows:
@@ -49,7 +49,7 @@ class Ambiguity(Loss):
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
         del least_size
         classes = state.classes
         return _combinations(classes.sizes, bits_of_classes(classes), classes.released) / classes.num_rows

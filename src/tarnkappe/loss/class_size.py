@@ -11,7 +11,7 @@ from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.loss.measure import Loss
 from tarnkappe.loss.parts import Divisible, parts_below
 from tarnkappe.native import compiled
-from tarnkappe.table import Classes, Column, State, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
 from tarnkappe.table.classes import num_labels
 from tarnkappe.table.grouping import Counts
 
@@ -78,16 +78,16 @@ class ClassSizeLoss(Loss):
         """The size that a class must have, by which the average is divided."""
 
     @abstractmethod
-    def groups(self, state: State) -> int:
+    def groups(self, state: ClassState) -> int:
         """Into how many groups the rows fall; never more than there are classes with rows."""
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return self._average(state.classes.num_rows, self.groups(state))
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
         return self._average(state.classes.num_rows, most_groups(state.classes.sizes, least_size))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
@@ -96,7 +96,7 @@ class ClassSizeLoss(Loss):
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
         return tuples.num_rows / (most_classes_at(tuples, columns, levels) * self.needed_size)
 
-    def lower_bounds_below(self, state: State, levels: Sequence[range], *, least_size: int = 1) -> Grid:
+    def lower_bounds_below(self, state: ClassState, levels: Sequence[range], *, least_size: int = 1) -> Grid:
         divisible = Divisible.of(state.classes.sizes, state.kept, least_size)
         groups = divisible.most_classes(parts_below(state, levels)) + 1
         return state.classes.num_rows / (groups * self.needed_size)

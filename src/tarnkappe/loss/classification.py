@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from tarnkappe.loss.measure import Loss
 from tarnkappe.native import compiled
 from tarnkappe.schema import Name, param
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
@@ -45,17 +45,17 @@ class Classification(Loss):
     def measures_cells(self) -> bool:
         return True
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return self._misfits(state, state.kept)
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
         del least_size
         return self._misfits(state, state.classes.released)
 
-    def _misfits(self, state: State, kept: Mask) -> float:
+    def _misfits(self, state: ClassState, kept: Mask) -> float:
         labels = state.classes.distributions[(self.column,)]
         return float(_misfits(state.classes.sizes, kept, labels.offsets, labels.counts))
 

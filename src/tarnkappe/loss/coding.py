@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.schema import Share, param
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 
 
 class CodedLoss(ColumnLoss, kw_only=True):
@@ -62,13 +62,13 @@ class CodedLoss(ColumnLoss, kw_only=True):
         """The mean over all rows of what a cell loses at a level, no cell counted with more than `most`."""
 
     @abstractmethod
-    def kept_shares(self, state: State) -> list[float]:
+    def kept_shares(self, state: ClassState) -> list[float]:
         """For each column, the sum over the kept cells of what they lose."""
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return self.price_of_generalization * self.mean_share(tuples, column, level)
 
-    def by_column(self, state: State) -> list[float]:
+    def by_column(self, state: ClassState) -> list[float]:
         suppressed, rows = state.suppressed_rows, state.classes.num_rows
         if suppressed == 0:
             return super().by_column(state)

@@ -10,7 +10,7 @@ from tarnkappe.loss.grid import Grid
 from tarnkappe.loss.measure import Loss
 from tarnkappe.loss.parts import Divisible, parts_below
 from tarnkappe.native import compiled
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.grouping import Counts
 
 
@@ -44,14 +44,14 @@ class Discernibility(Loss):
     def charge_grows_downward(self) -> bool:
         return True
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         charged = sum_of_kept_squares(state.classes.sizes, state.kept)
         return float(charged + state.suppressed_rows * state.classes.num_rows)
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
         return float(least_charged(state.classes.sizes, min(least_size, state.classes.num_rows)))
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
@@ -60,7 +60,7 @@ class Discernibility(Loss):
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
         return least_sums_of_squares(tuples, columns, levels)
 
-    def lower_bounds_below(self, state: State, levels: Sequence[range], *, least_size: int = 1) -> Grid:
+    def lower_bounds_below(self, state: ClassState, levels: Sequence[range], *, least_size: int = 1) -> Grid:
         rows = state.classes.num_rows
         k = min(least_size, rows)
         charge = Divisible.of(state.classes.sizes, state.kept, k).least_charge(parts_below(state, levels), k)

@@ -13,7 +13,7 @@ from tarnkappe.loss.measure import Loss
 from tarnkappe.loss.parts import Divisible, parts_below
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.native import compiled
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.grouping import Counts
 
 
@@ -78,13 +78,13 @@ class DiscernibilityStar(Loss):
     def measures_cells(self) -> bool:
         return True
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return float(sum_of_squares(state.classes.sizes))
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return True
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
         del least_size
         return self(state)
 
@@ -94,7 +94,7 @@ class DiscernibilityStar(Loss):
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
         return least_sums_of_squares(tuples, columns, levels)
 
-    def lower_bounds_below(self, state: State, levels: Sequence[range], *, least_size: int = 1) -> Grid:
+    def lower_bounds_below(self, state: ClassState, levels: Sequence[range], *, least_size: int = 1) -> Grid:
         del least_size
         classes = state.classes
         every = Divisible.of(classes.sizes, classes.released, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarnkappe.loss.measure import Loss
 from tarnkappe.native import compiled
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
@@ -41,7 +41,7 @@ class DiscernibilityStarReleased(Loss):
     def suppression_may_pay(self) -> bool:
         return True
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return float(sum_of_kept_squares(state.classes.sizes, state.kept))
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.loss.measure import Aggregate, ColumnLoss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.table import Column, Tuples
 
@@ -41,7 +41,7 @@ class Entropy(ColumnLoss):
 
     name = "entropy"
     considers_suppression = False
-    default_aggregate = Aggregate.SUM
+    default_aggregate = AggregateFunction.SUM
 
     @property
     def measures_cells(self) -> bool:

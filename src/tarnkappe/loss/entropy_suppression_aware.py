@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.loss.entropy import entropy_of_column
-from tarnkappe.loss.measure import Aggregate, ColumnLoss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.loss.side import smaller_side
 from tarnkappe.native import compiled
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.grouping import Codes, Counts
 
 
@@ -32,7 +32,7 @@ class EntropySuppressionAware(ColumnLoss):
 
     name = "entropy-suppression-aware"
     considers_suppression = True
-    default_aggregate = Aggregate.SUM
+    default_aggregate = AggregateFunction.SUM
 
     @property
     def measures_cells(self) -> bool:
@@ -41,7 +41,7 @@ class EntropySuppressionAware(ColumnLoss):
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return entropy_of_column(tuples, column.name, level)
 
-    def by_column(self, state: State) -> list[float]:
+    def by_column(self, state: ClassState) -> list[float]:
         losses = super().by_column(state)
         if state.suppressed_rows == 0:
             return losses

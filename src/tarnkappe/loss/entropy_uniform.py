@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.loss.entropy import counts_before_and_after
-from tarnkappe.loss.measure import Aggregate, ColumnLoss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.table import Column, Tuples
 
@@ -42,7 +42,7 @@ class EntropyUniform(ColumnLoss):
 
     name = "entropy-uniform"
     considers_suppression = False
-    default_aggregate = Aggregate.SUM
+    default_aggregate = AggregateFunction.SUM
 
     @property
     def measures_cells(self) -> bool:

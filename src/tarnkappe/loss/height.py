@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarnkappe.loss.measure import Aggregate, ColumnLoss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
 from tarnkappe.table import Column, Tuples
 
 
@@ -15,7 +15,7 @@ class Height(ColumnLoss):
     name = "height"
     data_independent = True
     considers_suppression = False
-    default_aggregate = Aggregate.SUM
+    default_aggregate = AggregateFunction.SUM
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return float(level)

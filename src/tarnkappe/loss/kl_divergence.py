@@ -12,7 +12,7 @@ from tarnkappe.loss.leaves import Bits, bits_of_classes, bits_of_domain, mean_bi
 from tarnkappe.loss.measure import Loss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.native import compiled
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
@@ -61,13 +61,13 @@ class KLDivergence(Loss):
         """A further suppressed row may bring what is told of all suppressed ones nearer to the input."""
         return True
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return self._divergence(state, state.kept, state.suppressed_rows)
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
         del least_size
         return self._divergence(state, state.classes.released, 0)
 
@@ -80,7 +80,7 @@ class KLDivergence(Loss):
             for c, level in zip(columns, levels, strict=True)
         )
 
-    def _divergence(self, state: State, kept: Mask, suppressed: int) -> float:
+    def _divergence(self, state: ClassState, kept: Mask, suppressed: int) -> float:
         classes = state.classes
         names = tuple(column.name for column in classes.quasi_identifiers)
         domain = bits_of_domain(classes.tuples, classes.quasi_identifiers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tarnkappe.loss.leaf_loss import LeafLoss
-from tarnkappe.loss.measure import Aggregate
+from tarnkappe.loss.measure import AggregateFunction
 
 
 class LossGeometricMean(LeafLoss):
@@ -14,4 +14,4 @@ class LossGeometricMean(LeafLoss):
     """
 
     name = "loss-geometric-mean"
-    default_aggregate = Aggregate.GEOMETRIC_MEAN
+    default_aggregate = AggregateFunction.GEOMETRIC_MEAN

@@ -25,10 +25,10 @@ from msgspec.structs import force_setattr
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.schema import MOST_NAMES, Name, NotNegative, Parameters, fields_of, param
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 
 
-class Aggregate(StrEnum):
+class AggregateFunction(StrEnum):
     """How the losses of the columns become one number.
 
     Every aggregate grows with the loss of every column, so what is monotone or a lower bound column by
@@ -45,37 +45,37 @@ class Aggregate(StrEnum):
     def of(self, values: Sequence[float], weights: Sequence[float]) -> float:
         """The aggregate; a weight of 2 counts a column twice, a weight of 0 not at all.
 
-        >>> Aggregate.MEAN.of([0.0, 1.0], [3.0, 1.0])
+        >>> AggregateFunction.MEAN.of([0.0, 1.0], [3.0, 1.0])
         0.25
-        >>> Aggregate.GEOMETRIC_MEAN.of([0.0, 3.0], [1.0, 1.0])
+        >>> AggregateFunction.GEOMETRIC_MEAN.of([0.0, 3.0], [1.0, 1.0])
         1.0
         """
-        if self is Aggregate.SUM:
+        if self is AggregateFunction.SUM:
             return math.fsum(v * w for v, w in zip(values, weights, strict=True))
-        if self is Aggregate.MAXIMUM:
+        if self is AggregateFunction.MAXIMUM:
             return max((v * w for v, w in zip(values, weights, strict=True)), default=0.0)
         total = math.fsum(weights)
         if total == 0:
             return 0.0
-        if self is Aggregate.MEAN:
+        if self is AggregateFunction.MEAN:
             return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / total
         return math.expm1(math.fsum(math.log1p(v) * w for v, w in zip(values, weights, strict=True)) / total)
 
     def over_levels(self, values: Sequence[Sequence[float]], weights: Sequence[float]) -> Grid:
         """The aggregate of every combination of levels; the values of each column are given by level.
 
-        >>> Aggregate.MEAN.over_levels([[0.0, 1.0], [0.0, 0.5]], [3.0, 1.0]).tolist()
+        >>> AggregateFunction.MEAN.over_levels([[0.0, 1.0], [0.0, 0.5]], [3.0, 1.0]).tolist()
         [[0.0, 0.125], [0.75, 0.875]]
         """
-        scale = np.log1p if self is Aggregate.GEOMETRIC_MEAN else np.asarray
+        scale = np.log1p if self is AggregateFunction.GEOMETRIC_MEAN else np.asarray
         weighted = [np.asarray(scale(v), np.float64) * w for v, w in zip(values, weights, strict=True)]
-        if self is Aggregate.MAXIMUM:
+        if self is AggregateFunction.MAXIMUM:
             return over_levels(np.maximum, weighted)
         total = over_levels(np.add, weighted)
-        if self is Aggregate.SUM:
+        if self is AggregateFunction.SUM:
             return total
         mean = total / (math.fsum(weights) or 1.0)
-        return np.expm1(mean) if self is Aggregate.GEOMETRIC_MEAN else mean
+        return np.expm1(mean) if self is AggregateFunction.GEOMETRIC_MEAN else mean
 
 
 class Loss(Parameters, tag_field="name"):
@@ -99,7 +99,7 @@ class Loss(Parameters, tag_field="name"):
         return (cls(),)
 
     @abstractmethod
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         """The loss of a state; lower is better."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Loss(Parameters, tag_field="name"):
             suppression: whether rows may be suppressed.
         """
 
-    def lower_bound(self, state: State, *, least_size: int = 1) -> float | None:
+    def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float | None:
         """A number that neither this state nor any generalization of it goes below, if one is known.
 
         It must hold whichever classes are suppressed, so that a search may skip everything above a
@@ -147,7 +147,7 @@ class Loss(Parameters, tag_field="name"):
         return bounds.reshape([len(chosen) for chosen in levels])
 
     def lower_bounds_below(
-        self, state: State, levels: Sequence[range], *, least_size: int = 1
+        self, state: ClassState, levels: Sequence[range], *, least_size: int = 1
     ) -> Grid | None:
         """What is lost at least at each combination of some levels, none above those of a state; if known.
 
@@ -218,7 +218,7 @@ class Loss(Parameters, tag_field="name"):
 class ColumnLoss(Loss, kw_only=True):
     """A loss that is measured column by column."""
 
-    default_aggregate: ClassVar[Aggregate] = Aggregate.MEAN
+    default_aggregate: ClassVar[AggregateFunction] = AggregateFunction.MEAN
 
     weights: Annotated[
         Mapping[Name, NotNegative],
@@ -228,7 +228,9 @@ class ColumnLoss(Loss, kw_only=True):
             max_length=MOST_NAMES,
         ),
     ] = {}
-    aggregate: Annotated[Aggregate | None, param("how the losses of the columns become one number")] = None
+    aggregate: Annotated[
+        AggregateFunction | None, param("how the losses of the columns become one number")
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -240,20 +242,20 @@ class ColumnLoss(Loss, kw_only=True):
         return (
             cls(),
             cls(weights={"a": 2.5}),
-            cls(weights={"a": 0.5}, aggregate=Aggregate.GEOMETRIC_MEAN),
-            cls(aggregate=Aggregate.MAXIMUM),
+            cls(weights={"a": 0.5}, aggregate=AggregateFunction.GEOMETRIC_MEAN),
+            cls(aggregate=AggregateFunction.MAXIMUM),
         )
 
     @abstractmethod
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         """The loss of one column at a level while every row is kept."""
 
-    def by_column(self, state: State) -> list[float]:
+    def by_column(self, state: ClassState) -> list[float]:
         """The loss of each quasi-identifier; a loss that considers suppression extends this."""
         classes = state.classes
         return self._all_kept(classes.tuples, classes.quasi_identifiers, classes.levels)
 
-    def __call__(self, state: State) -> float:
+    def __call__(self, state: ClassState) -> float:
         return self.combine(self.by_column(state), state.classes.quasi_identifiers)
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
@@ -276,7 +278,7 @@ class ColumnLoss(Loss, kw_only=True):
         return self.of_column(tuples, column, level)
 
     def lower_bounds_below(
-        self, state: State, levels: Sequence[range], *, least_size: int = 1
+        self, state: ClassState, levels: Sequence[range], *, least_size: int = 1
     ) -> Grid | None:
         """The loss of each column with all rows kept, and what suppression adds to it in the state.
 
@@ -293,7 +295,7 @@ class ColumnLoss(Loss, kw_only=True):
         ]
         return self._aggregate.over_levels(bounds, self._weights(columns))
 
-    def _added_by_suppression(self, state: State) -> list[float]:
+    def _added_by_suppression(self, state: ClassState) -> list[float]:
         classes = state.classes
         kept = self._all_kept(classes.tuples, classes.quasi_identifiers, classes.levels)
         return [loss - level for loss, level in zip(self.by_column(state), kept, strict=True)]
@@ -303,8 +305,8 @@ class ColumnLoss(Loss, kw_only=True):
         return self._aggregate.of(values, self._weights(columns))
 
     @property
-    def _aggregate(self) -> Aggregate:
-        return Aggregate(self.aggregate or self.default_aggregate)
+    def _aggregate(self) -> AggregateFunction:
+        return AggregateFunction(self.aggregate or self.default_aggregate)
 
     def _weights(self, columns: Sequence[Column]) -> list[float]:
         if not self.weights:

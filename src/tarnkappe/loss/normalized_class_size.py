@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from tarnkappe.loss.class_size import ClassSizeLoss
 from tarnkappe.schema import Rows, param
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 
 
 class NormalizedClassSize(ClassSizeLoss):
@@ -29,5 +29,5 @@ class NormalizedClassSize(ClassSizeLoss):
     def needed_size(self) -> float:
         return self.k
 
-    def groups(self, state: State) -> int:
+    def groups(self, state: ClassState) -> int:
         return state.num_kept

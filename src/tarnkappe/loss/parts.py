@@ -19,7 +19,7 @@ import numpy as np
 from tarnkappe.loss.grid import Grid, over_levels
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.native import compiled
-from tarnkappe.table import State, Tuples
+from tarnkappe.table import ClassState, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
@@ -40,7 +40,7 @@ def most_parts(tuples: Tuples, name: str, low: int, high: int) -> int:
     return int(np.bincount(pairs // labels).max())
 
 
-def parts_below(state: State, levels: Sequence[range]) -> Grid:
+def parts_below(state: ClassState, levels: Sequence[range]) -> Grid:
     """R(v, u) for every combination v of some levels, none above those of the state u."""
     classes = state.classes
     return over_levels(

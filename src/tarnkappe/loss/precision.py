@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.precision_star import share_of_height
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 
 
 class Precision(CodedLoss):
@@ -23,7 +23,7 @@ class Precision(CodedLoss):
     def mean_share(self, tuples: Tuples, column: Column, level: int, most: float = 1.0) -> float:
         return min(share_of_height(column, level), most)
 
-    def kept_shares(self, state: State) -> list[float]:
+    def kept_shares(self, state: ClassState) -> list[float]:
         classes = state.classes
         kept = classes.num_rows - state.suppressed_rows
         shares = zip(classes.quasi_identifiers, classes.levels, strict=True)

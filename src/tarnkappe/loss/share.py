@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.side import smaller_side
 from tarnkappe.native import compiled
-from tarnkappe.table import Column, State, Tuples
+from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.grouping import Codes, Counts
 
 Extents = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -55,7 +55,7 @@ class ShareLoss(CodedLoss):
             total = float((tuples.label_counts(column.name, 0) * np.minimum(of_value, most * whole)).sum())
         return total / (tuples.num_rows * whole)
 
-    def kept_shares(self, state: State) -> list[float]:
+    def kept_shares(self, state: ClassState) -> list[float]:
         classes, side = state.classes, smaller_side(state)
         shares = []
         for column, level in zip(classes.quasi_identifiers, classes.levels, strict=True):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.native import compiled
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
 
@@ -30,7 +30,7 @@ class Side(NamedTuple):
     sizes: Counts
 
 
-def smaller_side(state: State) -> Side:
+def smaller_side(state: ClassState) -> Side:
     """The kept classes or the others, whichever are fewer."""
     classes = state.classes
     others = classes.num_classes - state.num_kept

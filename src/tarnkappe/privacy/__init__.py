@@ -19,7 +19,7 @@ from tarnkappe.privacy.k_e_anonymity import KEAnonymity
 from tarnkappe.privacy.k_map import KMap
 from tarnkappe.privacy.kullback_leibler_closeness import KullbackLeiblerCloseness
 from tarnkappe.privacy.lkc_privacy import LKCPrivacy
-from tarnkappe.privacy.model import Direction, Model, Monotonicity, Scope, SensitiveModel
+from tarnkappe.privacy.model import Direction, Model, ModelScope, Monotonicity, SensitiveModel
 from tarnkappe.privacy.multi_relational_k_anonymity import MultiRelationalKAnonymity
 from tarnkappe.privacy.negative_disclosure_recursive_diversity import NegativeDisclosureRecursiveDiversity
 from tarnkappe.privacy.no_attack import JournalistNoAttack, ProsecutorNoAttack
@@ -112,6 +112,7 @@ __all__ = [
     "KullbackLeiblerCloseness",
     "LKCPrivacy",
     "Model",
+    "ModelScope",
     "Monotonicity",
     "MultiRelationalKAnonymity",
     "NegativeDisclosureRecursiveDiversity",
@@ -125,7 +126,6 @@ __all__ = [
     "ProsecutorProfitability",
     "RecursiveDiversity",
     "SampleUniqueness",
-    "Scope",
     "SensitiveModel",
     "SquaredErrorDiversity",
     "SubsetAnonymity",

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from tarnkappe.privacy.group_model import group_classes
 from tarnkappe.table import Classes
-from tarnkappe.table.grouping import Grouping
+from tarnkappe.table.grouping import RowGrouping
 
 
 def column_subsets(names: Sequence[str], l: int) -> list[tuple[str, ...]]:
@@ -24,7 +24,7 @@ def column_subsets(names: Sequence[str], l: int) -> list[tuple[str, ...]]:
     return list(combinations(names, min(l, len(names))))
 
 
-def subset_groups(classes: Classes, l: int) -> list[Grouping]:
+def subset_groups(classes: Classes, l: int) -> list[RowGrouping]:
     """For each combination of l quasi-identifiers, the classes that agree in it."""
     names = [column.name for column in classes.quasi_identifiers]
     return [group_classes(classes, chosen) for chosen in column_subsets(names, l)]

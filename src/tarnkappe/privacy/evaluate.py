@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tarnkappe.privacy.model import Model, Scope
-from tarnkappe.table import Classes, State
+from tarnkappe.privacy.model import Model, ModelScope
+from tarnkappe.table import Classes, ClassState
 from tarnkappe.table.classes import Mask
 
 
@@ -16,10 +16,10 @@ def needed_distributions(models: Iterable[Model]) -> tuple[tuple[str, ...], ...]
     return tuple(dict.fromkeys(names for model in models for names in model.distributions))
 
 
-def protect(classes: Classes, models: Sequence[Model]) -> State:
+def protect(classes: Classes, models: Sequence[Model]) -> ClassState:
     """Suppress every class that some model forbids: a class must meet all models or goes as a whole."""
     parts = [part for model in models for part in model.parts]
-    return State(classes, keep_all(classes, classes.released, parts))
+    return ClassState(classes, keep_all(classes, classes.released, parts))
 
 
 def keep_all(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
@@ -29,8 +29,10 @@ def keep_all(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
     on the table look at what all others left, and if they suppress something, the groups are looked at
     again. Models of one kind are asked together, so that their order does not matter.
     """
-    kept = _keep(classes, kept, [part for part in parts if part.scope is Scope.CLASS])
-    later = [[part for part in parts if part.scope is scope] for scope in (Scope.GROUP, Scope.TABLE)]
+    kept = _keep(classes, kept, [part for part in parts if part.scope is ModelScope.CLASS])
+    later = [
+        [part for part in parts if part.scope is scope] for scope in (ModelScope.GROUP, ModelScope.TABLE)
+    ]
     stage = 0 if any(later) else len(later)
     while stage < len(later):
         left = _keep(classes, kept, later[stage])
@@ -47,7 +49,7 @@ def _keep(classes: Classes, kept: Mask, parts: Sequence[Model]) -> Mask:
     return left
 
 
-def satisfied(state: State, models: Iterable[Model], limit: int) -> bool:
+def satisfied(state: ClassState, models: Iterable[Model], limit: int) -> bool:
     """Whether a state may be released: at most `limit` rows suppressed and nothing irreparable."""
     return state.suppressed_rows <= limit and not any(
         part.irreparable(state.classes) for model in models for part in model.parts
@@ -69,4 +71,4 @@ def monotone(models: Iterable[Model], *, suppression: bool) -> bool:
     parts = [part for model in models for part in model.parts]
     if not all(part.monotonicity.holds(suppression) for part in parts):
         return False
-    return not suppression or not {Scope.GROUP, Scope.TABLE} <= {part.scope for part in parts}
+    return not suppression or not {ModelScope.GROUP, ModelScope.TABLE} <= {part.scope for part in parts}

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.privacy.model import Measure, Model, Scope
+from tarnkappe.privacy.model import Measure, Model, ModelScope
 from tarnkappe.privacy.verify import class_of, text
 from tarnkappe.table import SUPPRESSED, Classes, Distribution, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import (
     Codes,
     Counts,
-    Grouping,
+    RowGrouping,
     group_codes,
     group_keys,
     sort_pairs_by_group,
@@ -28,7 +28,7 @@ from tarnkappe.table.grouping import (
 )
 
 
-def group_classes(classes: Classes, names: Sequence[str]) -> Grouping:
+def group_classes(classes: Classes, names: Sequence[str]) -> RowGrouping:
     """Group the classes that agree in the named quasi-identifiers."""
     chosen = [i for i, column in enumerate(classes.quasi_identifiers) if column.name in names]
     if not chosen:
@@ -37,7 +37,7 @@ def group_classes(classes: Classes, names: Sequence[str]) -> Grouping:
     return group_codes(codes, [int(labels.max(initial=0)) + 1 for labels in codes])
 
 
-def merge_classes(distribution: Distribution, groups: Grouping, kept: Mask) -> Distribution:
+def merge_classes(distribution: Distribution, groups: RowGrouping, kept: Mask) -> Distribution:
     """The values of each group, counted over the kept classes only."""
     entries = np.flatnonzero(kept[distribution.class_of_entry])
     group_of_entry = groups.ids[distribution.class_of_entry[entries]]
@@ -82,7 +82,7 @@ class GroupModel(Model):
     classes meet the model too, and the model is monotone with suppression.
     """
 
-    scope = Scope.GROUP
+    scope = ModelScope.GROUP
 
     @property
     @abstractmethod

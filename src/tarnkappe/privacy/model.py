@@ -50,7 +50,7 @@ class Direction(StrEnum):
         return float(values.min() if self.high_is_good else values.max())
 
 
-class Scope(StrEnum):
+class ModelScope(StrEnum):
     """What it depends on whether a class may be released."""
 
     CLASS = "class"
@@ -85,7 +85,7 @@ class Model(Parameters, tag_field="model"):
 
     name: ClassVar[str]
     direction: ClassVar[Direction]
-    scope: ClassVar[Scope] = Scope.CLASS
+    scope: ClassVar[ModelScope] = ModelScope.CLASS
     looks_beyond_release: ClassVar[bool] = False
     """Whether it counts people who are not in the release, in a population that is given or assumed."""
     measures_labels: ClassVar[bool] = False
@@ -139,7 +139,7 @@ class Model(Parameters, tag_field="model"):
         classes, and for one on groups that more rows never hurt: then a group that breaks the promise
         holds no part that keeps it.
         """
-        if self.scope is not Scope.GROUP or self.monotonicity.with_suppression:
+        if self.scope is not ModelScope.GROUP or self.monotonicity.with_suppression:
             return ""
         return "groups of classes that break a promise are suppressed as a whole"
 

@@ -29,7 +29,7 @@ COUNTED_TOGETHER = 5.0
 """Sizes of which fewer classes are expected are counted together: the test of fit needs as many."""
 
 
-class Estimator(StrEnum):
+class UniquenessEstimator(StrEnum):
     """The ways to estimate."""
 
     PITMAN = "pitman"
@@ -43,7 +43,7 @@ class Estimator(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Estimate:
+class UniquenessEstimate:
     """How many people of a population are unique.
 
     Attributes:
@@ -55,7 +55,7 @@ class Estimate:
 
     uniques: float
     share: float
-    estimator: Estimator | None
+    estimator: UniquenessEstimator | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,13 +91,15 @@ class Frequencies:
         return np.array(self.sizes, dtype=np.float64), np.array(self.counts, dtype=np.float64)
 
 
-def population_uniques(sizes: Counts, population_size: int, estimator: Estimator) -> Estimate:
+def population_uniques(
+    sizes: Counts, population_size: int, estimator: UniquenessEstimator
+) -> UniquenessEstimate:
     """Estimate how many people of the population are unique in it.
 
     Where an estimator has no solution, or only one that contradicts the sample or the stated population,
     every unique row is taken for a unique person: no estimate from the sample can be worse.
 
-    >>> population_uniques(np.array([1, 1, 5, 9]), 160, Estimator.ZAYATZ).estimator
+    >>> population_uniques(np.array([1, 1, 5, 9]), 160, UniquenessEstimator.ZAYATZ).estimator
     <Estimator.ZAYATZ: 'zayatz'>
     """
     occurring, counts = np.unique(sizes[sizes > 0], return_counts=True)
@@ -107,32 +109,42 @@ def population_uniques(sizes: Counts, population_size: int, estimator: Estimator
 
 
 @lru_cache(maxsize=4096)
-def _estimate(sample: Frequencies, estimator: Estimator) -> Estimate:
+def _estimate(sample: Frequencies, estimator: UniquenessEstimator) -> UniquenessEstimate:
     naive = sample.of_size(1) / sample.fraction if sample.rows else 0.0
     if naive == 0 or sample.rows >= sample.population:
-        return Estimate(naive, naive / max(sample.population, 1), None)
+        return UniquenessEstimate(naive, naive / max(sample.population, 1), None)
     chosen, uniques = (
-        _dankar(sample) if estimator is Estimator.DANKAR else (estimator, _by(estimator, sample))
+        _dankar(sample) if estimator is UniquenessEstimator.DANKAR else (estimator, _by(estimator, sample))
     )
     if math.isnan(uniques):
-        return Estimate(naive, naive / sample.population, None)
+        return UniquenessEstimate(naive, naive / sample.population, None)
     uniques = min(max(uniques, 0.0), sample.population)
-    return Estimate(uniques, uniques / sample.population, chosen)
+    return UniquenessEstimate(uniques, uniques / sample.population, chosen)
 
 
-def _by(estimator: Estimator, sample: Frequencies) -> float:
-    by = {Estimator.PITMAN: pitman, Estimator.ZAYATZ: zayatz, Estimator.SNB: slide_negative_binomial}
+def _by(estimator: UniquenessEstimator, sample: Frequencies) -> float:
+    by = {
+        UniquenessEstimator.PITMAN: pitman,
+        UniquenessEstimator.ZAYATZ: zayatz,
+        UniquenessEstimator.SNB: slide_negative_binomial,
+    }
     return by[estimator](sample)
 
 
-def _dankar(sample: Frequencies) -> tuple[Estimator, float]:
+def _dankar(sample: Frequencies) -> tuple[UniquenessEstimator, float]:
     """Dankar's decision rule; Zayatz's estimate, which always exists, stands in for one that does not fit."""
     by_zayatz = zayatz(sample)
     if sample.fraction <= 0.1:
         by_pitman = pitman(sample)
-        return (Estimator.ZAYATZ, by_zayatz) if math.isnan(by_pitman) else (Estimator.PITMAN, by_pitman)
+        return (
+            (UniquenessEstimator.ZAYATZ, by_zayatz)
+            if math.isnan(by_pitman)
+            else (UniquenessEstimator.PITMAN, by_pitman)
+        )
     by_snb = slide_negative_binomial(sample)
-    return (Estimator.SNB, by_snb) if by_snb < by_zayatz else (Estimator.ZAYATZ, by_zayatz)
+    return (
+        (UniquenessEstimator.SNB, by_snb) if by_snb < by_zayatz else (UniquenessEstimator.ZAYATZ, by_zayatz)
+    )
 
 
 def zayatz(sample: Frequencies) -> float:

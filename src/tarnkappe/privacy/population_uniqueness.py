@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.privacy.exact import decimal
 from tarnkappe.privacy.model import Direction, Monotonicity, require
-from tarnkappe.privacy.population_estimators import Estimator, population_uniques
+from tarnkappe.privacy.population_estimators import UniquenessEstimator, population_uniques
 from tarnkappe.privacy.table_model import TableModel
 from tarnkappe.schema import ExactPositiveShare, ExactShare, Problem, Rows, param, rule
 from tarnkappe.table import Tuples
@@ -36,7 +36,9 @@ class PopulationUniqueness(TableModel):
         ExactShare,
         param("the largest share of people who are unique in the population", kind="share", start=0.05),
     ]
-    estimator: Annotated[Estimator, param("how the number of unique people is estimated")] = Estimator.DANKAR
+    estimator: Annotated[UniquenessEstimator, param("how the number of unique people is estimated")] = (
+        UniquenessEstimator.DANKAR
+    )
     population_size: Annotated[Rows | None, param("how many people the population has", unit="people")] = None
     sampling_fraction: Annotated[
         ExactPositiveShare | None,
@@ -52,8 +54,8 @@ class PopulationUniqueness(TableModel):
     @classmethod
     def examples(cls) -> tuple[PopulationUniqueness, ...]:
         return (
-            cls(0.05, Estimator.ZAYATZ, sampling_fraction=0.2),
-            cls(0.1, Estimator.DANKAR, sampling_fraction=0.5),
+            cls(0.05, UniquenessEstimator.ZAYATZ, sampling_fraction=0.2),
+            cls(0.1, UniquenessEstimator.DANKAR, sampling_fraction=0.5),
         )
 
     @property

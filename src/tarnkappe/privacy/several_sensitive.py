@@ -57,7 +57,7 @@ class Detection:
 
 
 @dataclasses.dataclass(frozen=True)
-class Protected:
+class PartlySuppressed:
     """What was done.
 
     Attributes:
@@ -94,7 +94,7 @@ def protect_several(
     *,
     rounding: Rounding = Rounding.CEILING,
     seed: int | None = None,
-) -> Protected:
+) -> PartlySuppressed:
     """Suppress the other sensitive columns in a share of 1 - 1/l of the rows of each main value in a group.
 
     The groups must be l-diverse in the main column. Which rows lose their cells is random: by the operating
@@ -118,7 +118,7 @@ def protect_several(
         index = data.column_names.index(name)
         kept = pc.if_else(pa.array(suppressed), SUPPRESSED, as_text(data.column(name)))
         data = data.set_column(index, name, kept)
-    return Protected(data, suppressed, detect(data, group_ids, (main, *others), l))
+    return PartlySuppressed(data, suppressed, detect(data, group_ids, (main, *others), l))
 
 
 def detect(

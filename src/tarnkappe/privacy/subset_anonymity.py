@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.privacy.column_subsets import column_subsets, subset_groups
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity, Scope, others
+from tarnkappe.privacy.model import Direction, Measure, Model, ModelScope, Monotonicity, others
 from tarnkappe.privacy.verify import class_of
 from tarnkappe.schema import Rows, param
 from tarnkappe.table import Classes, Tuples
@@ -34,7 +34,7 @@ class SubsetAnonymity(Model):
 
     name = "subset-anonymity"
     direction = Direction.AT_LEAST
-    scope = Scope.GROUP
+    scope = ModelScope.GROUP
 
     l: Annotated[
         int,

@@ -16,8 +16,8 @@ from tarnkappe.privacy.model import (
     Direction,
     Measure,
     Model,
+    ModelScope,
     Monotonicity,
-    Scope,
     literal,
 )
 from tarnkappe.privacy.shares import (
@@ -31,7 +31,7 @@ from tarnkappe.privacy.verify import class_of, text
 from tarnkappe.schema import MOST_VALUES, ExactShare, Name, Problem, param, rule
 from tarnkappe.table import SUPPRESSED, Classes, Tuples
 from tarnkappe.table.classes import Mask
-from tarnkappe.table.grouping import Grouping
+from tarnkappe.table.grouping import RowGrouping
 
 
 def rule_of_confidence(c: Exact, values: tuple[str, ...]) -> Iterator[Problem]:
@@ -57,7 +57,7 @@ class SubsetConfidence(Model):
 
     name = "subset-confidence"
     direction = Direction.AT_MOST
-    scope = Scope.GROUP
+    scope = ModelScope.GROUP
 
     l: Annotated[
         int,
@@ -142,7 +142,7 @@ class SubsetConfidence(Model):
         ]
         return np.asarray(np.max(shares, axis=0))
 
-    def _hold(self, classes: Classes, kept: Mask, groupings: Sequence[Grouping]) -> Mask:
+    def _hold(self, classes: Classes, kept: Mask, groupings: Sequence[RowGrouping]) -> Mask:
         distribution = classes.distributions[self.column,]
         sensitive = codes_of(distribution, self.values)
         good = np.ones(classes.num_classes, dtype=bool)

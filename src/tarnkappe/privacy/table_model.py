@@ -11,7 +11,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from tarnkappe.privacy.model import Measure, Model, Scope
+from tarnkappe.privacy.model import Measure, Model, ModelScope
 from tarnkappe.table import Classes
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts
@@ -31,7 +31,7 @@ class TableModel(Model):
     Every class is measured by the whole table it is in.
     """
 
-    scope = Scope.TABLE
+    scope = ModelScope.TABLE
 
     @property
     def suppression_rule(self) -> str:

@@ -5,20 +5,28 @@ from tarnkappe.pseudonym.one_way import OneWay
 from tarnkappe.pseudonym.reversible import Reversible
 from tarnkappe.pseudonym.sealing import KeyPair
 from tarnkappe.pseudonym.tables import pseudonymize, pseudonymize_linked, reidentify
-from tarnkappe.pseudonym.vault import Approver, Member, Reason, Registrar, Requester, Role, Vault
+from tarnkappe.pseudonym.vault import (
+    Approver,
+    Registrar,
+    ReidentificationReason,
+    Requester,
+    Vault,
+    VaultMember,
+    VaultRole,
+)
 
 __all__ = [
     "Approver",
     "Identity",
     "KeyPair",
-    "Member",
     "OneWay",
-    "Reason",
     "Registrar",
+    "ReidentificationReason",
     "Requester",
     "Reversible",
-    "Role",
     "Vault",
+    "VaultMember",
+    "VaultRole",
     "identities",
     "identity",
     "pseudonymize",

@@ -9,7 +9,7 @@ from tarnkappe.recoding.microaggregation import Aggregates, Aggregation
 from tarnkappe.recoding.mingen import MinGen
 from tarnkappe.recoding.mondrian import Mondrian
 from tarnkappe.recoding.mu_argus import MuArgus
-from tarnkappe.recoding.recode import Recoded, Suppression, Treatment, recode, recoded
+from tarnkappe.recoding.recode import CellTreatment, Recoded, Suppression, recode, recoded
 from tarnkappe.recoding.regions import Regions
 from tarnkappe.recoding.slicing import Slicing
 from tarnkappe.recoding.stochastic import Stochastic
@@ -36,6 +36,7 @@ __all__ = [
     "Anatomy",
     "Bucketization",
     "Buckets",
+    "CellTreatment",
     "Datafly",
     "KOptimize",
     "LocalRecoding",
@@ -50,7 +51,6 @@ __all__ = [
     "Slicing",
     "Stochastic",
     "Suppression",
-    "Treatment",
     "describe_passes",
     "local_search",
     "local_state",

@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, VerificationError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.privacy.verify import quote
-from tarnkappe.recoding.chance import Chance
-from tarnkappe.recoding.dealing import Groups, make_groups
+from tarnkappe.recoding.bucket_assignment import DealtGroups, make_groups
 from tarnkappe.recoding.judging import (
     free_name,
     group_models,
@@ -27,6 +26,7 @@ from tarnkappe.recoding.judging import (
     require_sensitive,
 )
 from tarnkappe.recoding.method import Bucketization, Buckets
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.schema import Rows, param
 from tarnkappe.table import Role, Table, Tuples
 from tarnkappe.table.encoding import Codes, Progress
@@ -52,13 +52,18 @@ class Anatomy(Bucketization, kw_only=True):
         param("how many rows a group has at least; without it, what the models demand", unit="rows"),
     ] = None
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse what two tables cannot promise."""
         super().check(problem)
         group_models(problem.models, self.name)
 
     def bucketize(
-        self, table: Table, rows: Tuples, problem: Problem, seed: int | None, progress: Progress | None = None
+        self,
+        table: Table,
+        rows: Tuples,
+        problem: SearchProblem,
+        seed: int | None,
+        progress: Progress | None = None,
     ) -> Buckets:
         """Deal the rows to groups and make both tables, each in a random order."""
         if not table.sensitive:
@@ -131,7 +136,7 @@ def anatomy_tables(table: Table, of_row: Codes, chance: Chance) -> dict[str, pa.
     }
 
 
-def _steps(groups: Groups) -> tuple[str, ...]:
+def _steps(groups: DealtGroups) -> tuple[str, ...]:
     proof = (
         f"no grouping loses less in which a value has at most 1/{groups.least_size} of a group (proven)"
         if groups.optimal

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.recoding.written import Written
+from tarnkappe.recoding.written import WrittenColumn
 from tarnkappe.table import MISSING, SUPPRESSED, Column, Levels, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
@@ -80,14 +80,14 @@ class _Snapshot:
     suppressed: npt.NDArray[np.bool_]
 
 
-class Session:
+class ArgusSession:
     """Recoding and suppression under the eyes of the data holder.
 
     >>> from tarnkappe.hierarchy import Hierarchy
     >>> from tarnkappe.table.encoding import encode_column
     >>> towns = encode_column("town", pa.chunked_array([["Ulm", "Ulm", "Wels", "Graz"]]))
     >>> lands = Hierarchy.from_rows([["Ulm", "D", "*"], ["Wels", "A", "*"], ["Graz", "A", "*"]])
-    >>> session = Session(Tuples.of_rows([lands.attach(towns)]), ["town"], k=2)
+    >>> session = ArgusSession(Tuples.of_rows([lands.attach(towns)]), ["town"], k=2)
     >>> session.unsafe(), session.proposal()
     ((Unsafe(columns=('town',), combinations=2, rows=2),), 'town')
     >>> session.recode("town")
@@ -201,7 +201,7 @@ class Session:
         last = self._undone.pop()
         self.levels, self._suppressed = last.levels, last.suppressed
 
-    def copy(self) -> Session:
+    def copy(self) -> ArgusSession:
         """A session that goes on from here by itself."""
         other = copy.copy(self)
         other.levels, other._suppressed = dict(self.levels), self._suppressed.copy()
@@ -212,7 +212,7 @@ class Session:
         """The rows in which a column is suppressed."""
         return np.asarray(self._suppressed[self._names.index(name)])
 
-    def written(self) -> dict[str, Written]:
+    def written(self) -> dict[str, WrittenColumn]:
         """The columns as they would be written."""
         return {name: self._write(name) for name in self._names}
 
@@ -235,19 +235,19 @@ class Session:
         small = (counts > 0) & (counts < self._k) & ~hidden[grouping.representatives]
         return small[grouping.ids], int(np.count_nonzero(small))
 
-    def _write(self, name: str) -> Written:
+    def _write(self, name: str) -> WrittenColumn:
         (codes,), (number,) = self.codes((name,))
         column, levels, level = self._column(name), self._levels(name), self.levels[name]
         if not self.suppressed(name).any():
             values = column.values if level == 0 else pa.array(levels.labels[level], pa.string())
-            return Written(codes, values)
+            return WrittenColumn(codes, values)
         labels: list[str | None] = list(levels.labels[level])
         if level == 0 and column.values.null_count:
             labels = [None if label == MISSING else label for label in labels]
         if SUPPRESSED in labels:  # the root reads like a suppressed cell, and so it is one
             codes = np.where(codes == number - 1, labels.index(SUPPRESSED), codes).astype(np.int32)
-            return Written(codes, pa.array(labels, pa.string()))
-        return Written(codes, pa.array([*labels, SUPPRESSED], pa.string()))
+            return WrittenColumn(codes, pa.array(labels, pa.string()))
+        return WrittenColumn(codes, pa.array([*labels, SUPPRESSED], pa.string()))
 
     def _remember(self) -> None:
         self._undone.append(_Snapshot(dict(self.levels), self._suppressed.copy()))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.loss import Aggregate, IntervalLoss, LeafLoss, Loss
+from tarnkappe.loss import AggregateFunction, IntervalLoss, LeafLoss, Loss
 from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.loss.share import ShareLoss
 from tarnkappe.native import compiled
@@ -121,7 +121,10 @@ def minimized(loss: Loss) -> tuple[ShareLoss, bool]:
     Only a weighted mean or sum of the shares of single cells can be split into the costs of boxes. Under any
     other loss the shares of `loss` are minimized, with the weights of the job.
     """
-    adds_up = isinstance(loss, ColumnLoss) and loss.aggregate in (Aggregate.MEAN, Aggregate.SUM)
+    adds_up = isinstance(loss, ColumnLoss) and loss.aggregate in (
+        AggregateFunction.MEAN,
+        AggregateFunction.SUM,
+    )
     if isinstance(loss, LeafLoss | IntervalLoss) and adds_up and loss.measures_cells:
         return loss, True
     return LeafLoss(weights=loss.weights if isinstance(loss, ColumnLoss) else {}), False

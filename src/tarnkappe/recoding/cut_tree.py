@@ -15,8 +15,8 @@ from tarnkappe.recoding import arranging, best_cuts
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import BoxCosts
 from tarnkappe.recoding.class_rules import Ruled
+from tarnkappe.recoding.deadline import Patience
 from tarnkappe.recoding.dimensions import Dimension
-from tarnkappe.recoding.patience import Patience
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Codes, Counts, Progress
 

@@ -23,9 +23,9 @@ import numpy as np
 from msgspec import Meta
 
 from tarnkappe.errors import ColumnError, NoSolutionError
-from tarnkappe.lattice import Evaluation, Problem
+from tarnkappe.lattice import Evaluation, SearchProblem
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.recode import Treatment, recode
+from tarnkappe.recoding.recode import CellTreatment, recode
 from tarnkappe.schema import MANY_ROWS, MOST_NAMES, Name, Share, param
 from tarnkappe.table import Tuples
 from tarnkappe.table.encoding import Progress
@@ -66,14 +66,14 @@ class Datafly(Method, kw_only=True):
         ),
     ] = None
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse also weights of columns that there are not."""
         super().check(problem)
         for name in (*self.change_weights, *self.linking_weights):
             if name not in problem.quasi_identifiers:
                 raise ColumnError(f"datafly: there is no quasi-identifier '{name}' to weigh")
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Raise columns until few enough rows stand out."""
         self.check(problem)
         names, ranges = problem.quasi_identifiers, problem.level_ranges
@@ -95,16 +95,16 @@ class Datafly(Method, kw_only=True):
             f"{names[index]} back to level {node[index]}, which tells the same classes apart"
             for index in lowered(problem, node)
         ]
-        recoded = recode(rows, names, [tuple(node)], problem.models, Treatment(), problem.distributions)
+        recoded = recode(rows, names, [tuple(node)], problem.models, CellTreatment(), problem.distributions)
         levels = dict(zip(names, node, strict=True))
         return Recoding(recoded.written, recoded.released, steps=tuple(steps), levels=levels)
 
-    def _outliers(self, problem: Problem) -> int:
+    def _outliers(self, problem: SearchProblem) -> int:
         if self.outliers is not None:
             return self.outliers
         return max(model.least_size(problem.tuples) for model in problem.models)
 
-    def _next(self, problem: Problem, node: Sequence[int]) -> int | None:
+    def _next(self, problem: SearchProblem, node: Sequence[int]) -> int | None:
         """The column with the highest weighted number of labels; of equals, the first by name."""
         best, chosen = (-1.0, ""), None
         for index, column in enumerate(problem.columns):
@@ -117,7 +117,7 @@ class Datafly(Method, kw_only=True):
                 best, chosen = (score, column.name), index
         return chosen
 
-    def _stuck(self, problem: Problem, found: Evaluation, allowed: int) -> str:
+    def _stuck(self, problem: SearchProblem, found: Evaluation, allowed: int) -> str:
         fixed = [name for name, weight in self.change_weights.items() if weight == 0]
         hint = f" or let {', '.join(fixed)} be changed" if fixed else ""
         promised = ", ".join(map(str, problem.models))
@@ -127,7 +127,7 @@ class Datafly(Method, kw_only=True):
         )
 
 
-def lowered(problem: Problem, node: list[int]) -> list[int]:
+def lowered(problem: SearchProblem, node: list[int]) -> list[int]:
     """Lower every column as long as the classes stay the same; returns which were lowered, in that order."""
     changed = []
     whole = problem.classes(node).num_classes

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tarnkappe.recoding.labels import interval_label, leaves_between
 from tarnkappe.recoding.runs import Runs, runs_of
-from tarnkappe.recoding.written import Extents, Written, whole_bounds
+from tarnkappe.recoding.written import Extents, WrittenColumn, whole_bounds
 from tarnkappe.table import MISSING, SUPPRESSED, Column, Levels
 from tarnkappe.table.encoding import Codes
 
@@ -61,10 +61,10 @@ class Dimension:
         assert self.column.levels is not None, "a quasi-identifier has a hierarchy"
         return self.column.levels
 
-    def write(self, low: Places, high: Places, region_of_row: Codes) -> Written:
+    def write(self, low: Places, high: Places, region_of_row: Codes) -> WrittenColumn:
         """The column as it is written, given the first and the last place of each region."""
         if np.array_equal(low, high):
-            return Written(self.code_at[low][region_of_row], self.column.values)
+            return WrittenColumn(self.code_at[low][region_of_row], self.column.values)
         ends, region = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
         first, last = self.code_at[ends[:, 0]], self.code_at[ends[:, 1]]
         words = self._intervals(first, last) if self.is_ordered else self._labels(ends[:, 0], ends[:, 1])
@@ -75,7 +75,7 @@ class Dimension:
         extents = self._extents(texts, code, first, last) if self.is_ordered else None
         missing = self.column.values.null_count > 0
         values = pa.array([None if missing and text == MISSING else text for text in texts], pa.string())
-        return Written(code[region.reshape(-1)][region_of_row], values, extents=extents)
+        return WrittenColumn(code[region.reshape(-1)][region_of_row], values, extents=extents)
 
     def _intervals(self, first: Places, last: Places) -> list[str]:
         names, runs = self.column.labels, self.runs

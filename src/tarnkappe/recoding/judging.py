@@ -22,14 +22,14 @@ from tarnkappe.privacy import (
     EpsilonMAnonymity,
     KullbackLeiblerCloseness,
     Model,
+    ModelScope,
     PersonalizedAnonymity,
-    Scope,
     needed_distributions,
 )
 from tarnkappe.table import Classes, Column, Role, Table, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
-from tarnkappe.table.grouping import Grouping, group_codes, group_keys, sum_by_group
+from tarnkappe.table.grouping import RowGrouping, group_codes, group_keys, sum_by_group
 
 GROUP = "(group)"
 LEFT_OUT = -1
@@ -62,7 +62,7 @@ def group_models(models: Sequence[Model], method: str) -> tuple[Model, ...]:
     parts = tuple(part for model in models for part in model.parts)
     for part in parts:
         speaks_of_labels = part.looks_beyond_release or part.measures_labels
-        if isinstance(part, DifferentialPrivacy) or part.scope is not Scope.CLASS or speaks_of_labels:
+        if isinstance(part, DifferentialPrivacy) or part.scope is not ModelScope.CLASS or speaks_of_labels:
             raise ParameterError(
                 f"{part.name} speaks of generalized quasi-identifiers, and {method} does not generalize: "
                 "use models on sensitive columns and on the size of groups, or another method"
@@ -93,7 +93,7 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Judge:
+class GroupEvaluator:
     """Asks models of groups.
 
     Attributes:
@@ -105,7 +105,7 @@ class Judge:
     parts: tuple[Model, ...]
 
     @cached_property
-    def kinds(self) -> Grouping:
+    def kinds(self) -> RowGrouping:
         """Rows that the models cannot tell apart are of one kind."""
         if not self._names:
             return group_keys(np.zeros(self.rows.num_tuples, np.uint64), 1)

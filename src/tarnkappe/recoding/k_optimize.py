@@ -19,11 +19,11 @@ from typing import Annotated
 import numpy as np
 
 from tarnkappe.errors import NoSolutionError
-from tarnkappe.lattice import Problem
-from tarnkappe.recoding.climbing import Standing
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.recoding.deadline import Patience, patience
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.patience import Patience, patience
-from tarnkappe.recoding.set_enumeration import Best, Masks, explore, new_stack
+from tarnkappe.recoding.set_enumeration import Incumbent, Masks, explore, new_stack
+from tarnkappe.recoding.value_set_search import Standing
 from tarnkappe.recoding.value_sets import ValueSets, require_sizes_only, value_sets
 from tarnkappe.schema import Seconds, param
 from tarnkappe.table import Tuples
@@ -34,6 +34,8 @@ BATCH = 8
 """How many open nodes a round searches."""
 BUDGET = 16_000_000
 """How much work a round spends on each: about a tenth of a second."""
+SECONDS_A_BUDGET, SECONDS_A_CLIMBED_VALUE = 0.1, 2e-7
+"""What a budget takes, and a climb for each cell and value: typical figures by which work is counted."""
 MOST_CLIMBS, CLIMBED_CELLS, VALUES_A_CLIMB = 16, 400_000, 8
 """How often the search climbs before it starts: less often on large tables and where values are few."""
 
@@ -54,17 +56,17 @@ class KOptimize(Method, kw_only=True):
         param("when to stop with the best result so far; without it, never", kind="seconds", unit="seconds"),
     ] = None
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse also models for which the bounds do not hold."""
         super().check(problem)
         require_sizes_only(self.name, problem)
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Search until the best value set is proven, or until time is up."""
         self.check(problem)
         sets = value_sets(problem)
         with patience(self.seconds) as own:
-            search = Search(sets, progress)
+            search = KOptimizeRun(sets, progress)
             stopped = search.run(own)
         if search.head is None:
             promised = ", ".join(map(str, problem.models))
@@ -78,7 +80,7 @@ class KOptimize(Method, kw_only=True):
         return sets.recoding(rows, search.head, (looked,), bound=search.bound, stopped=stopped)
 
 
-class Search:
+class KOptimizeRun:
     """A search that knows its best value set and a bound at every moment.
 
     Attributes:
@@ -113,6 +115,7 @@ class Search:
                 batch = [heapq.heappop(self.open) for _ in range(min(BATCH, len(self.open)))]
                 # All of a round start from the same best cost, so that it does not matter who is first.
                 done = list(pool.map(self._explore, batch))
+                own.spend(SECONDS_A_BUDGET * len(batch))
                 for node, found in zip(batch, done, strict=True):
                     self._learn(node[0], *found)
                 self.open = [node for node in self.open if node[0] < self.cost]
@@ -130,6 +133,7 @@ class Search:
         climbs = min(CLIMBED_CELLS // len(hill.cells.sizes), int(letters.free.sum()) // VALUES_A_CLIMB)
         for _ in range(min(MOST_CLIMBS, climbs)):
             self._offer(best, head)
+            own.spend(SECONDS_A_CLIMBED_VALUE * len(hill.cells.sizes) * letters.size)
             if own.over:
                 return
             dropped = random.random(letters.size) < random.random()
@@ -146,7 +150,7 @@ class Search:
     def _explore(self, node: tuple[int, int, Mask, Mask]) -> tuple[int, int, Mask, Masks, Masks, Counts]:
         sets = self._sets
         values = sets.alphabet.size
-        best = Best(np.array([self.cost], np.int64), np.zeros(values, dtype=bool))
+        best = Incumbent(np.array([self.cost], np.int64), np.zeros(values, dtype=bool))
         heads, tails = (
             np.empty((2 * values + 4, values), dtype=bool),
             np.empty((2 * values + 4, values), dtype=bool),

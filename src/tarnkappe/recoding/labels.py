@@ -2,8 +2,8 @@
 
 A cell holds a value, a label of its column's hierarchy, an interval of numbers or dates with both its
 ends, `[20, 29]`, a run of labels of level 1, `[20-24, 30-34]` or shorter `20-34`, a set of values or labels,
-`{a, b}`, or '*'. `Reader` understands these words from the column alone. It has no part in writing them, so
-the verification can ask it whether a cell is true of its row.
+`{a, b}`, or '*'. `LabelReader` understands these words from the column alone. It has no part in writing them,
+so the verification can ask it whether a cell is true of its row.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def set_label(words: Iterable[str]) -> str:
     return each[0] if len(each) == 1 else "{" + SEPARATOR.join(each) + "}"
 
 
-class Reader:
+class LabelReader:
     """Understands what is written in a column.
 
     >>> import pyarrow as pa
@@ -57,7 +57,7 @@ class Reader:
     >>> from tarnkappe.table.encoding import encode_column
     >>> ages = encode_column("age", pa.chunked_array([[18, 25, 29, 40]]))
     >>> rows = [["18", "young", "*"], ["25", "young", "*"], ["29", "old", "*"], ["40", "old", "*"]]
-    >>> reader = Reader(Hierarchy.from_rows(rows).attach(ages))
+    >>> reader = LabelReader(Hierarchy.from_rows(rows).attach(ages))
     >>> [list(reader.meaning(word)) for word in ("25", "old", "[25, 40]", "{18, old}", "*")]
     [[1], [2, 3], [1, 2, 3], [0, 2, 3], [0, 1, 2, 3]]
     >>> reader.meaning("[25, 41]") is None

@@ -18,16 +18,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Evaluation, Node, Problem, Search, Solution
+from tarnkappe.lattice import Evaluation, Node, Search, SearchProblem, Solution
 from tarnkappe.lattice.problem import TIE
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import DifferentialPrivacy, Model, protect, satisfied
 from tarnkappe.privacy.verify import Verification
-from tarnkappe.recoding.recode import Treatment, write
+from tarnkappe.recoding.recode import CellTreatment, write
 from tarnkappe.recoding.written import Parts, split
 from tarnkappe.schema import replace
-from tarnkappe.table import State, Tuples
+from tarnkappe.table import ClassState, Tuples
 from tarnkappe.table.classes import Mask, release_everything
 from tarnkappe.table.encoding import Progress
 
@@ -76,7 +76,7 @@ class LocalRecoding:
                 f"not {self.allowance}"
             )
 
-    def run(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def run(self, problem: SearchProblem, progress: Progress | None = None) -> Solution:
         """The best recoding found.
 
         The loss of the solution is that of the whole release. It is never called optimal.
@@ -103,7 +103,7 @@ class _StoppedError(Exception):
 
 
 class _Run:
-    def __init__(self, recoding: LocalRecoding, problem: Problem, progress: Progress | None) -> None:
+    def __init__(self, recoding: LocalRecoding, problem: SearchProblem, progress: Progress | None) -> None:
         self._recoding = recoding
         self._problem = problem
         self._progress = progress
@@ -115,7 +115,7 @@ class _Run:
 
     def best(self) -> Solution:
         problem = self._problem
-        found: list[tuple[float, tuple[Node, ...], State]] = []
+        found: list[tuple[float, tuple[Node, ...], ClassState]] = []
         everything = np.ones(problem.tuples.num_tuples, dtype=bool)
         try:
             single = self._optimum(everything, problem.limit)
@@ -143,7 +143,9 @@ class _Run:
             return (self._recoding.allowance,)
         return ALLOWANCES
 
-    def _judge(self, nodes: tuple[Node, ...], found: list[tuple[float, tuple[Node, ...], State]]) -> None:
+    def _judge(
+        self, nodes: tuple[Node, ...], found: list[tuple[float, tuple[Node, ...], ClassState]]
+    ) -> None:
         """Measure the whole release that some passes make, and note it if it keeps all promises."""
         if not nodes or any(nodes == others for _, others, _ in found):
             return
@@ -218,14 +220,16 @@ class _Run:
         return solution.best
 
 
-def local_state(problem: Problem, nodes: Sequence[Node]) -> State:
+def local_state(problem: SearchProblem, nodes: Sequence[Node]) -> ClassState:
     """The classes that the whole release has after some passes, and which of them may be released."""
     tuples, names, models = problem.tuples, problem.quasi_identifiers, problem.models
     parts = split(tuples, names, nodes, models)
-    return write(tuples, names, nodes, models, Treatment(), problem.distributions, parts).state
+    return write(tuples, names, nodes, models, CellTreatment(), problem.distributions, parts).state
 
 
-def describe_passes(problem: Problem, rows: Tuples, nodes: Sequence[Node], parts: Parts) -> tuple[Pass, ...]:
+def describe_passes(
+    problem: SearchProblem, rows: Tuples, nodes: Sequence[Node], parts: Parts
+) -> tuple[Pass, ...]:
     """What each pass did to the rows that it kept."""
     passes = []
     for number, node in enumerate(nodes):
@@ -238,7 +242,7 @@ def describe_passes(problem: Problem, rows: Tuples, nodes: Sequence[Node], parts
     return tuple(passes)
 
 
-def _own_table(problem: Problem, left: Mask) -> Tuples:
+def _own_table(problem: SearchProblem, left: Mask) -> Tuples:
     """The rows that are left as a table of their own.
 
     Of the others only the sensitive values count, for the distributions of the whole input, so they take the

@@ -15,7 +15,7 @@ from tarnkappe.native import compiled
 from tarnkappe.recoding.block import Matrix
 from tarnkappe.recoding.box_costs import BoxCosts, cell_cost
 from tarnkappe.recoding.cut_tree import CutTree, in_threads
-from tarnkappe.recoding.patience import Patience
+from tarnkappe.recoding.deadline import Patience
 from tarnkappe.table.encoding import Codes, Counts
 
 AT_ONCE = 4096

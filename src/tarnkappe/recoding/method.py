@@ -11,7 +11,8 @@ both judged by nobody but the common path:
 
 How to write cells: `recoding/labels.py` has the words (a value, a label of the hierarchy, `[20, 29]`,
 `{a, b}`, '*') and reads them again for the verification, which refuses any cell that does not stand for the
-original value of its row. Give `Written` the `extents` that you know, or losses take unknown words for '*'.
+original value of its row. Give `WrittenColumn` the `extents` that you know, or losses take unknown words
+for '*'.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import DifferentialPrivacy
-from tarnkappe.recoding.written import Written
+from tarnkappe.recoding.written import WrittenColumn
 from tarnkappe.schema import Parameters
 from tarnkappe.table import Table, Tuples
 from tarnkappe.table.classes import Mask
@@ -51,7 +52,7 @@ class Recoding:
             then released as the node of a search is.
     """
 
-    written: Mapping[str, Written]
+    written: Mapping[str, WrittenColumn]
     kept: Mask
     optimal: bool = False
     bound: float | None = None
@@ -78,7 +79,7 @@ class Method(Parameters, tag_field="algorithm", kw_only=True):
         """Instances for the common tests."""
         return (cls(),)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse, before any work, what the method is not made for; one with more to refuse extends this.
 
         Raises:
@@ -98,7 +99,7 @@ class Method(Parameters, tag_field="algorithm", kw_only=True):
             )
 
     @abstractmethod
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Recode every row so that the models of the problem hold.
 
         Args:
@@ -139,13 +140,18 @@ class Bucketization(Parameters, tag_field="algorithm", kw_only=True):
     table_names: ClassVar[tuple[str, ...]]
     """The names of its tables; the first goes to the output of a job, the others beside it."""
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse, before any work, what it is not made for."""
         refuse_differential_privacy(problem, self.name)
 
     @abstractmethod
     def bucketize(
-        self, table: Table, rows: Tuples, problem: Problem, seed: int | None, progress: Progress | None = None
+        self,
+        table: Table,
+        rows: Tuples,
+        problem: SearchProblem,
+        seed: int | None,
+        progress: Progress | None = None,
     ) -> Buckets:
         """Put the rows into buckets whose sensitive values meet the models, and make the tables.
 
@@ -169,7 +175,7 @@ class Bucketization(Parameters, tag_field="algorithm", kw_only=True):
         """
 
 
-def refuse_differential_privacy(problem: Problem, name: str) -> None:
+def refuse_differential_privacy(problem: SearchProblem, name: str) -> None:
     """Refuse a promise that no method can keep which looks at the data before it decides."""
     for part in (part for model in problem.models for part in model.parts):
         if isinstance(part, DifferentialPrivacy):

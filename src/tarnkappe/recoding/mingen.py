@@ -23,11 +23,11 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.native import compiled
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.value_sets import require_sizes_only
-from tarnkappe.recoding.written import Written
+from tarnkappe.recoding.written import WrittenColumn
 from tarnkappe.schema import MOST_NAMES, Name, param
 from tarnkappe.table import MISSING, Column, Tuples
 from tarnkappe.table.encoding import Codes, Counts, Progress
@@ -56,7 +56,7 @@ class MinGen(Method, kw_only=True):
         ),
     ] = ()
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse also other models, unknown columns, and tables that are too large."""
         super().check(problem)
         require_sizes_only(self.name, problem)
@@ -75,7 +75,7 @@ class MinGen(Method, kw_only=True):
                 "population would be written: leave the population out, or use mondrian"
             )
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Find the best partition and write every group at its lowest common labels."""
         del progress  # it takes a moment
         self.check(problem)
@@ -189,7 +189,7 @@ def partition(size: Counts, cost: Counts, tie: Counts, least_size: int) -> Count
     return chosen
 
 
-def _least_size(problem: Problem) -> int:
+def _least_size(problem: SearchProblem) -> int:
     return max(model.least_size(problem.tuples) for model in problem.models)
 
 
@@ -202,11 +202,11 @@ def _mean_share(columns: Sequence[Column], levels: Counts) -> Fraction:
     return sum(shares, Fraction(0)) / len(shares)
 
 
-def _write(column: Column, level_of_row: Counts) -> Written:
+def _write(column: Column, level_of_row: Counts) -> WrittenColumn:
     own = column.levels
     assert own is not None
     if not level_of_row.any():
-        return Written(column.codes, column.values)
+        return WrittenColumn(column.codes, column.values)
     words = [
         own.labels[level][int(own.maps[level][code])]
         for level, code in zip(level_of_row.tolist(), column.codes.tolist(), strict=True)
@@ -215,4 +215,4 @@ def _write(column: Column, level_of_row: Counts) -> Written:
     nullable = column.values.null_count > 0
     texts = [None if nullable and word == MISSING else word for word in encoded.dictionary.to_pylist()]
     codes: Codes = np.asarray(encoded.indices, dtype=np.int32)
-    return Written(codes, pa.array(texts, pa.string()))
+    return WrittenColumn(codes, pa.array(texts, pa.string()))

@@ -35,14 +35,14 @@ from typing import Annotated, Self
 import numpy as np
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
-from tarnkappe.lattice import Problem
-from tarnkappe.privacy import KAnonymity, Scope, satisfied
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.privacy import KAnonymity, ModelScope, satisfied
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.cuts import CANDIDATES, HALVES, MISSING_APART
+from tarnkappe.recoding.deadline import Patience, patience
 from tarnkappe.recoding.dimensions import dimension
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.mondrian_regions import Partition, Regions
-from tarnkappe.recoding.patience import Patience, patience
+from tarnkappe.recoding.mondrian_regions import RegionPartition, Regions
 from tarnkappe.recoding.recode import recoded
 from tarnkappe.schema import MOST_NAMES, Name, Seconds, param
 from tarnkappe.table import Tuples
@@ -96,7 +96,7 @@ class Mondrian(Method, kw_only=True):
         """One of each mode."""
         return tuple(cls(mode=mode) for mode in Overlap)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse also unknown columns, and relaxed regions where a population must be placed."""
         super().check(problem)
         for name in (*self.prefer, *self.categorical):
@@ -108,7 +108,7 @@ class Mondrian(Method, kw_only=True):
                 'the table: use mode = "strict", or leave the population out'
             )
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Cut until no cut is left that is allowed."""
         self.check(problem)
         with patience(self.seconds) as own:
@@ -116,11 +116,13 @@ class Mondrian(Method, kw_only=True):
 
 
 class _Run:
-    def __init__(self, method: Mondrian, rows: Tuples, problem: Problem, progress: Progress | None) -> None:
+    def __init__(
+        self, method: Mondrian, rows: Tuples, problem: SearchProblem, progress: Progress | None
+    ) -> None:
         parts = [part for model in problem.models for part in model.parts]
         self._rows, self._problem, self._progress = rows, problem, progress
         self._mode = method.mode
-        on_classes = [part for part in parts if part.scope is Scope.CLASS and not part.measures_labels]
+        on_classes = [part for part in parts if part.scope is ModelScope.CLASS and not part.measures_labels]
         self._on_table = [part for part in parts if part not in on_classes]
         least = max([1, *(part.least_size(problem.tuples) for part in on_classes)])
         size_alone = all(isinstance(part, KAnonymity) for part in on_classes)
@@ -131,7 +133,7 @@ class _Run:
         allowed = np.full(CANDIDATES, method.mode != Overlap.RELAXED)
         allowed[MISSING_APART], allowed[HALVES] = True, method.mode == Overlap.RELAXED
         overlap = method.mode != Overlap.STRICT
-        self._partition = Partition(rows, dimensions, least, allowed, overlap=overlap)
+        self._partition = RegionPartition(rows, dimensions, least, allowed, overlap=overlap)
         self._made: Counter[str] = Counter()
 
     def recoding(self, patience: Patience) -> Recoding:
@@ -207,7 +209,7 @@ class _Run:
                 objected = np.concatenate([objected, tried])
         return allowed, objected
 
-    def _bears(self, partition: Partition) -> bool:
+    def _bears(self, partition: RegionPartition) -> bool:
         everything = Recoding(partition.write(), np.ones(self._rows.num_tuples, dtype=bool))
         problem = self._problem
         found = recoded(self._rows, everything, problem.models, problem.distributions)

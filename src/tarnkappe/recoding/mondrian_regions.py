@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tarnkappe.recoding import arranging, cuts
 from tarnkappe.recoding.dimensions import Dimension
-from tarnkappe.recoding.written import Written
+from tarnkappe.recoding.written import WrittenColumn
 from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
@@ -24,7 +24,7 @@ WORTH_A_THREAD = 20_000
 """So many rows take longer than starting a thread."""
 
 
-class Partition:
+class RegionPartition:
     """Regions of rows. The rows of a region lie side by side and keep the order they had."""
 
     def __init__(
@@ -108,7 +108,7 @@ class Partition:
         first_tries = self.attempts[chosen] < len(self.dimensions) * cuts.CANDIDATES
         return np.asarray(first_tries & (self._present[self.cut_in[chosen]] < 0))
 
-    def copy(self) -> Partition:
+    def copy(self) -> RegionPartition:
         """The same regions; what is cut there is not cut here."""
         other = copy.copy(self)
         for name, own in vars(self).items():
@@ -157,7 +157,7 @@ class Partition:
         arranging.extents(self._codes, self.starts[chosen], self.stops[chosen], low, high)
         return low, high
 
-    def write(self) -> dict[str, Written]:
+    def write(self) -> dict[str, WrittenColumn]:
         """Every dimension as it is written, row by row."""
         regions = self.regions
         region_of_place = np.repeat(np.arange(len(regions)), (self.stops - self.starts)[regions])

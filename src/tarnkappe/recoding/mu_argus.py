@@ -1,6 +1,6 @@
 """mu-ARGUS by itself: global recoding while much is unsafe, then local suppression of single cells.
 
-The steps are those of a `Session`, taken without a data holder: first every column is recoded until each
+The steps are those of a `ArgusSession`, taken without a data holder: first every column is recoded until each
 of its values occurs often enough; then, while more than a given share of the rows have unsafe
 combinations, the column that is in most of them; then cells are suppressed. What is still unsafe as a
 whole row, where the published program does not look, loses further cells, and if that does not help the
@@ -19,8 +19,8 @@ from typing import Annotated, Self
 import numpy as np
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
-from tarnkappe.lattice import Problem
-from tarnkappe.recoding.argus import IDENTIFYING, MORE, MOST, Session, published_combinations
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.recoding.argus import IDENTIFYING, MORE, MOST, ArgusSession, published_combinations
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.recode import Recoded, recoded
 from tarnkappe.schema import MOST_NAMES, Name, Share, param
@@ -71,7 +71,7 @@ class MuArgus(Method, kw_only=True):
         """Also without recoding, and as published."""
         return (cls(), cls(unsafe_share=1.0), cls(combinations=Tested.PUBLISHED))
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse also unknown columns and a population."""
         super().check(problem)
         for name in (*self.most, *self.more):
@@ -89,12 +89,12 @@ class MuArgus(Method, kw_only=True):
                 "would be written: leave the population out, or use a search"
             )
 
-    def session(self, rows: Tuples, problem: Problem) -> Session:
+    def session(self, rows: Tuples, problem: SearchProblem) -> ArgusSession:
         """A session for the data holder, with what this method would begin with."""
         kinds = dict.fromkeys(problem.quasi_identifiers, IDENTIFYING)
         kinds |= dict.fromkeys(self.more, MORE) | dict.fromkeys(self.most, MOST)
         lowest = {n: r[0] for n, r in zip(problem.quasi_identifiers, problem.level_ranges, strict=True)}
-        return Session(
+        return ArgusSession(
             rows,
             problem.quasi_identifiers,
             k=max(1, *(model.least_size(problem.tuples) for model in problem.models)),
@@ -102,7 +102,7 @@ class MuArgus(Method, kw_only=True):
             levels=lowest,
         )
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Recode and suppress."""
         self.check(problem)
         session = self.session(rows, problem)
@@ -128,7 +128,7 @@ class MuArgus(Method, kw_only=True):
                 raise NoSolutionError(_stuck(problem, found))
 
 
-def _recode_rare_values(session: Session, highest: dict[str, int]) -> list[str]:
+def _recode_rare_values(session: ArgusSession, highest: dict[str, int]) -> list[str]:
     steps: list[str] = []
     for name in sorted(highest):
         while session.levels[name] < highest[name] and session.is_unsafe((name,)):
@@ -138,7 +138,7 @@ def _recode_rare_values(session: Session, highest: dict[str, int]) -> list[str]:
     return steps
 
 
-def _recode_next(session: Session, highest: dict[str, int], steps: list[str]) -> bool:
+def _recode_next(session: ArgusSession, highest: dict[str, int], steps: list[str]) -> bool:
     name = session.proposal(highest)
     if name is None:
         return False
@@ -147,7 +147,7 @@ def _recode_next(session: Session, highest: dict[str, int], steps: list[str]) ->
     return True
 
 
-def _recode_any(session: Session, highest: dict[str, int], steps: list[str]) -> bool:
+def _recode_any(session: ArgusSession, highest: dict[str, int], steps: list[str]) -> bool:
     """Recode the column that is furthest from its highest level, though no tested combination is unsafe."""
     left = {name: top - session.levels[name] for name, top in sorted(highest.items())}
     name = max(left, key=left.__getitem__)
@@ -158,12 +158,12 @@ def _recode_any(session: Session, highest: dict[str, int], steps: list[str]) -> 
     return True
 
 
-def _judge(rows: Tuples, problem: Problem, session: Session) -> Recoded:
+def _judge(rows: Tuples, problem: SearchProblem, session: ArgusSession) -> Recoded:
     everything = Recoding(session.written(), np.ones(rows.num_tuples, dtype=bool))
     return recoded(rows, everything, problem.models, problem.distributions)
 
 
-def _suppress_whole_rows(rows: Tuples, problem: Problem, session: Session) -> list[str]:
+def _suppress_whole_rows(rows: Tuples, problem: SearchProblem, session: ArgusSession) -> list[str]:
     """Suppress further cells in rows whose classes do not meet the models.
 
     Each time one column goes, in those of the rows that meet the models then: the column that helps most of
@@ -187,14 +187,14 @@ def _suppress_whole_rows(rows: Tuples, problem: Problem, session: Session) -> li
         cells += int(np.count_nonzero(chosen))
 
 
-def _helped(rows: Tuples, problem: Problem, session: Session, name: str, cells: Mask) -> Mask:
+def _helped(rows: Tuples, problem: SearchProblem, session: ArgusSession, name: str, cells: Mask) -> Mask:
     """Which of some rows would be released if a column were suppressed in all of them."""
     trial = session.copy()
     trial.suppress_cells(name, cells)
     return np.asarray(cells & _judge(rows, problem, trial).released)
 
 
-def _stuck(problem: Problem, found: Recoded) -> str:
+def _stuck(problem: SearchProblem, found: Recoded) -> str:
     promised: Sequence[str] = [str(model) for model in problem.models]
     return (
         f"mu-argus has recoded every column as far as it may, and {found.state.suppressed_rows:,} rows do "

@@ -20,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.recoding.dimensions import Dimension, dimension
-from tarnkappe.recoding.labels import Reader, interval_label, set_label
-from tarnkappe.recoding.written import Extents, Written, whole_bounds
+from tarnkappe.recoding.labels import LabelReader, interval_label, set_label
+from tarnkappe.recoding.written import Extents, WrittenColumn, whole_bounds
 from tarnkappe.table import MISSING, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
@@ -36,7 +36,7 @@ MOST_VALUES = 4096
 Keys = npt.NDArray[np.uint64]
 
 
-class Cells(NamedTuple):
+class MergedRows(NamedTuple):
     """Groups of rows that no value set tells apart.
 
     Attributes:
@@ -82,30 +82,30 @@ class Letters:
     starts: Codes
     limited: bool
 
-    def write(self, codes: Codes, head: Mask) -> Written:
+    def write(self, codes: Codes, head: Mask) -> WrittenColumn:
         """The column as a value set (of this column alone) writes it, for rows given by their codes."""
         if not self.limited and head[1:].all():
-            return Written(codes, self.dimension.column.values)
+            return WrittenColumn(codes, self.dimension.column.values)
         interval = (np.cumsum(head) - head[0]).astype(np.int32)
         first = np.flatnonzero(np.concatenate([[True], head[1:]]))
         low = self.starts[first]
         high = np.append(self.starts, len(self.dimension.code_at))[np.append(first[1:], len(head))] - 1
-        reader = Reader(self.dimension.column)
+        reader = LabelReader(self.dimension.column)
         words = [self._word(reader, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
         leaves = np.array([reader.leaves(word) for word in words], dtype=np.int64)
         extents = Extents(leaves, self._bounds(low, high))
         nullable = self.dimension.column.values.null_count > 0
         values = pa.array([None if nullable and word == MISSING else word for word in words], pa.string())
-        return Written(interval[self.number_of[codes]], values, extents=extents)
+        return WrittenColumn(interval[self.number_of[codes]], values, extents=extents)
 
-    def _word(self, reader: Reader, low: int, high: int) -> str:
+    def _word(self, reader: LabelReader, low: int, high: int) -> str:
         own = self.dimension
         names, codes = own.column.labels, own.code_at[low : high + 1].tolist()
         if not self.limited and (low == high or (own.is_ordered and high < own.present)):
             return interval_label(names[codes[0]], names[codes[-1]])
         return set_label(self._cover(reader, codes))
 
-    def _cover(self, reader: Reader, codes: Sequence[int]) -> list[str]:
+    def _cover(self, reader: LabelReader, codes: Sequence[int]) -> list[str]:
         """The most general words of the hierarchy that stand for these values and no others."""
         levels, words, left, at = self.dimension.levels, [], set(codes), 0
         while at < len(codes):
@@ -159,7 +159,7 @@ class Alphabet:
         """The numbers of a value set, counted from 1."""
         return tuple((np.flatnonzero(head) + 1).tolist())
 
-    def cells(self, tuples: Tuples, label: str | None = None) -> Cells:
+    def cells(self, tuples: Tuples, label: str | None = None) -> MergedRows:
         """The rows of a table, equal ones merged."""
         codes = [own.number_of[tuples.columns[own.dimension.column.name].codes] for own in self.letters]
         groups = group_codes(codes, [len(own.starts) for own in self.letters])
@@ -174,11 +174,11 @@ class Alphabet:
             np.add.at(labels, (groups.ids, column.codes), tuples.visible_counts((label,)))
         occurring = sizes > 0  # those of a population need not
         hashes = self.numbering.keys[values].sum(axis=1, dtype=np.uint64)
-        return Cells(
+        return MergedRows(
             values.astype(np.int16)[occurring], sizes[occurring], labels[occurring], hashes[occurring]
         )
 
-    def write(self, rows: Tuples, head: Mask) -> dict[str, Written]:
+    def write(self, rows: Tuples, head: Mask) -> dict[str, WrittenColumn]:
         """Every quasi-identifier as a value set writes it, row by row."""
         parts = np.split(head, self.numbering.first[1:-1])
         return {
@@ -198,7 +198,7 @@ class Alphabet:
         return np.asarray(sizes[groups.ids] >= least_size)
 
 
-def alphabet(problem: Problem) -> Alphabet:
+def alphabet(problem: SearchProblem) -> Alphabet:
     """The ordered values of a problem's quasi-identifiers."""
     letters, required, free = [], [], []
     for name in sorted(problem.quasi_identifiers):

@@ -18,13 +18,13 @@ from tarnkappe.recoding.microaggregation import Aggregates, Aggregation, aggrega
 from tarnkappe.recoding.written import (
     LEFT_OUT,
     Parts,
-    Written,
+    WrittenColumn,
     leave_out,
     split,
     write_column,
     written_state,
 )
-from tarnkappe.table import SUPPRESSED, Column, State, Tuples
+from tarnkappe.table import SUPPRESSED, ClassState, Column, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, as_text, encode_column
 
@@ -49,7 +49,7 @@ class Suppression(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Treatment:
+class CellTreatment:
     """What is done to quasi-identifiers beside generalizing them.
 
     Attributes:
@@ -109,8 +109,8 @@ class Recoded:
     """
 
     parts: Parts
-    written: Mapping[str, Written]
-    state: State
+    written: Mapping[str, WrittenColumn]
+    state: ClassState
     aggregates: Mapping[str, Aggregates] = dataclasses.field(default_factory=dict)
     stars: bool = False
 
@@ -125,7 +125,7 @@ def recode(
     quasi_identifiers: Sequence[str],
     nodes: Sequence[Node],
     models: Sequence[Model],
-    treatment: Treatment,
+    treatment: CellTreatment,
     distributions: Sequence[tuple[str, ...]],
 ) -> Recoded:
     """Apply nodes to rows, one after the other, and treat the columns.
@@ -178,7 +178,7 @@ def recoded(
     }
     state = written_state(rows, written, distributions)
     everything = [part for model in models for part in model.parts]
-    state = State(state.classes, keep_all(state.classes, state.kept, everything))
+    state = ClassState(state.classes, keep_all(state.classes, state.kept, everything))
     parts = np.where(state.kept[state.classes.ids], 0, LEFT_OUT).astype(np.int32)
     return Recoded(parts, written, state)
 
@@ -192,7 +192,7 @@ def write(
     quasi_identifiers: Sequence[str],
     nodes: Sequence[Node],
     models: Sequence[Model],
-    treatment: Treatment,
+    treatment: CellTreatment,
     distributions: Sequence[tuple[str, ...]],
     parts: Parts,
     *,
@@ -228,12 +228,12 @@ def write(
             written[name] = _aggregated(column, found, classes.ids, parts, stars=stars)
     state = written_state(rows, written, distributions)
     everything = [part for model in models for part in model.parts]
-    state = State(state.classes, keep_all(state.classes, state.kept, everything))
+    state = ClassState(state.classes, keep_all(state.classes, state.kept, everything))
     parts = np.where(state.kept[state.classes.ids], parts, LEFT_OUT).astype(np.int32)
     return Recoded(parts, written, state, aggregates, stars)
 
 
-def _aggregated(column: Column, found: Aggregates, ids: Codes, parts: Parts, *, stars: bool) -> Written:
+def _aggregated(column: Column, found: Aggregates, ids: Codes, parts: Parts, *, stars: bool) -> WrittenColumn:
     """Aggregates as they are written, row by row."""
     values, codes, left = found.of_class, ids, parts == LEFT_OUT
     if stars and left.any():
@@ -242,7 +242,7 @@ def _aggregated(column: Column, found: Aggregates, ids: Codes, parts: Parts, *, 
     distinct = encode_column(column.name, pa.chunked_array([values]))
     codes = distinct.codes[codes]
     if stars or not left.any():
-        return Written(codes, distinct.values)
+        return WrittenColumn(codes, distinct.values)
     codes = np.where(left, distinct.cardinality, codes).astype(np.int32)
     nothing = pa.nulls(1, distinct.values.type)
-    return Written(codes, pa.concat_arrays([distinct.values, nothing]), left_out=distinct.cardinality)
+    return WrittenColumn(codes, pa.concat_arrays([distinct.values, nothing]), left_out=distinct.cardinality)

@@ -36,9 +36,9 @@ from typing import Annotated, Self
 import numpy as np
 from msgspec import Meta
 
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.recoding.deadline import patience
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.patience import patience
 from tarnkappe.recoding.regions_run import RegionsRun
 from tarnkappe.schema import Seconds, param
 from tarnkappe.table import Tuples
@@ -103,7 +103,7 @@ class Regions(Method, kw_only=True):
         """With and without refinement, with either kind of intervals, and blind."""
         return (cls(), cls(refine=False), cls(intervals=IntervalEnds.EXACT, block=8), cls(blind=True))
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Cut, exchange rows, and write the boxes."""
         self.check(problem)
         with patience(self.seconds) as own:

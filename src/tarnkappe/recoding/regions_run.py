@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.errors import NoSolutionError
-from tarnkappe.lattice import Problem
-from tarnkappe.loss import Aggregate
-from tarnkappe.privacy import Scope, needed_distributions, satisfied
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.loss import AggregateFunction
+from tarnkappe.privacy import ModelScope, needed_distributions, satisfied
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import ONE, box_costs, minimized
 from tarnkappe.recoding.class_rules import ruled
 from tarnkappe.recoding.cut_tree import HALVINGS, CutTree, in_threads
+from tarnkappe.recoding.deadline import Patience
 from tarnkappe.recoding.dimensions import dimension, labelled
 from tarnkappe.recoding.loss_bound import deltas, different_rows
 from tarnkappe.recoding.method import Recoding
-from tarnkappe.recoding.patience import Patience
 from tarnkappe.recoding.recode import recoded
 from tarnkappe.recoding.refine import dispensable, refine
-from tarnkappe.recoding.written import Written
+from tarnkappe.recoding.written import WrittenColumn
 from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts, Progress
@@ -46,7 +46,7 @@ class RegionsRun:
     def __init__(
         self,
         rows: Tuples,
-        problem: Problem,
+        problem: SearchProblem,
         patience: Patience,
         progress: Progress | None,
         *,
@@ -60,7 +60,7 @@ class RegionsRun:
         if blind:
             parts = [part for part in parts if not part.distributions]
         self._asked = parts
-        on_classes = [part for part in parts if part.scope is Scope.CLASS and not part.measures_labels]
+        on_classes = [part for part in parts if part.scope is ModelScope.CLASS and not part.measures_labels]
         # Classes that read alike are one: a model that does not survive merging is asked of the whole, too.
         self._ask_whole = any(
             part not in on_classes or not part.monotonicity.without_suppression for part in parts
@@ -204,7 +204,7 @@ class RegionsRun:
         )
         return None
 
-    def write(self, classes: Codes) -> dict[str, Written]:
+    def write(self, classes: Codes) -> dict[str, WrittenColumn]:
         """Every quasi-identifier as it is written, row by row."""
         tree = self.tree
         numbers = np.unique(classes, return_inverse=True)[1].astype(np.int32)
@@ -296,7 +296,7 @@ class RegionsRun:
     @property
     def _scale(self) -> float:
         """The loss of a table that tells nothing."""
-        if self._loss.aggregate is not Aggregate.SUM:
+        if self._loss.aggregate is not AggregateFunction.SUM:
             return 1.0
         return sum(float(self._loss.weights.get(name, 1.0)) for name in self._problem.quasi_identifiers)
 

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
-from tarnkappe.recoding.partitions import Cells, Numbering
+from tarnkappe.recoding.partitions import MergedRows, Numbering
 from tarnkappe.recoding.value_classes import (
     Effects,
     Places,
@@ -66,12 +66,12 @@ class Stack(NamedTuple):
         spare, spare_starts, slots, target, same, effects: room for the kernels.
     """
 
-    cells: Cells
+    cells: MergedRows
     starts: Places
     heads: Masks
     tails: Masks
     numbers: Counts
-    spare: Cells
+    spare: MergedRows
     spare_starts: Places
     slots: Places
     target: Values
@@ -79,19 +79,19 @@ class Stack(NamedTuple):
     effects: Effects
 
 
-class Best(NamedTuple):
+class Incumbent(NamedTuple):
     """The best value set so far and its cost (in an array of one, so that kernels can change it)."""
 
     cost: Counts
     head: Mask
 
 
-def room(number: int, like: Cells) -> Cells:
+def room(number: int, like: MergedRows) -> MergedRows:
     """Room for so many cells."""
-    return Cells(*(np.empty((number, *own.shape[1:]), own.dtype) for own in like))
+    return MergedRows(*(np.empty((number, *own.shape[1:]), own.dtype) for own in like))
 
 
-def new_stack(cells: Cells, values: int) -> Stack:
+def new_stack(cells: MergedRows, values: int) -> Stack:
     """Room for a walk through the tree of a table."""
     number = len(cells.sizes)
     capacity = 4 * number + 64
@@ -141,7 +141,7 @@ def merge_given_up(stack: Stack, depth: int, numbering: Numbering) -> None:
 
 
 @compiled
-def settle(stack: Stack, depth: int, numbering: Numbering, price: Price, best: Best) -> tuple[bool, int]:
+def settle(stack: Stack, depth: int, numbering: Numbering, price: Price, best: Incumbent) -> tuple[bool, int]:
     """Draw all conclusions at a node; whether anything is left to be divided, and how much work it was."""
     own, head, tail, effects = stack.numbers[depth], stack.heads[depth], stack.tails[depth], stack.effects
     cells, starts = stack.cells, stack.starts[own[STARTS_AT] :]
@@ -230,7 +230,7 @@ def descend(stack: Stack, depth: int, numbering: Numbering, price: Price) -> Non
 
 
 @compiled
-def plant(stack: Stack, cells: Cells, head: Mask, tail: Mask, numbering: Numbering) -> int:
+def plant(stack: Stack, cells: MergedRows, head: Mask, tail: Mask, numbering: Numbering) -> int:
     """Make a node without head at the bottom of the stack, and tell its depth.
 
     Its cells are those of the values in a head and a tail. The table has enough rows to be a class.
@@ -254,12 +254,12 @@ def plant(stack: Stack, cells: Cells, head: Mask, tail: Mask, numbering: Numberi
 @compiled
 def explore(
     stack: Stack,
-    cells: Cells,
+    cells: MergedRows,
     head: Mask,
     tail: Mask,
     numbering: Numbering,
     price: Price,
-    best: Best,
+    best: Incumbent,
     budget: int,
     open_heads: Masks,
     open_tails: Masks,

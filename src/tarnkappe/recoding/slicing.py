@@ -24,10 +24,10 @@ import pyarrow as pa
 from msgspec import Meta
 
 from tarnkappe.errors import NoSolutionError, ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.privacy import Model
 from tarnkappe.privacy.verify import SHOWN, class_of, quote
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.bucket_assignment import require_eligible
 from tarnkappe.recoding.column_groups import (
     ColumnGroups,
     beside_sensitive,
@@ -35,10 +35,9 @@ from tarnkappe.recoding.column_groups import (
     released_columns,
     require_partition,
 )
-from tarnkappe.recoding.dealing import require_eligible
 from tarnkappe.recoding.judging import (
     LEFT_OUT,
-    Judge,
+    GroupEvaluator,
     free_name,
     group_models,
     mixing_remarks,
@@ -47,6 +46,7 @@ from tarnkappe.recoding.judging import (
 )
 from tarnkappe.recoding.matching import Matching, part_codes
 from tarnkappe.recoding.method import Bucketization, Buckets
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.recoding.splitting import split_rows
 from tarnkappe.schema import MOST_NAMES, Name, param, rule
 from tarnkappe.schema import Problem as Refusal
@@ -96,18 +96,23 @@ class Slicing(Bucketization, kw_only=True):
                 "slicing.groups", "slicing: give at least 2 groups of columns, or their number, not both"
             )
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse what buckets cannot promise."""
         super().check(problem)
         group_models(problem.models, self.name)
 
     def bucketize(
-        self, table: Table, rows: Tuples, problem: Problem, seed: int | None, progress: Progress | None = None
+        self,
+        table: Table,
+        rows: Tuples,
+        problem: SearchProblem,
+        seed: int | None,
+        progress: Progress | None = None,
     ) -> Buckets:
         """Group the columns, put the rows into buckets, and shuffle the pieces."""
         require_sensitive(table, problem.models, self.name)
         chance = Chance(seed)
-        judge = Judge(rows, group_models(problem.models, self.name))
+        judge = GroupEvaluator(rows, group_models(problem.models, self.name))
         require_eligible(rows, judge, table.sensitive)
         groups = self._column_groups(table, rows, judge)
         _require_together(groups, judge.parts)
@@ -145,7 +150,7 @@ class Slicing(Bucketization, kw_only=True):
                 "sliced"
             ).to_arrow_table()
 
-    def _column_groups(self, table: Table, rows: Tuples, judge: Judge) -> ColumnGroups:
+    def _column_groups(self, table: Table, rows: Tuples, judge: GroupEvaluator) -> ColumnGroups:
         names = released_columns(table)
         if self.groups:
             return require_partition(self.groups, names)
@@ -179,7 +184,7 @@ def _require_together(groups: ColumnGroups, models: Sequence[Model]) -> None:
 class _Judgement:
     """Whether buckets keep the promises, divided by what is known beside the sensitive columns."""
 
-    def __init__(self, judge: Judge, beside: Sequence[Column]) -> None:
+    def __init__(self, judge: GroupEvaluator, beside: Sequence[Column]) -> None:
         self._judge = judge
         self._part = part_codes([column.codes for column in beside], judge.rows.num_tuples)
 

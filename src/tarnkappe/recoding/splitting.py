@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.recoding.dealing import similarity_ranks
+from tarnkappe.recoding.bucket_assignment import similarity_ranks
 from tarnkappe.table import Column
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts, Progress

@@ -12,10 +12,10 @@ from typing import Annotated
 import numpy as np
 
 from tarnkappe.errors import NoSolutionError
-from tarnkappe.lattice import Problem
-from tarnkappe.recoding.climbing import Standing
+from tarnkappe.lattice import SearchProblem
+from tarnkappe.recoding.deadline import patience
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.patience import patience
+from tarnkappe.recoding.value_set_search import Standing
 from tarnkappe.recoding.value_sets import require_sizes_only, value_sets
 from tarnkappe.schema import Rows, Seconds, Whole, param
 from tarnkappe.table import Tuples
@@ -42,12 +42,12 @@ class Stochastic(Method, kw_only=True):
         param("when to stop with the best result so far; without it, never", kind="seconds", unit="seconds"),
     ] = None
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: SearchProblem) -> None:
         """Refuse also models that look at more than the size of a class."""
         super().check(problem)
         require_sizes_only(self.name, problem)
 
-    def recode(self, rows: Tuples, problem: Problem, progress: Progress | None = None) -> Recoding:
+    def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Climb until nothing better is found."""
         self.check(problem)
         sets = value_sets(problem)

@@ -11,8 +11,8 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.recoding.chance import Chance
-from tarnkappe.recoding.judging import LEFT_OUT, Judge
+from tarnkappe.recoding.judging import LEFT_OUT, GroupEvaluator
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.table.encoding import Codes, Counts
 
 PARTNERS = 4
@@ -28,7 +28,7 @@ class _Trade:
     other: int
 
 
-def swap_until_good(groups: Codes, judge: Judge, chance: Chance, most: int) -> Codes | None:
+def swap_until_good(groups: Codes, judge: GroupEvaluator, chance: Chance, most: int) -> Codes | None:
     """The groups after swaps, all of them good; None if that was not reached within `most` steps."""
     groups = groups.copy()
     kinds, number = judge.kinds.ids, int(groups.max(initial=-1)) + 1
@@ -59,7 +59,7 @@ def _best_trade(
     partners: Counts,
     members: list[Counts],
     excess: npt.NDArray[np.float64],
-    judge: Judge,
+    judge: GroupEvaluator,
     chance: Chance,
 ) -> tuple[_Trade, dict[int, float]] | None:
     """The trade that brings the worse of both groups nearest to its promises, if one brings it nearer."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
-from tarnkappe.recoding.partitions import Cells, Numbering
+from tarnkappe.recoding.partitions import MergedRows, Numbering
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts
 
@@ -37,7 +37,7 @@ class Price(NamedTuple):
 
 
 @compiled
-def least_cost(cells: Cells, cell: int, least_size: int) -> int:
+def least_cost(cells: MergedRows, cell: int, least_size: int) -> int:
     """What the rows of a cell cost at least while they are released; exact for a class that is large enough.
 
     A row is charged the size of its class, which has at least `least_size` rows. Where labels are given, it
@@ -47,7 +47,7 @@ def least_cost(cells: Cells, cell: int, least_size: int) -> int:
 
 
 @compiled
-def least_cost_together(cells: Cells, cell: int, others: Cells, other: int, least_size: int) -> int:
+def least_cost_together(cells: MergedRows, cell: int, others: MergedRows, other: int, least_size: int) -> int:
     """The same for two cells that are one; without a second (-1) for the first alone."""
     size = int(cells.sizes[cell])
     if other >= 0:
@@ -65,9 +65,9 @@ def least_cost_together(cells: Cells, cell: int, others: Cells, other: int, leas
 
 @compiled
 def find(
-    cells: Cells,
+    cells: MergedRows,
     slots: Places,
-    model: Cells,
+    model: MergedRows,
     cell: int,
     target: Values,
     skip: int,
@@ -115,7 +115,13 @@ def empty_table(slots: Places, number: int) -> Places:
 
 @compiled
 def merge(
-    cells: Cells, begin: int, end: int, starts: Places, target: Values, numbering: Numbering, slots: Places
+    cells: MergedRows,
+    begin: int,
+    end: int,
+    starts: Places,
+    target: Values,
+    numbering: Numbering,
+    slots: Places,
 ) -> int:
     """Replace every value by its target and merge cells that have become equal; the new end is returned."""
     keys = numbering.keys
@@ -147,7 +153,7 @@ def merge(
 
 
 @compiled
-def copy_cell(source: Cells, index: int, target: Cells, place: int) -> None:
+def copy_cell(source: MergedRows, index: int, target: MergedRows, place: int) -> None:
     """Copy one cell."""
     for column in range(source.codes.shape[1]):
         target.codes[place, column] = source.codes[index, column]
@@ -168,14 +174,14 @@ def column_of(first: Counts, value: int) -> int:
 
 @compiled
 def split(
-    cells: Cells,
+    cells: MergedRows,
     starts: Places,
     classes: int,
     value: int,
     head: Mask,
     first: Counts,
     least_size: int,
-    spare: Cells,
+    spare: MergedRows,
     spare_starts: Places,
 ) -> tuple[int, int]:
     """Let an interval start at a value: split the classes that have it inside, drop parts that are too small.
@@ -246,7 +252,7 @@ class Effects(NamedTuple):
 
 @compiled
 def choosing(
-    cells: Cells,
+    cells: MergedRows,
     starts: Places,
     classes: int,
     head: Mask,
@@ -310,7 +316,7 @@ def choosing(
 
 @compiled
 def giving_up(
-    cells: Cells,
+    cells: MergedRows,
     begin: int,
     end: int,
     head: Mask,
@@ -349,7 +355,7 @@ def giving_up(
 
 
 @compiled
-def cost_of_classes(cells: Cells, starts: Places, classes: int, least_size: int) -> int:
+def cost_of_classes(cells: MergedRows, starts: Places, classes: int, least_size: int) -> int:
     """What the classes cost when nothing is added."""
     total = 0
     kinds = cells.labels.shape[1]

@@ -11,13 +11,13 @@ import dataclasses
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import Problem
+from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import Classification, Discernibility
 from tarnkappe.privacy import KAnonymity
-from tarnkappe.recoding.climbing import Hill
 from tarnkappe.recoding.method import Recoding
 from tarnkappe.recoding.partitions import Alphabet, alphabet
 from tarnkappe.recoding.value_classes import Price
+from tarnkappe.recoding.value_set_search import Hill
 from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 
@@ -73,7 +73,7 @@ class ValueSets:
         )
 
 
-def value_sets(problem: Problem) -> ValueSets:
+def value_sets(problem: SearchProblem) -> ValueSets:
     """The value sets of a problem that `require_sizes_only` lets pass."""
     least_size = max(model.least_size(problem.tuples) for model in problem.models)
     own, loss = alphabet(problem), problem.loss
@@ -86,7 +86,7 @@ def value_sets(problem: Problem) -> ValueSets:
     return ValueSets(own, Hill(cells, own.numbering, own.free, price), minimized, loss.name == minimized)
 
 
-def require_sizes_only(name: str, problem: Problem) -> None:
+def require_sizes_only(name: str, problem: SearchProblem) -> None:
     """Refuse models that look at more than the size of a class."""
     for part in (part for model in problem.models for part in model.parts):
         if not isinstance(part, KAnonymity):

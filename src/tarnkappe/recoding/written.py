@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tarnkappe.lattice import Node
 from tarnkappe.privacy import Model, needed_distributions, protect
-from tarnkappe.table import MISSING, SUPPRESSED, Column, Levels, State, Tuples, encoding
+from tarnkappe.table import MISSING, SUPPRESSED, ClassState, Column, Levels, Tuples, encoding
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
 from tarnkappe.table.grouping import group_codes
@@ -60,7 +60,7 @@ class Extents:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Written:
+class WrittenColumn:
     """One quasi-identifier as it is written.
 
     Attributes:
@@ -97,7 +97,7 @@ def write_column(
     starred: bool = False,
     suppressed: bool = False,
     as_text: bool = False,
-) -> Written:
+) -> WrittenColumn:
     """A quasi-identifier, each row at the level of its pass.
 
     Args:
@@ -126,12 +126,12 @@ def write_column(
         if chosen.any():
             codes[chosen] = codes_at[level][column.codes[chosen]]
     if not left.any():
-        return Written(codes, values)
+        return WrittenColumn(codes, values)
     codes[left] = values.index(SUPPRESSED).as_py() if starred else len(values)
     if starred:
-        return Written(codes, values)
+        return WrittenColumn(codes, values)
     nothing = pa.array([LEFT_OUT_LABEL]) if as_text else pa.nulls(1, values.type)
-    return Written(codes, pa.concat_arrays([values, nothing]), left_out=len(values))
+    return WrittenColumn(codes, pa.concat_arrays([values, nothing]), left_out=len(values))
 
 
 def _one_text(column: Column, used: Sequence[int]) -> tuple[pa.Array, dict[int, Codes]]:
@@ -153,7 +153,7 @@ def _one_text(column: Column, used: Sequence[int]) -> tuple[pa.Array, dict[int, 
     ), codes_at
 
 
-def leave_out(written: Written, column: Column, kept: Mask, *, as_text: bool = False) -> Written:
+def leave_out(written: WrittenColumn, column: Column, kept: Mask, *, as_text: bool = False) -> WrittenColumn:
     """The same column without the rows that are not kept; with `as_text` they must be shown all the same."""
     if kept.all():
         return written
@@ -167,12 +167,12 @@ def leave_out(written: Written, column: Column, kept: Mask, *, as_text: bool = F
             np.vstack([extents.bounds, [whole_bounds(column.levels)]]),
         )
     codes = np.where(kept, written.codes, place).astype(np.int32)
-    return Written(codes, pa.concat_arrays([values, nothing]), place, extents)
+    return WrittenColumn(codes, pa.concat_arrays([values, nothing]), place, extents)
 
 
 def written_state(
-    rows: Tuples, written: Mapping[str, Written], distributions: Sequence[tuple[str, ...]]
-) -> State:
+    rows: Tuples, written: Mapping[str, WrittenColumn], distributions: Sequence[tuple[str, ...]]
+) -> ClassState:
     """The classes of the written values; all are kept but the rows that are left out.
 
     So that every loss can measure them, a column has on level 0 the pairs of an original and a written value,
@@ -187,10 +187,10 @@ def written_state(
     first = next(iter(written.values()))
     if first.left_out is not None:
         kept &= classes.label_codes(0) != first.left_out
-    return State(classes, kept)
+    return ClassState(classes, kept)
 
 
-def _paired(column: Column, written: Written) -> Column:
+def _paired(column: Column, written: WrittenColumn) -> Column:
     own = column.levels
     assert own is not None
     pairs = group_codes([column.codes, written.codes], [column.cardinality, len(written.values)])

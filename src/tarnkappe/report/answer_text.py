@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarnkappe.algebra.optimizer import Mode
+from tarnkappe.algebra.optimizer import RewriteMode
 
 if TYPE_CHECKING:
-    from tarnkappe.algebra.session import Result
+    from tarnkappe.algebra.session import QueryResult
     from tarnkappe.state.budgets import Budget
 
 SHOWN = 20
 """How many rows are shown unless somebody says otherwise."""
 
 
-def answer_lines(result: Result, shown: int, out: Path | None) -> list[str]:
+def answer_lines(result: QueryResult, shown: int, out: Path | None) -> list[str]:
     """What there is to say of an answer, beside its rows."""
     rows = result.table.num_rows
     lines = [f"{rows:,} rows" + (f", {shown} shown" if out is None and rows > shown else "")]
@@ -23,7 +23,7 @@ def answer_lines(result: Result, shown: int, out: Path | None) -> list[str]:
     if steps:
         rewriting = result.explanation.rewriting
         lines.append(f"rewritten by {', '.join(steps)}: {rewriting.kind}")
-    if result.explanation.rewriting.mode is Mode.EXPLICIT:
+    if result.explanation.rewriting.mode is RewriteMode.EXPLICIT:
         lines += [f"not done: {refusal}" for refusal in result.explanation.rewriting.refused]
     lines += [f"verified: {kept}" for kept in result.verified]
     if result.degree is not None and not result.verified:

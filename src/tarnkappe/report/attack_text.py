@@ -9,11 +9,11 @@ from rich.text import Text
 
 from tarnkappe.report.check_text import attack_light, lights, victim_text
 from tarnkappe.risk import AttackResult
-from tarnkappe.risk.repairs import Proposal
+from tarnkappe.risk.repairs import RepairProposal
 
 
 def render_attack(
-    source: str, results: Sequence[AttackResult], proposals: Sequence[Sequence[Proposal]] | None
+    source: str, results: Sequence[AttackResult], proposals: Sequence[Sequence[RepairProposal]] | None
 ) -> Iterator[RenderableType]:
     """What an attack found, for people."""
     for place, result in enumerate(results):
@@ -29,6 +29,6 @@ def render_attack(
                 yield Text("  No change of the release alone stops it.")
 
 
-def _proposal(proposal: Proposal) -> str:
+def _proposal(proposal: RepairProposal) -> str:
     sure = "" if proposal.smallest else "; a smaller change may do"
     return f"{proposal.description} ({proposal.changed_cells:,} cells change{sure})"

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tarnkappe.report.pages import page_environment
-from tarnkappe.risk.measures import MEASURES, Chart, Figure
+from tarnkappe.risk.measures import MEASURES, Chart, RiskFigure
 from tarnkappe.risk.report import Report
 from tarnkappe.table.files import replace_atomically
 
@@ -45,7 +45,7 @@ def render(report: Report, source: str = "") -> str:
 
 def _sizes(report: Report) -> Chart:
     bars = (
-        Figure(f"{b.least:,}" if b.least == b.most else f"{b.least:,}–{b.most:,}", b.rows, "people")
+        RiskFigure(f"{b.least:,}" if b.least == b.most else f"{b.least:,}–{b.most:,}", b.rows, "people")
         for b in report.sizes.histogram
     )
     return Chart(

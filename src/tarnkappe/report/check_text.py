@@ -15,10 +15,10 @@ from tarnkappe.risk import (
     MEASURES,
     AttackResult,
     IdentifierScan,
+    ModelVerdict,
     Report,
     SensitiveColumn,
     SizeBin,
-    Verdict,
     VictimClass,
     WorstClass,
 )
@@ -114,7 +114,7 @@ def victim_text(victim: VictimClass) -> str:
     return f"{whom}: {victim.learned}{sure}"
 
 
-def _verdict(verdict: Verdict) -> tuple[Light, str, str]:
+def _verdict(verdict: ModelVerdict) -> tuple[Light, str, str]:
     told = f"measured {_bound(verdict.value, verdict.model.direction)}"
     if not verdict.holds:
         told += f"; {verdict.violating_rows:,} rows in {verdict.violating_classes:,} classes violate it"

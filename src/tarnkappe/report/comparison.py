@@ -14,14 +14,14 @@ from tarnkappe.drawing import Path as Line
 from tarnkappe.errors import ParameterError
 from tarnkappe.report.pages import page_environment
 from tarnkappe.table.files import replace_atomically
-from tarnkappe.utility import Accuracy, QueryError, Workload
+from tarnkappe.utility import Accuracy, Workload, WorkloadErrors
 
 NAMES, PANEL, GAP, TOP, ROW = 118, 108, 46, 62, 26
 """The picture: the width of the names, of a panel and between panels; the height above and of a row."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
+class MethodOutcome:
     """What one method made of the table.
 
     Attributes:
@@ -45,7 +45,7 @@ class Outcome:
     suppressed: int = 0
     groups: int = 0
     seconds: float = 0.0
-    query_error: QueryError | None = None
+    query_error: WorkloadErrors | None = None
     accuracy: Accuracy | None = None
     remark: str = ""
     failure: str = ""
@@ -69,7 +69,7 @@ class Comparison:
         remark: what a reader of the figures must know.
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[MethodOutcome, ...]
     rows: int
     promises: tuple[str, ...]
     loss: str
@@ -77,7 +77,7 @@ class Comparison:
     target: str | None
     remark: str = ""
 
-    def __getitem__(self, method: str) -> Outcome:
+    def __getitem__(self, method: str) -> MethodOutcome:
         """The outcome of a method."""
         for outcome in self.outcomes:
             if outcome.method == method:
@@ -128,10 +128,10 @@ class Measure:
 
     title: str
     better: str
-    of: Callable[[Outcome], float | None]
+    of: Callable[[MethodOutcome], float | None]
     shown: Callable[[float], str]
 
-    def text(self, outcome: Outcome) -> str:
+    def text(self, outcome: MethodOutcome) -> str:
         """The figure of a method as text."""
         figure = None if outcome.failure else self.of(outcome)
         return "–" if figure is None else self.shown(figure)
@@ -152,11 +152,11 @@ def measures(comparison: Comparison) -> list[Measure]:
     return found
 
 
-def _query_error(outcome: Outcome) -> float | None:
+def _query_error(outcome: MethodOutcome) -> float | None:
     return None if outcome.query_error is None else outcome.query_error.median
 
 
-def _accuracy(outcome: Outcome) -> float | None:
+def _accuracy(outcome: MethodOutcome) -> float | None:
     return None if outcome.accuracy is None else outcome.accuracy.release
 
 

@@ -16,13 +16,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.lattice import Problem, Solution
+from tarnkappe.lattice import SearchProblem, Solution
 from tarnkappe.loss.entropy import entropy_of_column
-from tarnkappe.recoding import Aggregates, Pass, Treatment
-from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding import Aggregates, CellTreatment, Pass
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.report.pages import page_environment
 from tarnkappe.risk import class_sizes
-from tarnkappe.table import Levels, State
+from tarnkappe.table import ClassState, Levels
 from tarnkappe.table.files import replace_atomically
 
 RARE = 10
@@ -33,14 +33,14 @@ UNNAMED = "a rare value"
 MAX_BARS = 60
 
 
-class Released(Protocol):
+class ReportedRelease(Protocol):
     """What a report tells of a release. Jobs write reports, so a report knows no job: it knows this of one.
 
     The templates name further figures; a missing one is an error of the page.
     """
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> SearchProblem:
         """What was solved."""
 
     @property
@@ -48,7 +48,7 @@ class Released(Protocol):
         """What the search found."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> ClassState:
         """The classes of the release."""
 
     @property
@@ -56,7 +56,7 @@ class Released(Protocol):
         """What was done to which rows."""
 
     @property
-    def treatment(self) -> Treatment:
+    def treatment(self) -> CellTreatment:
         """What was done to quasi-identifiers beside generalizing them."""
 
     @property
@@ -100,13 +100,13 @@ class ColumnStory:
         return named[0], named[-1]
 
 
-def write_report(result: Released, path: Path) -> None:
+def write_report(result: ReportedRelease, path: Path) -> None:
     """Write the report of a result."""
     with replace_atomically(path) as partial:
         partial.write_text(render(result), encoding="utf-8")
 
 
-def render(result: Released) -> str:
+def render(result: ReportedRelease) -> str:
     """The report as one HTML page without external links."""
     return (
         page_environment()
@@ -122,14 +122,14 @@ def render(result: Released) -> str:
     )
 
 
-def column_stories(result: Released) -> list[ColumnStory]:
+def column_stories(result: ReportedRelease) -> list[ColumnStory]:
     """What became of each quasi-identifier; where values stay exact there is nothing to tell."""
     if not result.generalizes:
         return []
     return [_story(result, index) for index in range(len(result.problem.columns))]
 
 
-def _story(result: Released, index: int) -> ColumnStory:
+def _story(result: ReportedRelease, index: int) -> ColumnStory:
     column, classes = result.problem.columns[index], result.state.classes
     assert column.levels is not None
     name = column.name
@@ -145,7 +145,7 @@ def _story(result: Released, index: int) -> ColumnStory:
     )
 
 
-def _treatment(result: Released, name: str, height: int) -> str:
+def _treatment(result: ReportedRelease, name: str, height: int) -> str:
     """What was done to a column, in words."""
     if name in result.treatment.suppressed:
         return "suppressed"
@@ -160,7 +160,7 @@ def _treatment(result: Released, name: str, height: int) -> str:
     return f"levels {', '.join(map(str, used[:-1]))} and {used[-1]} of {height}"
 
 
-def _bars(result: Released, index: int, levels: Levels) -> list[Bar]:
+def _bars(result: ReportedRelease, index: int, levels: Levels) -> list[Bar]:
     """The distribution before and after, drawn at the finest level that fits on the page.
 
     After generalization the members of a label can no longer be told apart, so its rows are spread
@@ -173,7 +173,7 @@ def _bars(result: Released, index: int, levels: Levels) -> list[Bar]:
     if result.passes:
         after = _spread(released, levels, sorted({each.levels[name] for each in result.passes}), fine)
     else:
-        after = _spread_words(released, Reader(result.problem.columns[index]), levels, fine)
+        after = _spread_words(released, LabelReader(result.problem.columns[index]), levels, fine)
     names = [
         label if count >= RARE else UNNAMED for label, count in zip(levels.labels[fine], before, strict=True)
     ]
@@ -184,7 +184,7 @@ def _bars(result: Released, index: int, levels: Levels) -> list[Bar]:
     return [Bar(names[i], float(before[i]), float(after[i])) for i in order]
 
 
-def _released_labels(result: Released, index: int) -> dict[str, int]:
+def _released_labels(result: ReportedRelease, index: int) -> dict[str, int]:
     """How many rows of the release have each label of a column."""
     classes, kept = result.state.classes, result.state.kept
     column, level = classes.quasi_identifiers[index], classes.levels[index]
@@ -195,7 +195,7 @@ def _released_labels(result: Released, index: int) -> dict[str, int]:
 
 
 def _spread_words(
-    released: Mapping[str, int], reader: Reader, levels: Levels, fine: int
+    released: Mapping[str, int], reader: LabelReader, levels: Levels, fine: int
 ) -> npt.NDArray[np.float64]:
     """Rows by the words of a method as rows by finer labels."""
     rows = np.zeros(levels.distinct(fine))

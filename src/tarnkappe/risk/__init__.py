@@ -2,25 +2,32 @@
 
 from tarnkappe.risk.attacks import (
     ATTACKS,
-    Answer,
     Attack,
     AttackResult,
     Background,
+    ExclusionRule,
     Function,
     Listing,
-    Rule,
+    PublishedAggregate,
     Target,
     VictimClass,
     attack_all,
 )
 from tarnkappe.risk.check import check
 from tarnkappe.risk.continuation import Continuation, continues
-from tarnkappe.risk.identifiers import IdentifierScan, Kind, find_identifiers
+from tarnkappe.risk.identifiers import IdentifierKind, IdentifierScan, find_identifiers
 from tarnkappe.risk.measures import MEASURES, RiskMeasure
-from tarnkappe.risk.register import Link, find_quasi_identifiers, link
-from tarnkappe.risk.repairs import REPAIRS, Proposal, Repair, propose
+from tarnkappe.risk.register import RegisterLink, find_quasi_identifiers, link
+from tarnkappe.risk.repairs import REPAIRS, Repair, RepairProposal, propose
 from tarnkappe.risk.replay import attack
-from tarnkappe.risk.report import Measured, Presence, Report, SensitiveColumn, Verdict, WorstClass
+from tarnkappe.risk.report import (
+    MeasuredGuarantee,
+    ModelVerdict,
+    Presence,
+    Report,
+    SensitiveColumn,
+    WorstClass,
+)
 from tarnkappe.risk.republication import Republication, republish
 from tarnkappe.risk.sizes import ClassSizes, SizeBin, class_sizes
 
@@ -28,29 +35,29 @@ __all__ = [
     "ATTACKS",
     "MEASURES",
     "REPAIRS",
-    "Answer",
     "Attack",
     "AttackResult",
     "Background",
     "ClassSizes",
     "Continuation",
+    "ExclusionRule",
     "Function",
+    "IdentifierKind",
     "IdentifierScan",
-    "Kind",
-    "Link",
     "Listing",
-    "Measured",
+    "MeasuredGuarantee",
+    "ModelVerdict",
     "Presence",
-    "Proposal",
+    "PublishedAggregate",
+    "RegisterLink",
     "Repair",
+    "RepairProposal",
     "Report",
     "Republication",
     "RiskMeasure",
-    "Rule",
     "SensitiveColumn",
     "SizeBin",
     "Target",
-    "Verdict",
     "VictimClass",
     "WorstClass",
     "attack",

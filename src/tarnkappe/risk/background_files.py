@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
-from tarnkappe.risk.attacks import Answer, Function, Listing, Rule
+from tarnkappe.risk.attacks import ExclusionRule, Function, Listing, PublishedAggregate
 from tarnkappe.table import Table
 from tarnkappe.table.files import SUFFIXES, suffix_of
 
@@ -17,21 +17,21 @@ BESIDE = (".manifest.json", ".certificate.json")
 """How the names of manifests and certificates end, which lie beside releases."""
 
 
-def read_rules(path: Path) -> tuple[Rule, ...]:
+def read_rules(path: Path) -> tuple[ExclusionRule, ...]:
     """Rules from a TOML file: `[[rule]]` with `column`, `excludes` and, if only some are meant, `where`."""
     return rules_of(_content(path), str(path))
 
 
-def rules_of(content: Mapping[str, Any], where: str) -> tuple[Rule, ...]:
+def rules_of(content: Mapping[str, Any], where: str) -> tuple[ExclusionRule, ...]:
     """Rules from the content of such a file; errors say where it comes from."""
     keys = {"column": str, "excludes": list, "where": dict}
     return tuple(
-        Rule(_text(entry["column"]), tuple(map(_text, entry["excludes"])), _condition(entry))
+        ExclusionRule(_text(entry["column"]), tuple(map(_text, entry["excludes"])), _condition(entry))
         for entry in _entries(content, where, "rule", keys, ("column", "excludes"))
     )
 
 
-def read_answers(path: Path) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
+def read_answers(path: Path) -> tuple[tuple[PublishedAggregate, ...], tuple[Listing, ...]]:
     """Answers from a TOML file: aggregates, and lists of values.
 
     `[[answer]]` has a `function`, and `where` if it is about some people only. With "count" or "sum" it has a
@@ -40,7 +40,9 @@ def read_answers(path: Path) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
     return answers_of(_content(path), str(path))
 
 
-def answers_of(content: Mapping[str, Any], where: str) -> tuple[tuple[Answer, ...], tuple[Listing, ...]]:
+def answers_of(
+    content: Mapping[str, Any], where: str
+) -> tuple[tuple[PublishedAggregate, ...], tuple[Listing, ...]]:
     """Answers from the content of such a file; errors say where it comes from."""
     keys = {
         "function": str,
@@ -50,7 +52,7 @@ def answers_of(content: Mapping[str, Any], where: str) -> tuple[tuple[Answer, ..
         "column": str,
         "equals": object,
     }
-    answers: list[Answer] = []
+    answers: list[PublishedAggregate] = []
     listings: list[Listing] = []
     for place, entry in enumerate(_entries(content, where, "answer", keys, ("function",)), start=1):
         try:
@@ -63,14 +65,14 @@ def answers_of(content: Mapping[str, Any], where: str) -> tuple[tuple[Answer, ..
     return tuple(answers), tuple(listings)
 
 
-def _aggregate(entry: Mapping[str, Any]) -> Answer:
+def _aggregate(entry: Mapping[str, Any]) -> PublishedAggregate:
     if entry["function"] not in tuple(Function):
         raise ParameterError("the function is count, sum or list")
     if "value" not in entry or "values" in entry:
         raise ParameterError(f"a {entry['function']} has one 'value'")
     equals = None if "equals" not in entry else _text(entry["equals"])
     function = Function(entry["function"])
-    return Answer(function, entry["value"], _condition(entry), entry.get("column"), equals)
+    return PublishedAggregate(function, entry["value"], _condition(entry), entry.get("column"), equals)
 
 
 def _listing(entry: Mapping[str, Any]) -> Listing:

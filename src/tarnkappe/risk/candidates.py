@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class View:
+class ReleaseView:
     """One release as it shows people.
 
     Attributes:
@@ -43,7 +43,7 @@ class View:
         return len(self.offsets) - 1
 
 
-def view_of(number: int, fits: Pairs, offsets: Counts, values: Codes, hidden: Mask) -> View:
+def view_of(number: int, fits: Pairs, offsets: Counts, values: Codes, hidden: Mask) -> ReleaseView:
     """The view of a release in which people may fit several classes; who fits several forms a group with
     all who fit the same.
 
@@ -67,7 +67,7 @@ def view_of(number: int, fits: Pairs, offsets: Counts, values: Codes, hidden: Ma
         np.unique(np.concatenate([values[offsets[c] : offsets[c + 1]] for c in some])) for some in unions
     ]
     lengths = [*np.diff(offsets), *map(len, joined)]
-    return View(
+    return ReleaseView(
         group=group,
         offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         values=np.concatenate([values, *joined]).astype(np.int32),
@@ -105,7 +105,7 @@ class Remaining:
         return self.values[self.offsets[kind] : self.offsets[kind + 1]]
 
 
-def remaining_values(views: Sequence[View], weights: Counts | None = None) -> Remaining:
+def remaining_values(views: Sequence[ReleaseView], weights: Counts | None = None) -> Remaining:
     """Intersect what releases leave people; `weights` tells how many people each entry stands for."""
     grouping = group_codes([view.group + 1 for view in views], [view.num_groups + 1 for view in views])
     groups = np.stack([view.group[grouping.representatives] for view in views], axis=1)

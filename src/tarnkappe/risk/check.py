@@ -19,7 +19,14 @@ from tarnkappe.risk.identifiers import find_identifiers
 from tarnkappe.risk.levels import with_levels
 from tarnkappe.risk.measures import RiskMeasure, with_usual
 from tarnkappe.risk.ranking import first_classes
-from tarnkappe.risk.report import Measured, Presence, Report, SensitiveColumn, Verdict, WorstClass
+from tarnkappe.risk.report import (
+    MeasuredGuarantee,
+    ModelVerdict,
+    Presence,
+    Report,
+    SensitiveColumn,
+    WorstClass,
+)
 from tarnkappe.risk.sizes import class_sizes
 from tarnkappe.table import Classes, Table
 from tarnkappe.table.classes import release_everything
@@ -136,7 +143,7 @@ def _told(names: Sequence[str], progress: Progress | None) -> Iterator[str]:
 def _sensitive_column(classes: Classes, name: str, sensitive: Sequence[str]) -> SensitiveColumn:
     distribution = classes.distributions[name,]
     others = [other for other in sensitive if other != name]
-    given_others: dict[str, Measured] = {}
+    given_others: dict[str, MeasuredGuarantee] = {}
     if others:
         # What an attacker who knows the other sensitive values learns: they are quasi-identifiers to him.
         known = [column.name for column in classes.quasi_identifiers]
@@ -180,13 +187,13 @@ def _worst_class(classes: Classes, sensitive: Sequence[str], index: int, risk: f
     return WorstClass(classes.labels(index), int(classes.sizes[index]), risk, values, others)
 
 
-def _verdict(classes: Classes, part: Model) -> Verdict:
+def _verdict(classes: Classes, part: Model) -> ModelVerdict:
     """Whether a table meets one part of a model without any suppression."""
     kept, before = part.keep(classes, classes.released), classes.released
     while not np.array_equal(kept, before):  # a model on the whole table looks again at what is left
         kept, before = part.keep(classes, kept), kept
     violating = classes.released & ~kept
-    return Verdict(
+    return ModelVerdict(
         model=part,
         value=part.value(classes, classes.released),
         holds=not violating.any() and not part.irreparable(classes),

@@ -15,7 +15,7 @@ from tarnkappe.risk.attacks.attack import EXAMPLES, VictimClass
 from tarnkappe.risk.attacks.people import Fit
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.attacks.views import release_view, shared_values
-from tarnkappe.risk.candidates import View, look_alikes, remaining_values, view_of
+from tarnkappe.risk.candidates import ReleaseView, look_alikes, remaining_values, view_of
 from tarnkappe.risk.pairs import Pairs
 
 Counts = npt.NDArray[np.int64]
@@ -114,13 +114,13 @@ class Shows(NamedTuple):
     """How releases show a sensitive column: the values by code, and a view of each release that has it."""
 
     values: Sequence[str]
-    views: Sequence[View]
+    views: Sequence[ReleaseView]
 
 
 def judge(
     everybody: Everybody,
     releases: Sequence[str],
-    groups: Sequence[View],
+    groups: Sequence[ReleaseView],
     shows: Mapping[str, Shows],
     *,
     k: int,
@@ -168,7 +168,7 @@ def judge(
     )
 
 
-def grouping_view(number: int, fits: Pairs, classes: int) -> View:
+def grouping_view(number: int, fits: Pairs, classes: int) -> ReleaseView:
     """Which people are together in a release, whatever it shows of them."""
     no_values = np.zeros(classes + 1, np.int64)
     return view_of(number, fits, no_values, np.zeros(0, np.int32), np.ones(classes, dtype=bool))

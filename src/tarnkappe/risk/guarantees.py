@@ -31,7 +31,7 @@ from tarnkappe.privacy.exact import TOLERANCE
 from tarnkappe.privacy.model import Measure, entries_of
 from tarnkappe.privacy.shares import largest_share
 from tarnkappe.risk.ranking import first_classes
-from tarnkappe.risk.report import Measured
+from tarnkappe.risk.report import MeasuredGuarantee
 from tarnkappe.table import Classes, Column, Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Counts
@@ -139,7 +139,7 @@ GUARANTEES = (
 )
 
 
-def measure_guarantees(classes: Classes, column: str) -> dict[str, Measured]:
+def measure_guarantees(classes: Classes, column: str) -> dict[str, MeasuredGuarantee]:
     """What a table promises about a sensitive column, by the key of each guarantee.
 
     Nothing is measured of a column all of whose cells are suppressed: there is nothing to learn.
@@ -155,13 +155,15 @@ def measure_guarantees(classes: Classes, column: str) -> dict[str, Measured]:
     }
 
 
-def _worst(classes: Classes, distribution: Distribution, guarantee: Guarantee, measured: Measure) -> Measured:
+def _worst(
+    classes: Classes, distribution: Distribution, guarantee: Guarantee, measured: Measure
+) -> MeasuredGuarantee:
     key = measured if guarantee.direction.high_is_good else -measured
     index = int(first_classes(classes, classes.released, [key], 1)[0])
     value = float(measured[index])
     if guarantee.key == "entropy_l":
         value = _settle(value, distribution, index)
-    return Measured(
+    return MeasuredGuarantee(
         guarantee.key,
         guarantee.title,
         guarantee.meaning,

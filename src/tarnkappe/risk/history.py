@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.risk.attacks.attack import EXAMPLES
-from tarnkappe.risk.attacks.background import Need, missing
+from tarnkappe.risk.attacks.background import AttackNeed, missing
 from tarnkappe.risk.attacks.target import Target
-from tarnkappe.risk.candidates import View, ranges, view_of
+from tarnkappe.risk.candidates import ReleaseView, ranges, view_of
 from tarnkappe.risk.continuation import Continuation, Everybody, Shows, grouping_view, judge
 from tarnkappe.risk.pairs import Pairs
 from tarnkappe.state import Key, ReleaseRecord, ReleaseStore, Store
@@ -27,7 +27,7 @@ from tarnkappe.table import MISSING, Table, encode
 from tarnkappe.table.grouping import group_codes
 
 
-class History:
+class ReleaseHistory:
     """The releases of one population.
 
     Args:
@@ -188,7 +188,7 @@ class _Members:
     """The people in a release, one by one, and the classes that each of them may be in."""
 
     def __init__(self, target: Target) -> None:
-        for need in (Need.RELEASE, Need.PEOPLE):
+        for need in (AttackNeed.RELEASE, AttackNeed.PEOPLE):
             if not target.has(need):
                 raise missing("history", need)
         people, fit = target.people, target.fit
@@ -219,7 +219,9 @@ def _recorded_fits(marks: pa.Array, record: ReleaseRecord) -> Pairs:
     return Pairs(np.repeat(found, begin[at + 1] - begin[at]), keys[entries] % number)
 
 
-def _recorded_view(number: int, fits: Pairs, record: ReleaseRecord, column: str, every: pa.Array) -> View:
+def _recorded_view(
+    number: int, fits: Pairs, record: ReleaseRecord, column: str, every: pa.Array
+) -> ReleaseView:
     """How a recorded release shows people, its values as places among the marks of all values."""
     found = record.values[column]
     values = np.asarray(pc.index_in(found.marks, value_set=every), dtype=np.int32)

@@ -53,14 +53,14 @@ def find_quasi_identifiers(
 
 
 @dataclasses.dataclass(frozen=True)
-class Link:
+class RegisterLink:
     """One row of a table that belongs to exactly one person of a register (rows counted from 0)."""
 
     row: int
     person: int
 
 
-def link(table: Table, register: Table, columns: Iterable[str]) -> list[Link]:
+def link(table: Table, register: Table, columns: Iterable[str]) -> list[RegisterLink]:
     """Join a table with a register on some columns; re-identified are the rows that match one person only.
 
     >>> ward = Table(pa.table({"age": [30, 40, 40], "illness": ["flu", "cold", "ulcer"]}))
@@ -78,7 +78,7 @@ def link(table: Table, register: Table, columns: Iterable[str]) -> list[Link]:
     person = np.full(len(people), -1, dtype=np.int64)
     person[theirs] = np.arange(len(theirs))
     rows = np.flatnonzero(people[own] == 1)
-    return [Link(int(row), int(person[own[row]])) for row in rows]
+    return [RegisterLink(int(row), int(person[own[row]])) for row in rows]
 
 
 def _together(name: str, table: Table, register: Table) -> Column:

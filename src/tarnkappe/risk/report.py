@@ -10,12 +10,12 @@ from typing import Any
 from tarnkappe.privacy import Direction, Model
 from tarnkappe.risk.attacks import AttackResult
 from tarnkappe.risk.identifiers import Alarm, IdentifierScan
-from tarnkappe.risk.measures import Found
+from tarnkappe.risk.measures import MeasureResult
 from tarnkappe.risk.sizes import ClassSizes
 
 
 @dataclasses.dataclass(frozen=True)
-class Measured:
+class MeasuredGuarantee:
     """The strongest promise of one kind that a table keeps.
 
     Attributes:
@@ -50,9 +50,9 @@ class SensitiveColumn:
 
     column: str
     values: int
-    measured: Mapping[str, Measured]
+    measured: Mapping[str, MeasuredGuarantee]
     recursive_c: Mapping[int, float]
-    given_others: Mapping[str, Measured]
+    given_others: Mapping[str, MeasuredGuarantee]
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, for JSON."""
@@ -93,7 +93,7 @@ class WorstClass:
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class ModelVerdict:
     """Whether the table meets a model that was asked for.
 
     Attributes:
@@ -151,8 +151,8 @@ class Report:
     presence: Presence | None
     attacks: tuple[AttackResult, ...]
     worst: tuple[WorstClass, ...]
-    verdicts: tuple[Verdict, ...]
-    measures: Mapping[str, Found] = dataclasses.field(default_factory=dict)
+    verdicts: tuple[ModelVerdict, ...]
+    measures: Mapping[str, MeasureResult] = dataclasses.field(default_factory=dict)
     safe_harbor: IdentifierScan | None = None
     alarms: tuple[Alarm, ...] = ()
 

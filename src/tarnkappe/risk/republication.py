@@ -50,7 +50,7 @@ class Republication:
         """How many rows belong to nobody."""
         return sum(map(len, self.counterfeits))
 
-    def release(self, table: Table, sensitive: str) -> Released:
+    def release(self, table: Table, sensitive: str) -> RepublishedTable:
         """The rows to be released: cells that all of a group share, a group number, and the value.
 
         Groups are numbered and rows are ordered at random, and a counterfeit looks like any other row.
@@ -78,10 +78,12 @@ class Republication:
         known = [*table.quasi_identifiers, group]
         data = pa.table({n: pa.array([row[n] for row in rows], pa.string()) for n in (*known, sensitive)})
         kept = Table(table.data.append_column(group, pa.array(numbers, pa.string())), table.roles)
-        return Released(Table(data).with_roles(quasi_identifiers=known, sensitive=[sensitive]), kept, group)
+        return RepublishedTable(
+            Table(data).with_roles(quasi_identifiers=known, sensitive=[sensitive]), kept, group
+        )
 
 
-class Released(NamedTuple):
+class RepublishedTable(NamedTuple):
     """A republication: what is handed out, and what the owner keeps."""
 
     table: Table

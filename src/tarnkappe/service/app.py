@@ -27,7 +27,7 @@ from tarnkappe.service.routes.rights import allowed, require_listed
 from tarnkappe.service.security import API, Guard
 
 if TYPE_CHECKING:
-    from tarnkappe.service.house import House
+    from tarnkappe.service.core import ServiceCore
 
 STATUS: tuple[tuple[type[TarnkappeError], int], ...] = (
     (LoginError, 401),
@@ -52,7 +52,7 @@ the id of an upload: `{"file": ID}`. Programs show a token as `Authorization: Be
 """
 
 
-def create_app(house: House, mount: Callable[[FastAPI, House], None] | None = None) -> FastAPI:
+def create_app(house: ServiceCore, mount: Callable[[FastAPI, ServiceCore], None] | None = None) -> FastAPI:
     """The application of a house; it opens the house when it starts.
 
     Args:

@@ -39,7 +39,7 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
         return None
 
 
-class Service:
+class ServiceClient:
     """A service somewhere.
 
     Args:

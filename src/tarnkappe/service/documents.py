@@ -15,9 +15,9 @@ from typing import Any
 from tarnkappe.errors import JobError, NotFoundError
 from tarnkappe.job.job import refuse_unknown
 from tarnkappe.service.files import TABLE
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.settings import ServiceSettings
-from tarnkappe.service.work import Kind
+from tarnkappe.service.work import JobKind
 from tarnkappe.table.read import READING_KEYS
 
 SOURCES = ("input", "population", "people", "sensitive_table")
@@ -45,12 +45,12 @@ class Resolver:
         who: she; jobs in which she acts get her name.
     """
 
-    def __init__(self, file: FindFile, result: FindResult, settings: ServiceSettings, who: Person) -> None:
+    def __init__(self, file: FindFile, result: FindResult, settings: ServiceSettings, who: Account) -> None:
         self._file, self._result, self._databases = file, result, settings.databases
         self._parts = {"gate": settings.gates, "site": settings.sites, "federation": settings.federations}
         self._who = who
 
-    def resolve(self, document: Mapping[str, Any], kind: type[Kind]) -> dict[str, Any]:
+    def resolve(self, document: Mapping[str, Any], kind: type[JobKind]) -> dict[str, Any]:
         """The document with paths and addresses in place of names.
 
         Raises:

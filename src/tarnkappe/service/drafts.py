@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import ConflictError
-from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people import Account, Right
 from tarnkappe.service.tables import DRAFTS
 from tarnkappe.state import Store
 
@@ -31,7 +31,7 @@ class Drafts:
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store, self._clock = store, clock
 
-    def load(self, file_id: str, who: Person) -> KeptDraft | None:
+    def load(self, file_id: str, who: Account) -> KeptDraft | None:
         """What was kept about one of her files."""
         who.require(Right.PUBLISH)
         mine = sa.select(DRAFTS).where(DRAFTS.c.file == file_id, DRAFTS.c.owner == who.id)
@@ -39,7 +39,7 @@ class Drafts:
             row = connection.execute(mine).first()
         return None if row is None else KeptDraft(json.loads(row.content), row.revision)
 
-    def save(self, file_id: str, who: Person, content: Mapping[str, Any], seen: int) -> int:
+    def save(self, file_id: str, who: Account, content: Mapping[str, Any], seen: int) -> int:
         """Keep a draft, if nobody has changed it since revision `seen` (0: there was none); its new revision.
 
         Raises:

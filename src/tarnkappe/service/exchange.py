@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.desk.decisions import decision_statement
-from tarnkappe.exchange.site import Site
-from tarnkappe.service.people import Person, Right
+from tarnkappe.exchange.site import ExchangeSite
+from tarnkappe.service.people import Account, Right
 from tarnkappe.state import Key, Signer
 
 
-class Exchange:
+class ExchangeSites:
     """The desks of the sites; a person is known to a desk by her name there, and by her key."""
 
     def __init__(self, sites: Mapping[str, Path]) -> None:
         self._sites = sites
 
-    def names(self, who: Person) -> list[str]:
+    def names(self, who: Account) -> list[str]:
         """Which sites there are."""
         _may_see(who)
         return sorted(self._sites)
 
-    def requests(self, site: str, who: Person) -> list[dict[str, Any]]:
+    def requests(self, site: str, who: Account) -> list[dict[str, Any]]:
         """All requests at a desk."""
         _may_see(who)
         with self._desk(site) as desk:
@@ -37,7 +37,7 @@ class Exchange:
                 for made, state in desk.requests()
             ]
 
-    def request(self, site: str, digest: str, who: Person) -> dict[str, Any]:
+    def request(self, site: str, digest: str, who: Account) -> dict[str, Any]:
         """One request, with the recommendation if it was checked."""
         _may_see(who)
         with self._desk(site) as desk:
@@ -46,14 +46,16 @@ class Exchange:
             told = {**desk.request(whole).to_dict(), "digest": whole, "state": state, "recommendation": None}
             return told if state == "received" else told | {"recommendation": desk.recommendation(whole)}
 
-    def to_decide(self, site: str, digest: str, who: Person, *, accepts: bool, reason: str) -> dict[str, Any]:
+    def to_decide(
+        self, site: str, digest: str, who: Account, *, accepts: bool, reason: str
+    ) -> dict[str, Any]:
         """What somebody has to sign to decide."""
         who.require(Right.DECIDE)
         who.require_own_name()
         with self._desk(site) as desk:
             return desk.to_decide(_whole(digest, desk), who.name, accepts=accepts, reason=reason)
 
-    def decide(self, site: str, content: Mapping[str, Any], signature: str, who: Person) -> str:
+    def decide(self, site: str, content: Mapping[str, Any], signature: str, who: Account) -> str:
         """Take the signed decision of somebody, and nobody else's; the state that follows."""
         who.require(Right.DECIDE)
         who.require_own_name()
@@ -63,7 +65,7 @@ class Exchange:
             return str(desk.decide(content, signature))
 
     def decide_with_key(
-        self, site: str, digest: str, who: Person, *, accepts: bool, reason: str, key: str
+        self, site: str, digest: str, who: Account, *, accepts: bool, reason: str, key: str
     ) -> str:
         """Decide with a key that is used now and kept nowhere: 64 hexadecimal digits."""
         try:
@@ -73,7 +75,7 @@ class Exchange:
         content = self.to_decide(site, digest, who, accepts=accepts, reason=reason)
         return self.decide(site, content, signer.sign(decision_statement(content)), who)
 
-    def log(self, site: str, who: Person) -> dict[str, Any]:
+    def log(self, site: str, who: Account) -> dict[str, Any]:
         """The audit log of a desk; it was verified now."""
         who.require(Right.READ_LOG)
         with self._site(site) as own:
@@ -85,22 +87,22 @@ class Exchange:
                 "entries": [dataclasses.asdict(entry) for entry in entries],
             }
 
-    def _site(self, name: str) -> Site:
+    def _site(self, name: str) -> ExchangeSite:
         if name not in self._sites:
             raise NotFoundError("there is no site of this name: the settings of the service list them")
-        return Site.load(self._sites[name])
+        return ExchangeSite.load(self._sites[name])
 
     @contextmanager
-    def _desk(self, name: str) -> Iterator[Desk]:
+    def _desk(self, name: str) -> Iterator[RequestWorkflow]:
         with self._site(name) as own:
             yield own.desk()
 
 
-def _may_see(who: Person) -> None:
+def _may_see(who: Account) -> None:
     who.require(Right.READ_LOG if who.may(Right.READ_LOG) else Right.REVIEW)
 
 
-def _whole(begin: str, desk: Desk) -> str:
+def _whole(begin: str, desk: RequestWorkflow) -> str:
     found = [made.digest for made, _ in desk.requests() if made.digest.startswith(begin)]
     if len(found) != 1:
         raise NotFoundError(f"{'no' if not found else 'more than one'} request begins so")

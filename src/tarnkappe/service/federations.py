@@ -9,7 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import NotFoundError, TarnkappeError
 from tarnkappe.federation import require_packages
-from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people import Account, Right
 
 NO_RUN = "no such run"
 """What a party says that is there, but was not asked yet."""
@@ -21,12 +21,12 @@ class Federations:
     def __init__(self, jobs: Mapping[str, Path]) -> None:
         self._jobs = jobs
 
-    def names(self, who: Person) -> list[str]:
+    def names(self, who: Account) -> list[str]:
         """Which federations there are."""
         who.require(Right.FEDERATE)
         return sorted(self._jobs)
 
-    def contract(self, name: str, who: Person) -> dict[str, Any]:
+    def contract(self, name: str, who: Account) -> dict[str, Any]:
         """The contract of a federation, in words too, and what everybody would learn."""
         from tarnkappe.federation.leakage import foretell
         from tarnkappe.federation.wording import describe
@@ -39,7 +39,7 @@ class Federations:
             "learned": {party: list(lines) for party, lines in foretell(contract).items()},
         }
 
-    def status(self, name: str, who: Person, run: str | None = None) -> dict[str, Any]:
+    def status(self, name: str, who: Account, run: str | None = None) -> dict[str, Any]:
         """How far each party is with a run; one that cannot be reached is told with the reason.
 
         Args:
@@ -65,7 +65,7 @@ class Federations:
             caller.close()
         return {"digest": digest, "parties": parties}
 
-    def _job(self, name: str, who: Person) -> Any:
+    def _job(self, name: str, who: Account) -> Any:
         who.require(Right.FEDERATE)
         require_packages()
         from tarnkappe.federation.job_file import FederatedJob

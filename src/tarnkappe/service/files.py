@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LimitError, NotFoundError, OutputError
 from tarnkappe.service.inspection import inspect, suffix_for
-from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people import Account, Right
 from tarnkappe.service.people.identities import by_id
 from tarnkappe.service.settings import Limits
 from tarnkappe.service.tables import DRAFTS, FILES, IDENTITIES
@@ -61,11 +61,11 @@ class Files:
     ) -> None:
         self._store, self._folder, self._limits, self._clock = store, folder, limits, clock
         self._log = AuditLog(store)
-        self.look_into: Callable[[Path, Person], None] | None = None
+        self.look_into: Callable[[Path, Account], None] | None = None
         """Refuses a binary file that would become too large; it parses, so it does so in another process."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    async def receive(self, stream: AsyncIterable[bytes], name: str, who: Person) -> StoredFile:
+    async def receive(self, stream: AsyncIterable[bytes], name: str, who: Account) -> StoredFile:
         """Take a file in as it comes; it is there when it is whole and was looked at.
 
         Raises:
@@ -79,14 +79,14 @@ class Files:
                 upload.write(piece)
             return await to_thread.run_sync(upload.keep)
 
-    def store(self, pieces: Iterable[bytes], name: str, who: Person) -> StoredFile:
+    def store(self, pieces: Iterable[bytes], name: str, who: Account) -> StoredFile:
         """The same for a file that is here already, in pieces."""
         with self._receiving(name, who, self._room_of(who)) as upload:
             for piece in pieces:
                 upload.write(piece)
             return upload.keep()
 
-    def name_table(self, database: str, table: str, who: Person) -> StoredFile:
+    def name_table(self, database: str, table: str, who: Account) -> StoredFile:
         """Keep the name of a table under an id, as if it were uploaded; jobs read it where it is."""
         who.require(Right.PUBLISH)
         content = json.dumps({"database": database, "table": table}).encode()
@@ -102,18 +102,18 @@ class Files:
         self._add(stored, TABLE, "table named", who)
         return stored
 
-    def get(self, file_id: str, who: Person) -> StoredFile:
+    def get(self, file_id: str, who: Account) -> StoredFile:
         """One of the files of a person; those of others are as if they were not there."""
         return _stored(self._row(file_id, who))
 
-    def list(self, who: Person) -> list[StoredFile]:
+    def list(self, who: Account) -> list[StoredFile]:
         """All files of a person, the newest first."""
         who.require(Right.PUBLISH)
         mine = sa.select(FILES).where(FILES.c.owner == who.id).order_by(FILES.c.created.desc())
         with self._store.reading() as connection:
             return [_stored(row) for row in connection.execute(mine)]
 
-    def path(self, file_id: str, who: Person) -> Path:
+    def path(self, file_id: str, who: Account) -> Path:
         """Where a file is, for the process of a job."""
         return self._place(self._row(file_id, who))
 
@@ -155,7 +155,7 @@ class Files:
                 path.unlink(missing_ok=True)
 
     @contextmanager
-    def _receiving(self, name: str, who: Person, room: int) -> Iterator[_Upload]:
+    def _receiving(self, name: str, who: Account, room: int) -> Iterator[_Upload]:
         suffix = suffix_for(name)
         partial = self._folder / f"{secrets.token_hex(16)}.partial{suffix}"
         try:
@@ -166,7 +166,7 @@ class Files:
         finally:
             partial.unlink(missing_ok=True)
 
-    def _room_of(self, who: Person) -> int:
+    def _room_of(self, who: Account) -> int:
         """How many bytes somebody may bring."""
         room = self._limits.stored_bytes - sum(file.bytes for file in self.list(who))
         return min(room, shutil.disk_usage(self._folder).free // 2)
@@ -193,7 +193,7 @@ class Files:
             raise
         return stored
 
-    def _add(self, stored: StoredFile, suffix: str, event: str, who: Person) -> None:
+    def _add(self, stored: StoredFile, suffix: str, event: str, who: Account) -> None:
         told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": who.name}
         with self._store.writing() as connection:
             if by_id(connection, who.id) is None:
@@ -206,7 +206,7 @@ class Files:
         """What may be uploaded."""
         return self._limits
 
-    def _row(self, file_id: str, who: Person) -> Any:
+    def _row(self, file_id: str, who: Account) -> Any:
         who.require(Right.PUBLISH)
         mine = sa.select(FILES).where(FILES.c.id == file_id, FILES.c.owner == who.id)
         with self._store.reading() as connection:
@@ -223,7 +223,7 @@ class _Upload:
     """A file that is coming in."""
 
     def __init__(
-        self, files: Files, partial: Path, file: BinaryIO, suffix: str, name: str, who: Person, room: int
+        self, files: Files, partial: Path, file: BinaryIO, suffix: str, name: str, who: Account, room: int
     ) -> None:
         self.files, self.partial, self.suffix, self.name, self.who = files, partial, suffix, name, who
         self._file, self._room = file, room

@@ -10,10 +10,10 @@ from typing import Any
 
 from tarnkappe.errors import NotFoundError
 from tarnkappe.gate.history_store import HistoryStore, store_to_look_at
-from tarnkappe.gate.keeper import ASKED
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.monitor import ASKED
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.roster import changed_people, held_back_for
-from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people import Account, Right
 from tarnkappe.state import AuditLog, Store
 
 
@@ -23,12 +23,12 @@ class Gates:
     def __init__(self, policies: Mapping[str, Path]) -> None:
         self._policies = policies
 
-    def names(self, who: Person) -> list[str]:
+    def names(self, who: Account) -> list[str]:
         """Which gates there are."""
         who.require(Right.WATCH_GATE)
         return sorted(self._policies)
 
-    def status(self, name: str, who: Person) -> dict[str, Any]:
+    def status(self, name: str, who: Account) -> dict[str, Any]:
         """What a gate protects, and what it has answered so far, without asking the gate."""
         with self._opened(name, who) as (policy, store):
             histories = HistoryStore(store)
@@ -65,7 +65,7 @@ class Gates:
                 ],
             }
 
-    def log(self, name: str, who: Person) -> dict[str, Any]:
+    def log(self, name: str, who: Account) -> dict[str, Any]:
         """The audit log of a gate: who was answered when; it was verified now."""
         with self._opened(name, who) as (_, store):
             log = AuditLog(store)
@@ -77,11 +77,11 @@ class Gates:
             }
 
     @contextmanager
-    def _opened(self, name: str, who: Person) -> Iterator[tuple[Policy, Store]]:
+    def _opened(self, name: str, who: Account) -> Iterator[tuple[GatePolicy, Store]]:
         who.require(Right.WATCH_GATE)
         if name not in self._policies:
             raise NotFoundError("there is no gate of this name: the settings of the service list them")
-        policy = Policy.load(self._policies[name])
+        policy = GatePolicy.load(self._policies[name])
         with store_to_look_at(policy.store) as store:
             yield policy, store
 

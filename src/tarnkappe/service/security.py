@@ -22,13 +22,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from tarnkappe.service.people.people import Session, csrf_of
+from tarnkappe.service.people.people import LoginSession, csrf_of
 from tarnkappe.service.settings import LOCAL
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from tarnkappe.service.house import House
+    from tarnkappe.service.core import ServiceCore
     from tarnkappe.service.settings import ServiceSettings
 
 SESSION_COOKIE = "tarn_session"
@@ -62,7 +62,7 @@ KINDS = {400: "AccessError", 401: "LoginError", 403: "AccessError", 413: "LimitE
 log = logging.getLogger("tarnkappe.service")
 
 
-def set_session(response: Response, session: Session, settings: ServiceSettings) -> None:
+def set_session(response: Response, session: LoginSession, settings: ServiceSettings) -> None:
     """Give a browser its session: no script reads it, and no other site's request carries it."""
     response.set_cookie(
         SESSION_COOKIE,
@@ -83,7 +83,7 @@ def end_session(response: Response, settings: ServiceSettings) -> None:
 class Guard:
     """The one way to the application."""
 
-    def __init__(self, app: ASGIApp, house: House) -> None:
+    def __init__(self, app: ASGIApp, house: ServiceCore) -> None:
         self._app, self._house = app, house
         logging.getLogger("uvicorn.access").disabled = True  # its lines have queries, in which secrets are
         settings = house.settings

@@ -133,7 +133,7 @@ def _divide(line: int, ours: Iterable[socket.socket | selectors.BaseSelector]) -
 
 def _attend() -> NoReturn:
     """Wait for a task and do it."""
-    from tarnkappe.service.work import KINDS, Work
+    from tarnkappe.service.work import KINDS, JobContext
     from tarnkappe.service.work.kind import require_sense
     from tarnkappe.service.work.unpacking import require_unpackable
 
@@ -161,7 +161,7 @@ def _attend() -> NoReturn:
             os._exit(0)
         folder = Path(task["folder"])
         _work_in(folder / SCRATCH)
-        outcome = KINDS[task["kind"]].run(task["document"], Work(folder, telling, names))
+        outcome = KINDS[task["kind"]].run(task["document"], JobContext(folder, telling, names))
         for file in (folder / name for name in outcome.files.values()):
             if file.suffix in WITH_NAMES:
                 text = _named(file.read_text(encoding="utf-8"), names, WITH_NAMES[file.suffix])

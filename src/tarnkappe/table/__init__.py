@@ -1,6 +1,6 @@
 """Tables: reading, writing, column roles, dictionary encoding and equivalence classes."""
 
-from tarnkappe.table.classes import Classes, Distribution, State, Tuples
+from tarnkappe.table.classes import Classes, ClassState, Distribution, Tuples
 from tarnkappe.table.encoding import Column, Levels, encode
 from tarnkappe.table.read import read
 from tarnkappe.table.table import MISSING, STATED, SUPPRESSED, Role, Table
@@ -10,12 +10,12 @@ __all__ = [
     "MISSING",
     "STATED",
     "SUPPRESSED",
+    "ClassState",
     "Classes",
     "Column",
     "Distribution",
     "Levels",
     "Role",
-    "State",
     "Table",
     "Tuples",
     "encode",

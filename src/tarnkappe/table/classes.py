@@ -2,7 +2,7 @@
 
 `Tuples` is the compact form of a table on which all searches and checks run: the distinct
 combinations of the columns that matter, each with how often it occurs. `Classes` are the equivalence
-classes that a choice of generalization levels makes of them. A `State` adds which classes are kept.
+classes that a choice of generalization levels makes of them. A `ClassState` adds which classes are kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.table.encoding import Codes, Column, Counts, Levels, join_columns
-from tarnkappe.table.grouping import Grouping, group_codes, group_keys, sort_pairs_by_group, sum_by_group
+from tarnkappe.table.grouping import RowGrouping, group_codes, group_keys, sort_pairs_by_group, sum_by_group
 from tarnkappe.table.table import SUPPRESSED
 
 Mask = npt.NDArray[np.bool_]
@@ -168,7 +168,7 @@ class Tuples:
         return cache[names]
 
 
-def _group(columns: Sequence[Column], levels: Sequence[int], num_tuples: int) -> Grouping:
+def _group(columns: Sequence[Column], levels: Sequence[int], num_tuples: int) -> RowGrouping:
     if not columns:  # nobody can be told apart, all rows are one class
         return group_keys(np.zeros(num_tuples, np.uint64), 1)
     return group_codes(
@@ -294,7 +294,7 @@ class Classes:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class State:
+class ClassState:
     """Classes and which of them are kept; the others are suppressed."""
 
     classes: Classes
@@ -311,6 +311,6 @@ class State:
         return int(np.count_nonzero(self.kept))
 
 
-def release_everything(classes: Classes) -> State:
+def release_everything(classes: Classes) -> ClassState:
     """The state in which no class with rows is suppressed."""
-    return State(classes, classes.released.copy())
+    return ClassState(classes, classes.released.copy())

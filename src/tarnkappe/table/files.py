@@ -102,7 +102,7 @@ def written_format(path: Path) -> Format:
     return form
 
 
-class Source:
+class OpenFile:
     """An open file with its name and size; `stream` gives its content uncompressed.
 
     Attributes:
@@ -220,7 +220,7 @@ def _is_workbook(raw: BinaryIO) -> bool:
 
 
 @contextmanager
-def _piped(path: Path, member: str | None) -> Iterator[Source]:
+def _piped(path: Path, member: str | None) -> Iterator[OpenFile]:
     """What is piped into a command, kept in a file without a name while it is read."""
     with tempfile.TemporaryFile() as raw:
         shutil.copyfileobj(sys.stdin.buffer, raw, PIECE)
@@ -228,11 +228,11 @@ def _piped(path: Path, member: str | None) -> Iterator[Source]:
         raw.seek(0)
         if not size:
             raise InputError("nothing was piped in")
-        yield Source(path, size, cast(BinaryIO, raw), member)
+        yield OpenFile(path, size, cast(BinaryIO, raw), member)
 
 
 @contextmanager
-def opened(path: Path, member: str | None = None) -> Iterator[Source]:
+def opened(path: Path, member: str | None = None) -> Iterator[OpenFile]:
     """Open a file for reading; a file that is another at the end than at the beginning is refused.
 
     Args:
@@ -247,7 +247,7 @@ def opened(path: Path, member: str | None = None) -> Iterator[Source]:
     note_read(path)
     try:
         with path.open("rb") as raw:
-            yield Source(path, before.size, raw, member)
+            yield OpenFile(path, before.size, raw, member)
     except InputError:
         # What was found wrong may be nothing but the trace of somebody else's writing.
         _refuse_change(path, before)

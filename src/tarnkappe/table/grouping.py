@@ -24,7 +24,7 @@ ARRAY_KEYS_PER_ROW = 4
 ARRAY_KEYS = 2**16
 
 
-class Grouping(NamedTuple):
+class RowGrouping(NamedTuple):
     """Which group each row is in, and one row of each group. Groups are numbered as they first occur."""
 
     ids: Codes
@@ -40,7 +40,7 @@ def group_codes(
     columns: Sequence[Codes],
     cardinalities: Sequence[int],
     labels: Sequence[Codes | None] | None = None,
-) -> Grouping:
+) -> RowGrouping:
     """Group rows that agree in all columns.
 
     With `labels`, an array for a column gives the label of each of its codes, and rows are grouped by
@@ -67,13 +67,13 @@ def group_codes(
     return group_keys(keys, num_keys)
 
 
-def group_keys(keys: Keys, num_keys: int) -> Grouping:
+def group_keys(keys: Keys, num_keys: int) -> RowGrouping:
     """Group equal keys, all of them below `num_keys`."""
     if num_keys <= max(ARRAY_KEYS, ARRAY_KEYS_PER_ROW * len(keys)):
         ids, representatives = _group_by_array(keys, num_keys)
     else:
         ids, representatives = _group_by_hash(keys)
-    return Grouping(ids, representatives)
+    return RowGrouping(ids, representatives)
 
 
 @compiled

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.compression import compression_of
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import STDIN, Format, Source, opened
+from tarnkappe.table.files import STDIN, Format, OpenFile, opened
 from tarnkappe.table.formats.address import is_address, shown
 from tarnkappe.table.formats.columnar import read_arrow, read_parquet
 from tarnkappe.table.formats.csv_dialect import NO_DELIMITER
@@ -190,7 +190,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _read_csv(
-    file: Source, columns: Sequence[str] | None, progress: Progress | None, options: dict[str, Any]
+    file: OpenFile, columns: Sequence[str] | None, progress: Progress | None, options: dict[str, Any]
 ) -> tuple[pa.Table, Reading]:
     csv = open_csv(file, csv_options(options))
     wanted = None if columns is None else chosen_names(csv.names, columns, str(file.path))

@@ -9,7 +9,7 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.spelling.moments import DateOrder
 from tarnkappe.table.spelling.numbers import COMMA, POINT
-from tarnkappe.table.spelling.spelling import Spelling, ValueKind
+from tarnkappe.table.spelling.spelling import Spelling, SpellingKind
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 ENCODING_NAMES = {"cp1252": "Windows-1252", "utf-8": "UTF-8", "mac_roman": "Mac Roman", "cp850": "DOS (850)"}
@@ -68,7 +68,7 @@ class Reading:
         dates = {
             spelling.description.partition(", missing")[0]
             for spelling in self.columns.values()
-            if spelling.kind is ValueKind.DATE and spelling.date is not None
+            if spelling.kind is SpellingKind.DATE and spelling.date is not None
         }
         return ", ".join([*parts, *sorted(dates)])
 

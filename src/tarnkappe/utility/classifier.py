@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.utility.domain import Cells
-from tarnkappe.utility.view import View
+from tarnkappe.utility.domain import ReleasedCells
+from tarnkappe.utility.view import ReleaseReader
 
 MOST_FEATURES = 20
 """A column gets so many features at most: ranges of numbers with about equally many rows, or its most
@@ -52,7 +52,13 @@ class Accuracy:
 
 
 def classifier_accuracy(
-    original: View, release: View, held_out: View, target: str, features: Sequence[str], *, seed: int = 0
+    original: ReleaseReader,
+    release: ReleaseReader,
+    held_out: ReleaseReader,
+    target: str,
+    features: Sequence[str],
+    *,
+    seed: int = 0,
 ) -> Accuracy:
     """Train on the original and on a release of the same rows, and predict rows that are in neither.
 
@@ -73,7 +79,7 @@ def classifier_accuracy(
 
 
 def _learn(
-    view: View, groups: Mapping[str, Features], target: str, seed: int
+    view: ReleaseReader, groups: Mapping[str, Features], target: str, seed: int
 ) -> Callable[[Features], npt.NDArray[np.int64]]:
     """A function from features to predicted values."""
     try:
@@ -87,7 +93,7 @@ def _learn(
     return lambda rows: np.asarray(learned.predict(rows), dtype=np.int64)
 
 
-def _drawn(cells: Cells, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def _drawn(cells: ReleasedCells, random: np.random.Generator) -> npt.NDArray[np.int64]:
     """A value for each row; where a release tells only how likely values are (Anatomy), one is drawn so."""
     ends, reached = cells.meanings.indptr, np.concatenate([[0.0], np.cumsum(cells.meanings.data)])
     first, last = reached[ends[cells.words]], reached[ends[cells.words + 1]]
@@ -96,14 +102,14 @@ def _drawn(cells: Cells, random: np.random.Generator) -> npt.NDArray[np.int64]:
     return np.asarray(cells.meanings.indices[place], dtype=np.int64)
 
 
-def _features(view: View, groups: Mapping[str, Features]) -> Features:
+def _features(view: ReleaseReader, groups: Mapping[str, Features]) -> Features:
     """What is known of each row, feature by feature."""
     return np.hstack(
         [(view.cells[name].meanings @ group)[view.cells[name].words] for name, group in groups.items()]
     )
 
 
-def _feature_groups(original: View, name: str) -> Features:
+def _feature_groups(original: ReleaseReader, name: str) -> Features:
     """Which feature of a column each value of its domain belongs to, as a matrix of ones."""
     domain = original.domains[name]
     counts = np.bincount(original.cells[name].words, minlength=domain.size)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import scipy  # its parts are loaded when they are used
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.table import MISSING, Column
 from tarnkappe.table.encoding import Codes, as_text, encode_column
 
@@ -25,13 +25,13 @@ Weights = npt.NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Domain:
+class ColumnDomain:
     """All values of a column: those of its hierarchy, and those that occur."""
 
     column: Column
 
     @classmethod
-    def of(cls, column: Column, hierarchy: Hierarchy | None) -> Domain:
+    def of(cls, column: Column, hierarchy: Hierarchy | None) -> ColumnDomain:
         """The domain of a column of the original table."""
         if hierarchy is None:
             return cls(column)
@@ -92,8 +92,8 @@ class Domain:
         return np.array([int(np.nanargmin(np.abs(numbers - number)))], dtype=np.int64)
 
     @cached_property
-    def _reader(self) -> Reader:
-        return Reader(self.column)
+    def _reader(self) -> LabelReader:
+        return LabelReader(self.column)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -101,7 +101,7 @@ class Domain:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Cells:
+class ReleasedCells:
     """One column of a release as its reader understands it.
 
     Attributes:
@@ -113,12 +113,12 @@ class Cells:
     meanings: scipy.sparse.csr_array
 
     @classmethod
-    def exact(cls, domain: Domain, values: pa.ChunkedArray) -> Cells:
+    def exact(cls, domain: ColumnDomain, values: pa.ChunkedArray) -> ReleasedCells:
         """Values as they are."""
         return cls(domain.codes(values), scipy.sparse.eye_array(domain.size, format="csr"))
 
     @classmethod
-    def written(cls, domain: Domain, values: pa.ChunkedArray) -> Cells:
+    def written(cls, domain: ColumnDomain, values: pa.ChunkedArray) -> ReleasedCells:
         """Words of a release."""
         encoded = encode_column(domain.column.name, values)
         texts = [MISSING if text is None else text for text in as_text(encoded.values).to_pylist()]

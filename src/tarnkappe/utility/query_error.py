@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tarnkappe.utility.domain import Weights
-from tarnkappe.utility.view import View
-from tarnkappe.utility.workload import Query
+from tarnkappe.utility.view import ReleaseReader
+from tarnkappe.utility.workload import WorkloadQuery
 
 SANITY = 0.001
 """Answers below this share of what all rows together give count as if they were as large: a query that nobody
@@ -18,7 +18,7 @@ meets has no relative error, and one that two people meet would weigh more than 
 
 
 @dataclasses.dataclass(frozen=True)
-class QueryError:
+class WorkloadErrors:
     """The relative errors of a workload.
 
     Attributes:
@@ -46,19 +46,21 @@ class AnsweredWorkload:
         scales: what the error of each is divided by.
     """
 
-    queries: Sequence[Query]
+    queries: Sequence[WorkloadQuery]
     truths: Weights
     scales: Weights
 
     @classmethod
-    def of(cls, original: View, queries: Sequence[Query]) -> AnsweredWorkload:
+    def of(cls, original: ReleaseReader, queries: Sequence[WorkloadQuery]) -> AnsweredWorkload:
         """Ask the original."""
-        totals = {s: abs(original.answer(Query({}, s))) for s in dict.fromkeys(q.summed for q in queries)}
+        totals = {
+            s: abs(original.answer(WorkloadQuery({}, s))) for s in dict.fromkeys(q.summed for q in queries)
+        }
         truths = np.array([original.answer(query) for query in queries])
         least = np.array([SANITY * totals[query.summed] for query in queries])
         return cls(queries, truths, np.maximum(np.abs(truths), least))
 
-    def error(self, release: View) -> QueryError:
+    def error(self, release: ReleaseReader) -> WorkloadErrors:
         """Ask a release.
 
         The relative error of a query is |answer - truth| / max(|truth|, `SANITY` of what all rows give).
@@ -66,4 +68,4 @@ class AnsweredWorkload:
         answers = np.array([release.answer(query) for query in self.queries])
         off = np.abs(answers - self.truths)
         errors = np.divide(off, self.scales, out=np.zeros_like(off), where=self.scales > 0)
-        return QueryError(len(errors), float(np.median(errors)), float(np.quantile(errors, 0.9)))
+        return WorkloadErrors(len(errors), float(np.median(errors)), float(np.quantile(errors, 0.9)))

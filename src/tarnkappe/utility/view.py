@@ -19,12 +19,12 @@ import scipy  # its parts are loaded when they are used
 from tarnkappe.errors import ParameterError
 from tarnkappe.recoding import Anatomy, Bucketization, Slicing
 from tarnkappe.table.encoding import Codes, encode_column
-from tarnkappe.utility.domain import Cells, Domain, Weights
-from tarnkappe.utility.workload import Query
+from tarnkappe.utility.domain import ColumnDomain, ReleasedCells, Weights
+from tarnkappe.utility.workload import WorkloadQuery
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class View:
+class ReleaseReader:
     """Rows that are independent of each other.
 
     Attributes:
@@ -33,18 +33,18 @@ class View:
         num_rows: how many rows there are.
     """
 
-    domains: Mapping[str, Domain]
-    cells: Mapping[str, Cells]
+    domains: Mapping[str, ColumnDomain]
+    cells: Mapping[str, ReleasedCells]
     num_rows: int
 
-    def answer(self, query: Query) -> float:
+    def answer(self, query: WorkloadQuery) -> float:
         """What a reader of the release answers."""
         answer = np.ones(self.num_rows)
         for name, wanted in self.wanted(query).items():
             answer *= self.cells[name].expectation(wanted)
         return float(answer.sum())
 
-    def wanted(self, query: Query) -> dict[str, Weights]:
+    def wanted(self, query: WorkloadQuery) -> dict[str, Weights]:
         """For each column of a query, what each value counts: 0 or 1, and the number where it is summed."""
         wanted = {name: meets.astype(np.float64) for name, meets in query.conditions.items()}
         if query.summed is not None:
@@ -56,7 +56,7 @@ class View:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SlicedView(View):
+class SlicedView(ReleaseReader):
     """Rows of a sliced table.
 
     Attributes:
@@ -67,7 +67,7 @@ class SlicedView(View):
     groups: Sequence[Sequence[str]]
     buckets: npt.NDArray[np.int64] | Codes
 
-    def answer(self, query: Query) -> float:
+    def answer(self, query: WorkloadQuery) -> float:
         """What a reader answers: in each bucket, the shares of all groups of columns multiplied."""
         sizes = np.bincount(self.buckets).astype(np.float64)
         answer = sizes.copy()
@@ -82,19 +82,23 @@ class SlicedView(View):
         return float(answer.sum())
 
 
-def exact_view(domains: Mapping[str, Domain], table: pa.Table) -> View:
+def exact_view(domains: Mapping[str, ColumnDomain], table: pa.Table) -> ReleaseReader:
     """A table whose values are what they are: the original."""
-    return View(domains, {n: Cells.exact(d, table.column(n)) for n, d in domains.items()}, table.num_rows)
+    return ReleaseReader(
+        domains, {n: ReleasedCells.exact(d, table.column(n)) for n, d in domains.items()}, table.num_rows
+    )
 
 
-def written_view(domains: Mapping[str, Domain], table: pa.Table) -> View:
+def written_view(domains: Mapping[str, ColumnDomain], table: pa.Table) -> ReleaseReader:
     """A table of generalized values."""
-    return View(domains, {n: Cells.written(d, table.column(n)) for n, d in domains.items()}, table.num_rows)
+    return ReleaseReader(
+        domains, {n: ReleasedCells.written(d, table.column(n)) for n, d in domains.items()}, table.num_rows
+    )
 
 
 def bucketized_view(
-    domains: Mapping[str, Domain], method: Bucketization, tables: Mapping[str, pa.Table]
-) -> View:
+    domains: Mapping[str, ColumnDomain], method: Bucketization, tables: Mapping[str, pa.Table]
+) -> ReleaseReader:
     """The tables of a bucketization, answered by their own rule."""
     named = (tables[name] for name in method.table_names)
     if isinstance(method, Anatomy):
@@ -104,7 +108,7 @@ def bucketized_view(
     raise ParameterError(f"nobody knows how to answer queries on the tables of {method.name}")
 
 
-def anatomy_view(domains: Mapping[str, Domain], people: pa.Table, values: pa.Table) -> View:
+def anatomy_view(domains: Mapping[str, ColumnDomain], people: pa.Table, values: pa.Table) -> ReleaseReader:
     """The two tables of Anatomy: a row has each value of its group as likely as it is frequent there.
 
     Args:
@@ -121,17 +125,17 @@ def anatomy_view(domains: Mapping[str, Domain], people: pa.Table, values: pa.Tab
     cells = {}
     for name, domain in domains.items():
         if name not in values.column_names:
-            cells[name] = Cells.exact(domain, people.column(name))
+            cells[name] = ReleasedCells.exact(domain, people.column(name))
             continue
         shares = scipy.sparse.coo_array(
             (counts / sizes[theirs], (theirs, domain.codes(values.column(name)))),
             shape=(groups.cardinality, domain.size),
         )
-        cells[name] = Cells(ours, shares.tocsr())
-    return View(domains, cells, people.num_rows)
+        cells[name] = ReleasedCells(ours, shares.tocsr())
+    return ReleaseReader(domains, cells, people.num_rows)
 
 
-def sliced_view(domains: Mapping[str, Domain], sliced: pa.Table, described: pa.Table) -> SlicedView:
+def sliced_view(domains: Mapping[str, ColumnDomain], sliced: pa.Table, described: pa.Table) -> SlicedView:
     """A sliced table, with the table that tells which columns stay together."""
     members: dict[int, list[str]] = {}
     for name, group in zip(
@@ -141,7 +145,7 @@ def sliced_view(domains: Mapping[str, Domain], sliced: pa.Table, described: pa.T
     bucket = sliced.column_names[-1]
     return SlicedView(
         domains,
-        {name: Cells.exact(domain, sliced.column(name)) for name, domain in domains.items()},
+        {name: ReleasedCells.exact(domain, sliced.column(name)) for name, domain in domains.items()},
         sliced.num_rows,
         tuple(tuple(names) for names in members.values()),
         encode_column(bucket, sliced.column(bucket)).codes,

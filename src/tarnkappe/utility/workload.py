@@ -9,14 +9,14 @@ import numpy as np
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.classes import Mask
-from tarnkappe.utility.domain import Domain, Weights
+from tarnkappe.utility.domain import ColumnDomain, Weights
 
 MOST_CONDITIONS = 3
 """A query has conditions on at most so many quasi-identifiers, beside one on the sensitive column."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Query:
+class WorkloadQuery:
     """How many rows meet all conditions, or the sum of a column over them.
 
     Attributes:
@@ -55,11 +55,11 @@ class Workload:
 
     def draw(
         self,
-        domains: Mapping[str, Domain],
+        domains: Mapping[str, ColumnDomain],
         counts: Mapping[str, Weights],
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str] = (),
-    ) -> list[Query]:
+    ) -> list[WorkloadQuery]:
         """The queries.
 
         Args:
@@ -82,11 +82,11 @@ class Workload:
             conditions = {
                 str(name): _condition(domains[name], counts[name], share, random) for name in chosen
             }
-            found.append(Query(conditions, summed))
+            found.append(WorkloadQuery(conditions, summed))
         return found
 
 
-def _condition(domain: Domain, counts: Weights, share: float, random: np.random.Generator) -> Mask:
+def _condition(domain: ColumnDomain, counts: Weights, share: float, random: np.random.Generator) -> Mask:
     """Values that about a share of the rows have: a range of numbers, or any values of another column."""
     wanted = share * counts.sum()
     if domain.numbers is None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from tarnkappe.service.house import House
+    from tarnkappe.service.core import ServiceCore
 
 __all__ = ["mount"]
 
 
-def mount(app: FastAPI, house: House) -> None:
+def mount(app: FastAPI, house: ServiceCore) -> None:
     """Serve all pages of the house under `/`.
 
     Pages are registered once a process, since NiceGUI has one application; they show the house that was

@@ -8,12 +8,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.web.site import visit_of
 from tarnkappe.web.work import figures
 
 
-def open_data(app: FastAPI, house: Callable[[], House]) -> None:
+def open_data(app: FastAPI, house: Callable[[], ServiceCore]) -> None:
     """Add the routes for the numbers of pictures; everybody gets only what is her own."""
 
     @app.get("/data/lattice/{job}", include_in_schema=False)

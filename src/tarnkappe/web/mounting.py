@@ -10,11 +10,11 @@ from fastapi.staticfiles import StaticFiles
 from nicegui import app as pages_app
 from nicegui import ui
 
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.web import pages
 from tarnkappe.web.data import open_data
-from tarnkappe.web.entrance import open_entrance
-from tarnkappe.web.frame import ASSETS
+from tarnkappe.web.layout import ASSETS
+from tarnkappe.web.login import open_entrance
 from tarnkappe.web.site import PAGES, serve
 
 ICON = (
@@ -35,7 +35,7 @@ class Assets(StaticFiles):
         return answer
 
 
-def mount_pages(app: FastAPI, house: House) -> None:
+def mount_pages(app: FastAPI, house: ServiceCore) -> None:
     """Serve all pages of a house under `/`."""
     pages_app.state.house = house
     _register()
@@ -60,6 +60,6 @@ def _register() -> None:
     pages_app.mount("/assets", Assets(directory=ASSETS), name="assets")
 
 
-def _house() -> House:
-    house: House = pages_app.state.house
+def _house() -> ServiceCore:
+    house: ServiceCore = pages_app.state.house
     return house

@@ -11,10 +11,10 @@ from fastapi.responses import RedirectResponse
 from nicegui import ui
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.service.house import House
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.security import SESSION_COOKIE
-from tarnkappe.web.frame import frame
-from tarnkappe.web.troubles import not_allowed, say, say_unexpected
+from tarnkappe.web.errors import not_allowed, say_unexpected, show_error
+from tarnkappe.web.layout import frame
 from tarnkappe.web.visit import Rights, Visit, language_of, login_address, theme_of
 
 Build = Callable[..., Awaitable[None] | None]
@@ -47,7 +47,7 @@ def page(path: str, title: str, *, rights: Rights) -> Callable[[Build], Build]:
     return register
 
 
-def serve(each: Page, house: Callable[[], House]) -> None:
+def serve(each: Page, house: Callable[[], ServiceCore]) -> None:
     """Let the web server show a page of the house that stands at the time of the request."""
 
     async def show(request: Request) -> Response | None:
@@ -64,7 +64,7 @@ def serve(each: Page, house: Callable[[], House]) -> None:
     ui.page(each.path, response_timeout=30.0)(show)
 
 
-def visit_of(request: Request, house: House) -> Visit:
+def visit_of(request: Request, house: ServiceCore) -> Visit:
     """Who looks at what."""
     secret = request.cookies.get(SESSION_COOKIE, "")
     return Visit(
@@ -83,7 +83,7 @@ async def _build(each: Page, visit: Visit, parts: dict[str, Any]) -> None:
         if waiting is not None:
             await waiting
     except TarnkappeError as error:
-        say(visit, error)
+        show_error(visit, error)
     except Exception as error:
         say_unexpected(visit, error)
 

@@ -7,14 +7,14 @@ import secrets
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tarnkappe.service.people import Person, Right
+from tarnkappe.service.people import Account, Right
 from tarnkappe.service.people.people import csrf_of
 from tarnkappe.web import texts
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from tarnkappe.service.house import House
+    from tarnkappe.service.core import ServiceCore
 
 LANGUAGE_COOKIE, THEME_COOKIE = "tarnkappe_language", "tarnkappe_theme"
 THEMES = ("auto", "light", "dark")
@@ -35,8 +35,8 @@ class Visit:
         page: which of the tabs; two that show the same page differ.
     """
 
-    house: House
-    person: Person | None
+    house: ServiceCore
+    person: Account | None
     secret: str
     language: str
     theme: str
@@ -66,7 +66,7 @@ class Visit:
         return csrf_of(self.secret)
 
     @property
-    def who(self) -> Person:
+    def who(self) -> Account:
         """The person, on pages that need one."""
         assert self.person is not None, "the site lets nobody in who has not logged in"
         return self.person

@@ -13,10 +13,10 @@ from nicegui import ui
 from tarnkappe.errors import LoginError
 from tarnkappe.service.jobs import JobRecord, JobState
 from tarnkappe.web.aside import aside
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.filling import draw_filling
 from tarnkappe.web.reasons import BEST, in_words
 from tarnkappe.web.texts import has
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import Live, box, button, notice, picture, tag
 
@@ -103,7 +103,7 @@ class Watch:
             return
         self.timer.deactivate()
         self.place.clear()
-        with self.place, suppress(LoginError), told():
+        with self.place, suppress(LoginError), shown_errors():
             self._end()
 
     def _end(self) -> None:
@@ -120,7 +120,7 @@ class Watch:
         """Show what has to be waited for when it is there; the page goes on meanwhile."""
 
         async def show() -> None:
-            with suppress(LoginError), told():
+            with suppress(LoginError), shown_errors():
                 await waiting
 
         ui.timer(0.0, show, once=True)
@@ -151,10 +151,10 @@ class Watch:
         return self.visit.t("work.no_best")
 
     def _finish(self) -> None:
-        with told():
+        with shown_errors():
             self.visit.house.jobs.finish_early(self.job_id, self.visit.who)
 
     def _cancel(self) -> None:
-        with told():
+        with shown_errors():
             self.visit.house.jobs.cancel(self.job_id, self.visit.who)
             self._look()

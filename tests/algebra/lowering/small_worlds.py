@@ -16,7 +16,7 @@ from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.expressions import Literal
 from tarnkappe.algebra.nodes import Generalization, Plan
 from tarnkappe.algebra.noise import Dynamic, Static
-from tarnkappe.algebra.sql.query import Query
+from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.algebra.world import World
 from tarnkappe.hierarchy import Hierarchy
 from tests.algebra.random_plans import plans
@@ -81,8 +81,8 @@ def with_small_k(plan: Plan) -> Plan:
     return replace(plan, k=plan.k % 4 + 1) if isinstance(plan, Generalization) else plan
 
 
-def whole(plan: Plan) -> Query:
-    return Query(plan, plan.columns)
+def whole(plan: Plan) -> ParsedQuery:
+    return ParsedQuery(plan, plan.columns)
 
 
 def bag(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Counter[frozenset[tuple[str, Any]]]:

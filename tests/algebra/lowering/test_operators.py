@@ -25,7 +25,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Selection,
-    Slicing,
+    SlicingNode,
 )
 from tarnkappe.algebra.noise import Dynamic, NoiseDistribution, Static
 from tarnkappe.algebra.semantics import evaluate
@@ -62,7 +62,7 @@ def test_figure_7_is_reproduced() -> None:
 
 def test_every_slicing_lies_in_the_exact_distribution() -> None:
     relation, table, world = base_table("BASE6")
-    plan = Slicing(relation, (("A",), ("B", "C"), ("D",)))
+    plan = SlicingNode(relation, (("A",), ("B", "C"), ("D",)))
     possible = {frozenset(bag(plan.columns, rows).items()) for rows, _ in evaluate(plan, world)}
     assert len(possible) == 324
     results = {frozenset(bag_of(run(plan, relation, table, key)).items()) for key in KEYS}
@@ -94,7 +94,9 @@ def test_no_name_of_the_data_is_too_awkward(name: str) -> None:
     columns = tuple(column for column in AWKWARD[name] if column.strip())  # blank names are refused elsewhere
     table = pa.table({column: ["u", "v", "w", None] for column in columns})
     noise = {columns[0]: Static({"u": Fraction(1)})}
-    plan = Slicing(Randomization.of(Relation(name, columns), {columns[0]: 1}), tuple((c,) for c in columns))
+    plan = SlicingNode(
+        Randomization.of(Relation(name, columns), {columns[0]: 1}), tuple((c,) for c in columns)
+    )
     with connect({name: table}) as backend:
         assert backend.relations == {name: columns}
         found = backend.execute(whole(plan), Catalog(backend.relations, noise=noise))

@@ -26,7 +26,7 @@ from tarnkappe.algebra.nodes import Plan
 from tarnkappe.algebra.noise import Dynamic
 from tarnkappe.algebra.promises import promises
 from tarnkappe.algebra.semantics import evaluate
-from tarnkappe.algebra.session import Result, Session
+from tarnkappe.algebra.session import QueryResult, QuerySession
 from tarnkappe.algebra.verification import smallest_class
 from tarnkappe.algebra.world import World
 from tarnkappe.table import write
@@ -55,13 +55,13 @@ def rewritable(draw: st.DrawFn, mode: str) -> Plan:
     """Plans that can run, whose results can be listed, and that are rewritten."""
     plan = draw(small_plans(3, TABLES, LITERALS, WITHOUT_RENAMING))
     assume(choices(plan, WORLD) <= MOST_CHOICES)
-    assume(Session(None, CATALOG, mode=mode).explain(whole(plan)).rewriting.steps)
+    assume(QuerySession(None, CATALOG, mode=mode).explain(whole(plan)).rewriting.steps)
     assume(result(plan, WORLD) is not None)
     return plan
 
 
-def run(backend: Backend, plan: Plan, mode: str, parallelism: int, key: bytes) -> Result:
-    return Session(backend, CATALOG, mode=mode, parallelism=parallelism, key=key).run(whole(plan))
+def run(backend: Backend, plan: Plan, mode: str, parallelism: int, key: bytes) -> QueryResult:
+    return QuerySession(backend, CATALOG, mode=mode, parallelism=parallelism, key=key).run(whole(plan))
 
 
 def rows(plan: Plan, answer: pa.Table) -> Rows:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from scipy.stats import chisquare
 
-from tarnkappe.algebra.distribution import Distribution, as_bag
-from tarnkappe.algebra.nodes import Plan, Randomization, Slicing
+from tarnkappe.algebra.distribution import OutcomeDistribution, as_bag
+from tarnkappe.algebra.nodes import Plan, Randomization, SlicingNode
 from tarnkappe.algebra.noise import Static
 from tarnkappe.algebra.semantics import evaluate
 from tarnkappe.algebra.sql.query import read_sql
@@ -39,14 +39,14 @@ def tame(plan: Plan) -> Plan:
     return replace(plan, probabilities=plan.probabilities[:1]) if isinstance(plan, Randomization) else plan
 
 
-def canonical(result: Distribution) -> dict[object, Fraction]:
+def canonical(result: OutcomeDistribution) -> dict[object, Fraction]:
     return {as_bag(rows): chance for rows, chance in result}
 
 
 @settings(max_examples=80)
 @given(random_plans([*ALL, "generalization", "slicing", "slicing", "randomization"], 3).map(tame))
 def test_what_the_twin_draws_can_happen(plan: Plan) -> None:
-    assume(sum(isinstance(node, Slicing | Randomization) for node in plan.walk()) in (1, 2))
+    assume(sum(isinstance(node, SlicingNode | Randomization) for node in plan.walk()) in (1, 2))
     assume(sum(isinstance(node, Randomization) for node in plan.walk()) <= 1)
     try:
         drawn = [Twin(TINY, key).rows(plan) for key in KEYS[:2]]

@@ -26,7 +26,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -74,7 +74,7 @@ class Twin:
             case Generalization(child, by, k):
                 lifted = generalize(tuple(r for _, r in sides[0]), child.columns, by, k, self.world)
                 return list(zip((i for i, _ in sides[0]), lifted, strict=True))
-            case Slicing():
+            case SlicingNode():
                 return self._sliced(plan, path, sides[0])
             case Randomization():
                 for column, p in plan.probabilities:  # a column without noise is refused, rows or none
@@ -82,7 +82,7 @@ class Twin:
                 return [(i, self._noised(plan, path, i, row)) for i, row in sides[0]]
         return self._binary(plan, *sides)
 
-    def _sliced(self, plan: Slicing, path: tuple[int, ...], given: Numbered) -> Numbered:
+    def _sliced(self, plan: SlicingNode, path: tuple[int, ...], given: Numbered) -> Numbered:
         plan.check()
         if len(plan.groups) == 1:
             return given
@@ -163,7 +163,7 @@ def width(plan: Plan) -> int:
             return 1
         case Projection(child, _, distinct):
             return 1 if distinct else width(child)
-        case Slicing(child, groups):
+        case SlicingNode(child, groups):
             return 1 if len(groups) > 1 else width(child)
         case Union():
             return 1 + max(map(width, plan.children))

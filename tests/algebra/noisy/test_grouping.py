@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering import Backend, connect
 from tarnkappe.algebra.noisy import grouping
-from tarnkappe.algebra.noisy.grid import Grid
+from tarnkappe.algebra.noisy.grid import NumberGrid
 from tarnkappe.algebra.noisy.mechanisms import _calibrated, laplace, least
 from tarnkappe.algebra.sql.query import read_sql
 from tarnkappe.errors import HierarchyError, ParameterError
@@ -191,11 +191,13 @@ def test_noise_is_drawn_anew_for_every_answer() -> None:
 
 
 def test_a_grid_spans_its_bounds() -> None:
-    fine = Grid.of(Fraction(-1), Fraction(3), whole=False)
+    fine = NumberGrid.of(Fraction(-1), Fraction(3), whole=False)
     assert fine.value(0) == -1
     assert fine.value(fine.last) == 3
-    assert Grid.of(Fraction("17.5"), Fraction("90.5"), whole=True) == Grid(Fraction(18), Fraction(1), 72)
-    assert math.isclose(float(Grid.of(Fraction(0), Fraction(10**9), whole=True).step), 10**9 / 2**20)
+    assert NumberGrid.of(Fraction("17.5"), Fraction("90.5"), whole=True) == NumberGrid(
+        Fraction(18), Fraction(1), 72
+    )
+    assert math.isclose(float(NumberGrid.of(Fraction(0), Fraction(10**9), whole=True).step), 10**9 / 2**20)
 
 
 @pytest.mark.parametrize(

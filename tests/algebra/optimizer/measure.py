@@ -33,7 +33,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Selection,
-    Slicing,
+    SlicingNode,
 )
 from tarnkappe.algebra.plan import Binary, Plan
 
@@ -90,7 +90,7 @@ def _named(node: Plan) -> int:
     match node:
         case Generalization(_, by):
             return len(by)
-        case Slicing(_, groups):
+        case SlicingNode(_, groups):
             return len(groups) + sum(map(len, groups))
         case Randomization(_, probabilities):
             return len(probabilities)

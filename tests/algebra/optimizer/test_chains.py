@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tarnkappe.algebra.expressions import Column, Comparison, Literal
+from tarnkappe.algebra.expressions import ColumnRef, ComparisonPredicate, Literal
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.kinds import EQUAL, PartialGeneralization, PartialSlicing
 from tarnkappe.algebra.nodes import Generalization, Join, Plan, Relation, Selection, Union
@@ -83,7 +83,7 @@ def test_fifth_chain_splits_noise_that_was_merged_before() -> None:
 
 
 def test_sixth_chain_is_blocked_with_both_reasons() -> None:
-    plan = Selection(gen(Union(R1, R2), "A", 2), Comparison("=", Column("A"), Literal("Jan")))
+    plan = Selection(gen(Union(R1, R2), "A", 2), ComparisonPredicate("=", ColumnRef("A"), Literal("Jan")))
     found = rewritten(plan, "relaxed")
     assert found.plan == plan
     reasons = {(refusal.rule, refusal.path): refusal.reasons for refusal in found.refused}

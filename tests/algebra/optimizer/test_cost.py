@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 
 from tarnkappe.algebra.nodes import Grouping, Join, Plan, Projection, Relation, Union
-from tarnkappe.algebra.optimizer.cost import ASSUMED_ROWS, Estimator
+from tarnkappe.algebra.optimizer.cost import ASSUMED_ROWS, CardinalityEstimator
 from tarnkappe.algebra.rules.samples import AB, ABC, R1, R2, cut, gen, is_not, noise, onto, where
 from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics
 from tarnkappe.errors import ParameterError
 from tests.algebra.random_plans import plans
 
 COLUMNS = {"A": ColumnStatistics(10), "B": ColumnStatistics(100)}
-ESTIMATE = Estimator({name: RelationStatistics(1000, COLUMNS) for name in ("r", "r1", "r2")})
+ESTIMATE = CardinalityEstimator({name: RelationStatistics(1000, COLUMNS) for name in ("r", "r1", "r2")})
 
 
 def test_rows_are_estimated_from_statistics() -> None:
@@ -27,8 +27,8 @@ def test_rows_are_estimated_from_statistics() -> None:
 
 
 def test_what_is_not_known_is_assumed_for_costs_only() -> None:
-    assert Estimator({}).rows(AB) == ASSUMED_ROWS
-    assert Estimator({"r": RelationStatistics(None, {})}).distinct(AB, "A") == ASSUMED_ROWS**0.5
+    assert CardinalityEstimator({}).rows(AB) == ASSUMED_ROWS
+    assert CardinalityEstimator({"r": RelationStatistics(None, {})}).distinct(AB, "A") == ASSUMED_ROWS**0.5
 
 
 def test_fewer_rows_and_fewer_columns_cost_less() -> None:
@@ -42,10 +42,10 @@ def test_fewer_rows_and_fewer_columns_cost_less() -> None:
 
 def test_parts_run_side_by_side_as_far_as_the_engine_allows() -> None:
     parts = Union(Union(gen(R1, "A", 3), gen(R2, "A", 3)), Union(gen(R1, "A", 3), gen(R2, "A", 3)))
-    times = [Estimator(ESTIMATE.statistics, n).cost(parts).time for n in (1, 2, 4, 8)]
+    times = [CardinalityEstimator(ESTIMATE.statistics, n).cost(parts).time for n in (1, 2, 4, 8)]
     assert times[0] > times[1] > times[2] == times[3]
     whole = gen(Union(R1, R2), "A", 3)
-    assert Estimator(ESTIMATE.statistics, 8).cost(whole).time == ESTIMATE.cost(whole).time
+    assert CardinalityEstimator(ESTIMATE.statistics, 8).cost(whole).time == ESTIMATE.cost(whole).time
 
 
 def test_raw_rows_that_meet_others_are_counted() -> None:
@@ -57,13 +57,13 @@ def test_raw_rows_that_meet_others_are_counted() -> None:
 
 def test_a_parallelism_below_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="at least 1"):
-        Estimator({}, 0)
+        CardinalityEstimator({}, 0)
 
 
 @given(plans(depth=4))
 @settings(max_examples=100)
 def test_every_plan_has_a_cost_and_its_parts_cost_no_more(plan: Plan) -> None:
-    estimator = Estimator({})
+    estimator = CardinalityEstimator({})
     assert estimator.time(plan) >= 0
     assert all(estimator.time(child) <= estimator.time(plan) for child in plan.children)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.algebra.distribution import Distribution
+from tarnkappe.algebra.distribution import OutcomeDistribution
 from tarnkappe.algebra.expressions import Literal
 from tarnkappe.algebra.facts import DeclaredFacts, Facts, MeasuredFacts
 from tarnkappe.algebra.nodes import (
@@ -19,7 +19,7 @@ from tarnkappe.algebra.nodes import (
     Plan,
     Randomization,
     Relation,
-    Slicing,
+    SlicingNode,
     draws_at_random,
 )
 from tarnkappe.algebra.optimizer import rewrite
@@ -27,7 +27,7 @@ from tarnkappe.algebra.optimizer.moves import RUN
 from tarnkappe.algebra.optimizer.places import at, places, replaced
 from tarnkappe.algebra.promises import promises
 from tarnkappe.algebra.semantics import evaluate, possible_degree
-from tarnkappe.algebra.space import Space
+from tarnkappe.algebra.space import WorldSpace
 from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics, Statistics
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
@@ -71,8 +71,8 @@ def _with_effect(draw: st.DrawFn, node: Plan) -> Plan:
         case Randomization():
             chances = ((column, draw(st.sampled_from(CHANCES))) for column in draw(some))
             return Randomization(node.child, tuple(chances))
-        case Slicing() if len(node.groups) == 1 and len(columns) > 1:
-            return Slicing(node.child, (tuple(columns[:1]), tuple(columns[1:])))
+        case SlicingNode() if len(node.groups) == 1 and len(columns) > 1:
+            return SlicingNode(node.child, (tuple(columns[:1]), tuple(columns[1:])))
     return node
 
 
@@ -80,7 +80,7 @@ def _with_effect(draw: st.DrawFn, node: Plan) -> Plan:
 def worlds(draw: st.DrawFn, plan: Plan) -> World:
     """Small relations for a plan."""
     dynamic = draw(st.sets(st.sampled_from("ABC")))
-    space = Space.of(plan, worlds=1, dynamic=dynamic, bucket=2, stable_buckets=draw(st.booleans()))
+    space = WorldSpace.of(plan, worlds=1, dynamic=dynamic, bucket=2, stable_buckets=draw(st.booleans()))
     relations = {}
     for node in plan.walk():
         if isinstance(node, Relation):
@@ -117,7 +117,7 @@ def choices(plan: Plan, world: World) -> int:
     match plan:
         case Randomization(child, probabilities):
             return below + most_rows(child, world) * len(probabilities)
-        case Slicing(child, groups):
+        case SlicingNode(child, groups):
             return below + most_rows(child, world) * (len(groups) - 1)
     return below
 
@@ -129,7 +129,7 @@ def most_rows(plan: Plan, world: World) -> int:
     return math.prod(rows) if isinstance(plan, Join) else sum(rows)
 
 
-def result(plan: Plan, world: World) -> Distribution | None:
+def result(plan: Plan, world: World) -> OutcomeDistribution | None:
     try:
         return evaluate(plan, world)
     except NoSolutionError:
@@ -179,7 +179,7 @@ def test_rewriting_ends_replays_and_has_nothing_left_to_do(plan: Plan, mode: str
         assert at(replayed, step.path) == step.before
         replayed = replaced(replayed, step.path, step.after)
     assert replayed == rewriting.plan
-    mixed = {type(node) for node in plan.walk()} >= {Generalization, Slicing}
+    mixed = {type(node) for node in plan.walk()} >= {Generalization, SlicingNode}
     if rewriting.is_complete and not (mode == "relaxed" and mixed):
         again = rewrite(rewriting.plan, mode, facts, {}, parallelism=parallelism, effort=2000)
         assert again.steps == ()
@@ -212,4 +212,4 @@ def test_random_plans_reach_all_three_operators() -> None:
         found.add(draws_at_random(plan))
 
     collect()
-    assert found >= {Generalization, Slicing, Randomization, True, False}
+    assert found >= {Generalization, SlicingNode, Randomization, True, False}

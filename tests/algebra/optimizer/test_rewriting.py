@@ -9,8 +9,8 @@ import pytest
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.kinds import EQUAL
 from tarnkappe.algebra.nodes import Plan, Relation, Union
-from tarnkappe.algebra.optimizer import Mode, rewrite
-from tarnkappe.algebra.optimizer.cost import Estimator
+from tarnkappe.algebra.optimizer import RewriteMode, rewrite
+from tarnkappe.algebra.optimizer.cost import CardinalityEstimator
 from tarnkappe.algebra.optimizer.log import RecordingFacts
 from tarnkappe.algebra.optimizer.memo import Memo
 from tarnkappe.algebra.optimizer.moves import RUN, strict_run
@@ -86,7 +86,7 @@ def test_the_steps_lead_from_the_plan_as_written_to_the_plan_to_run() -> None:
 
 
 def test_a_step_says_which_conditions_were_checked_and_how() -> None:
-    found = rewrite(gen(Union(R1, R2), "A", 3), Mode.RELAXED, KNOWN, {}, parallelism=2)
+    found = rewrite(gen(Union(R1, R2), "A", 3), RewriteMode.RELAXED, KNOWN, {}, parallelism=2)
     (step,) = found.steps
     assert step.rule == "G15"
     assert step.conditions == ("both parts have at least k rows",)
@@ -205,10 +205,10 @@ def test_strict_mode_asks_no_facts_for_what_it_would_not_do() -> None:
     asked = RecordingFacts(DeclaredFacts(rows=KNOWN.rows, bucket=3))
     parts = cut(Union(where(R1, "A", "a"), R2), "A", "B")
     plan = where(where(noise(gen(parts, "A", 3), B="1/4"), "A", "a"), "B", "b")
-    Memo(asked, Estimator({}), False, strict_run(asked)).group(plan)
+    Memo(asked, CardinalityEstimator({}), False, strict_run(asked)).group(plan)
     rewrite(plan, "strict", asked, {})
     assert not [question for question in asked.noted if "rows of" in question]
-    Memo(asked, Estimator({}), True, RUN).group(plan)
+    Memo(asked, CardinalityEstimator({}), True, RUN).group(plan)
     assert [question for question in asked.noted if "rows of" in question]
 
 

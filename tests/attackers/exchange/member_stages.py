@@ -9,8 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.exchange import Member, Network, Purpose, Request
-from tarnkappe.exchange.desk import Desk
+from tarnkappe.exchange import DataRequest, Network, NetworkMember, Purpose
+from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.desk.states import OPEN
 from tarnkappe.exchange.peer import ExchangeService
 from tarnkappe.federation.certificates import Authority
@@ -19,7 +19,7 @@ from tests.attackers.exchange import member
 from tests.attackers.exchange.writer_stages import OWN, STAFF
 from tests.exchange.scenes import request, surroundings
 
-MEMBERS = [Member(name, frozenset(Purpose), bound_to_secrecy=True) for name in ("A", "M")]
+MEMBERS = [NetworkMember(name, frozenset(Purpose), bound_to_secrecy=True) for name in ("A", "M")]
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def desk(folder: Path) -> Iterator[member.Desk]:
     """A desk with the request of an honest member."""
     authority = Authority(folder / "certificates")
     own, his = authority.issue("B"), authority.issue("M")
-    at = Desk(Store.open(folder / "b.db"), OWN, surroundings(network=Network(MEMBERS)), STAFF)
+    at = RequestWorkflow(Store.open(folder / "b.db"), OWN, surroundings(network=Network(MEMBERS)), STAFF)
     honest = request()
     at.receive(honest)
     service = ExchangeService(at, own, ("127.0.0.1", 0))
@@ -63,7 +63,7 @@ def desk(folder: Path) -> Iterator[member.Desk]:
 def trusting(folder: Path) -> Iterator[member.Desk]:
     """The same without limits, and with whatever parts a message has."""
     with (
-        mock.patch.object(Request, "from_message", Request.from_dict),
+        mock.patch.object(DataRequest, "from_message", DataRequest.from_dict),
         mock.patch("tarnkappe.exchange.desk.records.MOST_OPEN", 10**9),
         desk(folder) as target,
     ):

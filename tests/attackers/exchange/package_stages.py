@@ -17,31 +17,31 @@ import pyarrow as pa
 
 from tarnkappe.exchange import (
     Anchor,
-    Catalogue,
+    AttributeCatalogue,
+    DataRequest,
     Institution,
-    Member,
     Network,
-    Policy,
+    NetworkMember,
     Purpose,
-    Request,
+    SitePolicy,
     Surroundings,
     Wanted,
     example,
 )
 from tarnkappe.exchange.checking import component
-from tarnkappe.exchange.desk import Desk, earlier
+from tarnkappe.exchange.desk import RequestWorkflow, earlier
 from tarnkappe.exchange.desk.packages import opened
-from tarnkappe.exchange.site import Site
+from tarnkappe.exchange.site import ExchangeSite
 from tarnkappe.exchange.statistics.example import CATALOGUE as LARGE_CATALOGUE
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.state import Signer, Store
 from tests.attackers.exchange.outsider import House, Left
 from tests.attackers.exchange.splitter import Asked, Hospital
 from tests.attackers.exchange.stars import HiddenCells
-from tests.exchange.test_desk import DUTIES, KEYS, OWN, STAFF, State, decide
+from tests.exchange.test_desk import DUTIES, KEYS, OWN, STAFF, RequestState, decide
 
 DOMAIN = {"diagnosis": ("flu", "gout", "HIV"), "medication": ("X", "Y")}
-CATALOGUE = Catalogue.from_dict(
+CATALOGUE = AttributeCatalogue.from_dict(
     {
         "attributes": {
             "id": {"role": "identifier"},
@@ -55,11 +55,11 @@ CATALOGUE = Catalogue.from_dict(
 STATED = ("lawfully_collected", "own_competence", "correctable", "operation_covered")
 
 
-def policy(share: float) -> Policy:
+def policy(share: float) -> SitePolicy:
     """Small groups; nobody is left out for being outstanding, so that every reader knows who is in a package."""
     thresholds = {"k": 2, "l": 2, "base": 2, "rare_local": 1, "share": share}
     said = {"thresholds": thresholds, "statements": dict.fromkeys(STATED, True), "four_eyes": []}
-    return Policy.from_dict(said)
+    return SitePolicy.from_dict(said)
 
 
 @contextmanager
@@ -96,10 +96,10 @@ def history(folder: Path, draw: random.Random) -> House:
     folder.mkdir()
     patients = [patient(number, draw) for number in range(7)]
     there = patients[:6]
-    members = [Member(name, frozenset(Purpose), bound_to_secrecy=True) for name in "AC"]
+    members = [NetworkMember(name, frozenset(Purpose), bound_to_secrecy=True) for name in "AC"]
     house = Institution("B", pa.Table.from_pylist(there), "id")
     around = Surroundings(house, CATALOGUE, policy(draw.choice((0.8, 1.0))), Network(members))
-    desk = Desk(Store.in_memory(), OWN, around, STAFF)
+    desk = RequestWorkflow(Store.in_memory(), OWN, around, STAFF)
     withdrawn: set[str] = set()
     packages: list[Left] = []
     for number in range(6):
@@ -134,11 +134,11 @@ def patient(number: int, draw: random.Random) -> dict[str, object]:
     }
 
 
-def request(number: int, draw: random.Random) -> Request:
+def request(number: int, draw: random.Random) -> DataRequest:
     attribute = draw.choice(tuple(DOMAIN))
     values = draw.sample(DOMAIN[attribute], draw.choice((1, 1, 2)))
     wanted = draw.sample(("age", "sex", "diagnosis", "medication"), draw.choice((1, 2, 3)))
-    return Request(
+    return DataRequest(
         id=str(number),
         requester=draw.choice(("Dr. Ask", "Dr. Other")),
         institution=draw.choice("AC"),
@@ -149,7 +149,7 @@ def request(number: int, draw: random.Random) -> Request:
     )
 
 
-def asked(desk: Desk, sent: Request, path: Path) -> Anchor | None:
+def asked(desk: RequestWorkflow, sent: DataRequest, path: Path) -> Anchor | None:
     """Have a request checked and, if that is recommended, let its package leave into a file."""
     desk.receive(sent)
     if desk.check(sent.digest, "Stew").package is None:
@@ -222,7 +222,7 @@ def hospital(
         for name, duties in DUTIES.items()
     }
     example.write_toml(own / "staff.toml", {"people": staff})
-    site = Site.load(sites[1])
+    site = ExchangeSite.load(sites[1])
     service = site.service()
     Thread(target=service.serve_forever, daemon=True).start()
 
@@ -231,7 +231,7 @@ def hospital(
         for sent, _ in desk.requests():
             leaves = desk.check(sent.digest, "Stew").package is not None
             for name in ("Ann", "Cleo"):
-                if decide(desk, sent.digest, name, accepts=leaves) is State.REJECTED:
+                if decide(desk, sent.digest, name, accepts=leaves) is RequestState.REJECTED:
                     break
 
     known = {str(p["patient"]): {name: str(p[name]) for name in ("age", "sex")} for p in people}
@@ -271,16 +271,16 @@ def hidden_cells(folder: Path, cover: float = 0.5) -> Iterator[HiddenCells]:
     rows = table.to_pylist()
     for place, row in enumerate(rows):
         row["medication"] = "ibuprofen" if place % 4 == 0 else row["medication"]
-    members = [Member("A", frozenset(Purpose), bound_to_secrecy=True)]
+    members = [NetworkMember("A", frozenset(Purpose), bound_to_secrecy=True)]
     said = {"thresholds": {"k": 5, "l": 2, "base": 20, "cover": cover}, "four_eyes": []}
     around = Surroundings(
         Institution("B", pa.Table.from_pylist(rows), "patient"),
-        Catalogue.from_dict(LARGE_CATALOGUE),
-        Policy.from_dict(said | {"statements": dict.fromkeys(STATED, True)}),
+        AttributeCatalogue.from_dict(LARGE_CATALOGUE),
+        SitePolicy.from_dict(said | {"statements": dict.fromkeys(STATED, True)}),
         Network(members),
     )
-    desk = Desk(Store.in_memory(), OWN, around, STAFF)
-    sent = Request(
+    desk = RequestWorkflow(Store.in_memory(), OWN, around, STAFF)
+    sent = DataRequest(
         "1",
         "Dr. Ask",
         "A",

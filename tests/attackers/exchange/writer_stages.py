@@ -15,16 +15,16 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, TarnkappeError
-from tarnkappe.exchange.desk import Desk, whole
+from tarnkappe.exchange.desk import RequestWorkflow, whole
 from tarnkappe.exchange.desk.decisions import decision_statement
 from tarnkappe.exchange.desk.earlier import EarlierReleases
 from tarnkappe.exchange.desk.logged import Logged
 from tarnkappe.exchange.desk.packages import Package, opened
 from tarnkappe.exchange.desk.records import read_request
-from tarnkappe.exchange.desk.states import State
+from tarnkappe.exchange.desk.states import RequestState
 from tarnkappe.exchange.desk.tables import ANSWERS, DECISIONS
 from tarnkappe.exchange.keys import InstitutionKeys
-from tarnkappe.exchange.staff import Duty, Person, Staff
+from tarnkappe.exchange.staff import Duty, Staff, StaffMember
 from tarnkappe.state import HeadFile, Key, Signer, Store, guard
 from tarnkappe.table import Role, Table
 from tests.attackers.exchange.writer import House, Scene
@@ -32,20 +32,22 @@ from tests.exchange.scenes import patients, request, surroundings
 
 KEYS = {name: Key(bytes([number]) * 32) for number, name in enumerate(["Ann", "Cleo", "Stew"], 1)}
 DUTIES = {"Ann": Duty.PHYSICIAN, "Cleo": Duty.SECOND_REVIEWER, "Stew": Duty.STEWARD}
-STAFF = Staff([Person(name, frozenset({DUTIES[name]}), Signer(key).public) for name, key in KEYS.items()])
+STAFF = Staff(
+    [StaffMember(name, frozenset({DUTIES[name]}), Signer(key).public) for name, key in KEYS.items()]
+)
 OWN = InstitutionKeys(Key(bytes([50] * 32)), Key(bytes([51] * 32)), Key(bytes([52] * 32)))
 STATES = ("checked", "half agreed", "accepted", "taken back")
 
 
-def desk(folder: Path, *, sealed: bool = True) -> Desk:
+def desk(folder: Path, *, sealed: bool = True) -> RequestWorkflow:
     """A desk on the files in a folder."""
     store = Store.open(folder / "desk.db")
     if sealed:
         guard(store, OWN.seals, HeadFile(folder / "desk.head", "B", Signer(OWN.sign)))
-    return Desk(store, OWN, surroundings(), STAFF)
+    return RequestWorkflow(store, OWN, surroundings(), STAFF)
 
 
-def decide(at: Desk, digest: str, person: str) -> str | None:
+def decide(at: RequestWorkflow, digest: str, person: str) -> str | None:
     """Somebody looks at a request and signs what she is shown; the digest of the package."""
     try:
         at.recommendation(digest)
@@ -97,9 +99,9 @@ def house(folder: Path, *, sealed: bool = True) -> Iterator[House]:
         number += 1
         own = folder / f"scene {number}"
         shutil.copytree(folder / state, own)
-        opened_desks: list[Desk] = []
+        opened_desks: list[RequestWorkflow] = []
 
-        def fresh() -> Desk:
+        def fresh() -> RequestWorkflow:
             opened_desks.append(desk(own, sealed=sealed))
             return opened_desks[-1]
 
@@ -155,7 +157,7 @@ def credulous(folder: Path) -> Iterator[House]:
             (Logged, "read", classmethod(lambda cls, log, _: cls(log.entries()))),
             (Logged, "require_register", lambda *_: None),
             (EarlierReleases, "objection_within", lambda *_: ""),
-            (Desk, "audit", _only_the_log),
+            (RequestWorkflow, "audit", _only_the_log),
         ):
             stack.enter_context(mock.patch.object(owner, name, instead))
         stack.enter_context(mock.patch("tarnkappe.exchange.desk.desk.guard"))
@@ -164,8 +166,8 @@ def credulous(folder: Path) -> Iterator[House]:
 
 def _believed(reader: Any, connection: sa.Connection, digest: str, logged: Any = None) -> whole.Whole:
     row = reader._records.row(connection, digest)
-    found = whole.Whole(row, read_request(row), State(row.state), logged or Logged([]))
-    if not row.checks or found.state is State.RECEIVED:
+    found = whole.Whole(row, read_request(row), RequestState(row.state), logged or Logged([]))
+    if not row.checks or found.state is RequestState.RECEIVED:
         return found
     last = reader._records.last_check(connection, digest)
     content = json.loads(last.content)
@@ -192,6 +194,6 @@ def _answer(reader: Any, connection: sa.Connection, found: whole.Whole) -> Any:
     return row
 
 
-def _only_the_log(at: Desk) -> list[str]:
+def _only_the_log(at: RequestWorkflow) -> list[str]:
     at.log.verify()
     return []

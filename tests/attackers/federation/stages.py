@@ -19,19 +19,19 @@ from tarnkappe.errors import TarnkappeError
 from tarnkappe.federation import result as results
 from tarnkappe.federation import ring, service, star
 from tarnkappe.federation import site as sites
+from tarnkappe.federation.arrow_wire import unpack
 from tarnkappe.federation.certificates import Authority
 from tarnkappe.federation.ciphers import ColumnKey
 from tarnkappe.federation.ciphers.ristretto import Ristretto255
-from tarnkappe.federation.contract import Contract, Distribution, Protocol, SharedColumn
-from tarnkappe.federation.engine import Finding
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.initiator import federate
 from tarnkappe.federation.ledger import Ledger
 from tarnkappe.federation.message import Message, OwnRows, Participant
 from tarnkappe.federation.service import PartyService
-from tarnkappe.federation.share import Part, Share
-from tarnkappe.federation.site import Site, participant
+from tarnkappe.federation.share import PartyShare, ShareColumn
+from tarnkappe.federation.site import FederationSite, participant
 from tarnkappe.federation.transport import Caller
-from tarnkappe.federation.wire import unpack
 from tarnkappe.federation.wording import describe
 from tarnkappe.loss import Height
 from tarnkappe.privacy import KAnonymity
@@ -102,7 +102,7 @@ class Federation:
         self.contract = Contract(
             **{
                 "protocol": protocol,
-                "distribution": Distribution.HORIZONTAL,
+                "distribution": Partitioning.HORIZONTAL,
                 "parties": PARTIES,
                 "helper": self.helper,
                 "columns": (
@@ -139,8 +139,8 @@ class Federation:
             lines += [f'[columns.{c}]\nhierarchy = "{c}.csv"' for c in ("age", "sex", "zip")]
         (self.folder / f"{name}.toml").write_text("\n".join(lines), encoding="utf-8")
 
-    def site(self, name: str) -> Site:
-        return Site.from_file(self.folder / f"{name}.toml")
+    def site(self, name: str) -> FederationSite:
+        return FederationSite.from_file(self.folder / f"{name}.toml")
 
     def start(self) -> None:
         for name in self.everybody:
@@ -375,14 +375,14 @@ def forgetful(folder: Path) -> Iterator[Finished]:
             self._file.unlink(missing_ok=True)
             super().receive(contract, proposer)
 
-    def keep(self: Site, done: Participant) -> None:
+    def keep(self: FederationSite, done: Participant) -> None:
         kept = self.output / done.contract.digest.hex()[:16]
         kept.mkdir(parents=True, exist_ok=True)
         self._write(kept, done)
 
     with (
         mock.patch.object(sites, "Ledger", Forgetful),
-        mock.patch.object(Site, "keep", keep),
+        mock.patch.object(FederationSite, "keep", keep),
         finished(folder) as target,
     ):
         yield target
@@ -591,7 +591,9 @@ def play(
     return {name: each for name, each in everybody.items() if name in PARTIES}
 
 
-def turned(share: Share, finding: Finding, cheat: Cheat) -> tuple[Share, Finding]:
+def turned(
+    share: PartyShare, finding: FederatedSolution, cheat: Cheat
+) -> tuple[PartyShare, FederatedSolution]:
     """What a cheat makes of a result, whatever its cells are."""
     columns = [[part.tokens[code] for code in part.codes.tolist()] for part in share.parts.values()]
     made = cheat(Result(list(zip(*columns, strict=True)), finding.node, finding.suppressed))
@@ -600,5 +602,5 @@ def turned(share: Share, finding: Finding, cheat: Cheat) -> tuple[Share, Finding
         cells = [row[index] for row in made.rows]
         tokens = list(dict.fromkeys(cells))
         codes = np.array([tokens.index(cell) for cell in cells], np.int32)
-        parts[name] = Part(tokens, codes)  # type: ignore[arg-type]
-    return Share(parts, len(made.rows)), Finding(made.node, made.suppressed, finding.loss)
+        parts[name] = ShareColumn(tokens, codes)  # type: ignore[arg-type]
+    return PartyShare(parts, len(made.rows)), FederatedSolution(made.node, made.suppressed, finding.loss)

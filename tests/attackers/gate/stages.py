@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.gate.server.users import Users
 from tarnkappe.gate.surplus import Coins
@@ -43,13 +43,13 @@ def write(folder: Path, values: Values) -> None:
     place.replace(folder / "patients.csv")
 
 
-def policy(folder: Path, k: int, column: Mapping[str, Any]) -> Policy:
+def policy(folder: Path, k: int, column: Mapping[str, Any]) -> GatePolicy:
     content = {
         "table": {"source": "patients.csv", "name": "patients", "key": "id", "quasi_identifiers": ["nr"]},
         "sensitive": {"disease": column},
         "protection": {"k": k},
     }
-    return Policy.from_dict(content, folder)
+    return GatePolicy.from_dict(content, folder)
 
 
 @contextmanager

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tarnkappe.pseudonym import KeyPair, Member, Role, Vault
+from tarnkappe.pseudonym import KeyPair, Vault, VaultMember, VaultRole
 from tarnkappe.state import Key, Store
 from tests.attackers.pseudonym.family import FIELDS, Linkage, families
 
 TARN = str(Path(sys.executable).with_name("tarn"))
-PEOPLE = {"rita": Role.REGISTRAR, "quinn": Role.REQUESTER, "ada": Role.APPROVER}
+PEOPLE = {"rita": VaultRole.REGISTRAR, "quinn": VaultRole.REQUESTER, "ada": VaultRole.APPROVER}
 
 
 @contextmanager
 def vault(folder: Path) -> Iterator[Linkage]:
     members = [
-        Member(name, role, KeyPair.of(Key.create(folder / f"{name}.key")).public)
+        VaultMember(name, role, KeyPair.of(Key.create(folder / f"{name}.key")).public)
         for name, role in PEOPLE.items()
     ]
     store = Store.open(folder / "vault.db")

@@ -91,7 +91,7 @@ def any_solution(folder: Path) -> Iterator[Estimated]:
         for fraction in (0.15, 0.3, 0.3, 0.3, 0.5):
             sizes = np.array(list(Counter(drawn(population, fraction, draw)).values()))
             found = population_estimators.population_uniques(
-                sizes, int(population.sum()), population_estimators.Estimator.SNB
+                sizes, int(population.sum()), population_estimators.UniquenessEstimator.SNB
             )
             statements.append({"snb": {"uniques": found.uniques, "by": found.estimator}})
     population_estimators._estimate.cache_clear()

@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 
 import tarnkappe
-from tarnkappe.service.client import Service
-from tarnkappe.service.house import House
+from tarnkappe.service.client import ServiceClient
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.settings import ServiceSettings
 from tests.attackers.service.served import API, PATIENCE, Served
 
@@ -71,21 +71,21 @@ def serve(folder: Path, settings: str = "") -> Iterator[str]:
 
 
 @contextmanager
-def prepared(folder: Path) -> Iterator[House]:
+def prepared(folder: Path) -> Iterator[ServiceCore]:
     """The house before its service starts."""
-    house = House(ServiceSettings(folder=folder / "house"))
+    house = ServiceCore(ServiceSettings(folder=folder / "house"))
     yield house
     house.close()
 
 
-def token_of(house: House, name: str, *roles: str, only: tuple[str, ...] | None = None) -> str:
+def token_of(house: ServiceCore, name: str, *roles: str, only: tuple[str, ...] | None = None) -> str:
     """A token of somebody, who is added if she is not there."""
     known = {person.name: person for person in house.people.all()}
     person = known.get(name) or house.people.add(name, roles)
     return house.people.tokens.make(person, "trial", only)[1]
 
 
-def use(service: Service, file: str, cells: tuple[str, ...]) -> dict[str, str]:
+def use(service: ServiceClient, file: str, cells: tuple[str, ...]) -> dict[str, str]:
     """Everything that a steward does with an upload; the ids of what it made."""
     columns = {name: {"role": role} for name, role in ROLES.items()}
     columns["note"]["accept"] = {"unique-code": "made-up codes, to be looked for afterwards"}
@@ -117,7 +117,7 @@ def upload(folder: Path, *, deleted: bool) -> Iterator[Served]:
             stored.id, ann, {"file": stored.id, "hierarchies": {"note": {"order": list(cells)}}}, 0
         )
     with serve(folder) as url:
-        service = Service(url, token, patience=PATIENCE)
+        service = ServiceClient(url, token, patience=PATIENCE)
         use(service, stored.id, cells)
         if deleted:
             service.remove_file(stored.id)
@@ -135,7 +135,7 @@ def tokens(folder: Path, *, roles: tuple[str, ...]) -> Iterator[Served]:
             given["stranger"] = token_of(house, "stranger", "steward", "owner")
         stored = house.files.store([content], "ward.csv", house.people.get("victim"))
     with serve(folder) as url:
-        made = use(Service(url, own, patience=PATIENCE), stored.id, cells)
+        made = use(ServiceClient(url, own, patience=PATIENCE), stored.id, cells)
         yield Served(url, folder / "house", given, {"file": stored.id, **made}, cells)
 
 

@@ -16,13 +16,13 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tarnkappe.gate.keeper import Keeper
+from tarnkappe.gate.monitor import QueryMonitor
 from tarnkappe.gate.noisy_figures import NoisyFigures
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.server.service import Service
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.server.service import GateServer
 from tarnkappe.gate.server.settings import Settings
 from tarnkappe.gate.server.users import Users
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 from tarnkappe.state import Store
 
 PASSWORD = "correct horse battery"
@@ -66,7 +66,7 @@ def put(rows: list[tuple[Any, ...]], place: str, folder: Path) -> str:
     return str(folder / "patients.parquet")
 
 
-def policy(source: str, folder: Path, **changes: Any) -> Policy:
+def policy(source: str, folder: Path, **changes: Any) -> GatePolicy:
     content: dict[str, Any] = {
         "table": {
             "source": source,
@@ -77,15 +77,15 @@ def policy(source: str, folder: Path, **changes: Any) -> Policy:
         "sensitive": {"disease": {"values": list(DISEASES)}},
         "protection": {"k": 3},
     }
-    return dataclasses.replace(Policy.from_dict(content, folder), **changes)
+    return dataclasses.replace(GatePolicy.from_dict(content, folder), **changes)
 
 
 @dataclasses.dataclass
 class Running:
     """A service that runs in this process."""
 
-    service: Service
-    keeper: Keeper
+    service: GateServer
+    keeper: QueryMonitor
     port: int
 
     def url(self, user: str = "ann", password: str = PASSWORD) -> str:
@@ -97,13 +97,13 @@ class Running:
 
 
 @contextmanager
-def running(policy: Policy, folder: Path, **settings: Any) -> Iterator[Running]:
+def running(policy: GatePolicy, folder: Path, **settings: Any) -> Iterator[Running]:
     """A service in a thread of its own, until the block ends."""
     users = Users(folder / "users.toml")
     if not users.path.exists():
         for name in USERS:
             users.put(name, PASSWORD)
-    keeper = Keeper.open(policy)
+    keeper = QueryMonitor.open(policy)
     chosen = Settings(
         **{"port": 0, "users": str(users.path), "quantum": 0.001, "failure_seconds": 0.05, **settings}
     )
@@ -111,7 +111,7 @@ def running(policy: Policy, folder: Path, **settings: Any) -> Iterator[Running]:
     if chosen.aggregates == "noisy":
         store = Store.open(policy.store)
         noisy = NoisyFigures(policy, keeper.source, store, chosen.epsilon, chosen.budget, chosen.bounds)
-    service = Service(keeper, View.of(policy, keeper.source.types), policy, chosen, noisy)
+    service = GateServer(keeper, TableView.of(policy, keeper.source.types), policy, chosen, noisy)
     loop = asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()
 

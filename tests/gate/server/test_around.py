@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tarnkappe.gate.question import Refused, Rows
+from tarnkappe.gate.question import AnswerRows, RefusedQuery
 from tests.gate.server.gates import DISEASES, Running, people, policy, put, running
 from tests.gate.sql.test_refusals import attempts
 
@@ -81,10 +81,10 @@ def test_answers_and_refusals_leave_at_the_same_times(folder: Path) -> None:
             number = int(question.parameters[0])
             time.sleep({1: 0.0, 2: 0.2, 3: 0.0, 4: 0.7}[number])
             if number == 2:
-                return Refused("no")
+                return RefusedQuery("no")
             if number == 3:
                 raise RuntimeError("a disease")
-            return Rows(("age",), ("integer",), ((33,),))
+            return AnswerRows(("age",), ("integer",), ((33,),))
 
         gate.keeper.answer = decided  # type: ignore[method-assign]
         for number in (1, 2, 3):

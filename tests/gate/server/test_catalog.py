@@ -11,17 +11,17 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tarnkappe.gate.server.catalog import Catalog
+from tarnkappe.gate.server.catalog import SystemCatalog
 from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.catalog_reader import CatalogQuery, catalog_tables
 from tarnkappe.gate.sql.errors import StatementError
 from tarnkappe.gate.sql.reader import read
-from tarnkappe.gate.sql.view import View, ViewColumn
+from tarnkappe.gate.sql.view import TableView, ViewColumn
 from tests.conftest import run_async
 from tests.gate.server.gates import DISEASES, Running
 
 QUERIES = Path(__file__).with_name("catalog_queries.sql").read_text(encoding="utf-8")
-VIEW = View("patients", (ViewColumn("age", types.INTEGER, types.INTEGER),))
+VIEW = TableView("patients", (ViewColumn("age", types.INTEGER, types.INTEGER),))
 
 
 def queries() -> list[str]:
@@ -87,7 +87,7 @@ def test_whatever_a_query_of_the_catalog_does_it_is_held_to_its_time_and_memory(
     monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     monkeypatch.setattr("tarnkappe.gate.server.catalog.LONGEST_SECONDS", 1.0)
-    catalog = Catalog(VIEW, {})
+    catalog = SystemCatalog(VIEW, {})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     statement = read(query, VIEW)
     assert isinstance(statement, CatalogQuery)
@@ -109,7 +109,7 @@ def test_whatever_a_query_of_the_catalog_does_it_is_held_to_its_time_and_memory(
 def test_one_user_at_the_catalog_keeps_nobody_else_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many queries somebody sends, they take one process, and others have the next."""
     monkeypatch.setattr("tarnkappe.gate.server.catalog.LONGEST_SECONDS", 3.0)
-    catalog = Catalog(VIEW, {})
+    catalog = SystemCatalog(VIEW, {})
     endless, short = (read(HOSTILE["endless recursion"], VIEW), read("SELECT 1", VIEW))
     assert isinstance(endless, CatalogQuery)
     assert isinstance(short, CatalogQuery)
@@ -128,7 +128,7 @@ def test_one_user_at_the_catalog_keeps_nobody_else_waiting(monkeypatch: pytest.M
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
 def test_the_operating_system_holds_its_process_to_its_memory() -> None:
-    catalog = Catalog(VIEW, {})
+    catalog = SystemCatalog(VIEW, {})
     statement = read("SELECT 1", VIEW)
     assert isinstance(statement, CatalogQuery)
     catalog.answer("ann", statement, {}, 1)
@@ -156,7 +156,7 @@ def test_open_cursors_hold_no_more_than_they_may(small: Running, monkeypatch: py
 
 def test_its_process_ends_with_whoever_started_it() -> None:
     """Also in the middle of a query, and also if nobody is left to kill it."""
-    catalog = Catalog(VIEW, {})
+    catalog = SystemCatalog(VIEW, {})
     statement = read("SELECT 1", VIEW)
     assert isinstance(statement, CatalogQuery)
     catalog.answer("ann", statement, {}, 1)

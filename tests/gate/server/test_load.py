@@ -22,7 +22,7 @@ from tarnkappe.gate.audit import audit
 from tarnkappe.gate.exact_test import signatures
 from tarnkappe.gate.history_store import HistoryStore
 from tarnkappe.gate.knowledge import Knowledge
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.server.users import Users
 from tarnkappe.gate.strategy import counted
 from tarnkappe.state import Store
@@ -44,7 +44,7 @@ def ask(connection: psycopg.Connection[Any], asked: Asked) -> tuple[str, ...]:
     return tuple(sorted(disease for (disease,) in connection.execute(QUESTION, asked).fetchall()))
 
 
-def check_exactly(chosen: Policy, answers: int) -> None:
+def check_exactly(chosen: GatePolicy, answers: int) -> None:
     """The first answers, looked at by the exact solver alone: everybody keeps k possible values."""
     entries = list(HistoryStore(Store.open(chosen.store)).entries("everyone", "disease"))[:answers]
     codes = {disease: number for number, disease in enumerate((*DISEASES, "(other)"))}
@@ -131,7 +131,7 @@ def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         process.communicate(timeout=30)
 
 
-def prepare(folder: Path, count: int) -> Policy:
+def prepare(folder: Path, count: int) -> GatePolicy:
     source = put(people(count), "parquet", folder)
     (folder / "gate.toml").write_text(
         f'[table]\nsource = "{source}"\nname = "patients"\nkey = "id"\nquasi_identifiers = ["age", "zip", "sex"]\n'
@@ -139,7 +139,7 @@ def prepare(folder: Path, count: int) -> Policy:
         encoding="utf-8",
     )
     Users(folder / "users.toml").put("ann", PASSWORD)
-    return Policy.load(folder / "gate.toml")
+    return GatePolicy.load(folder / "gate.toml")
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(15, marks=pytest.mark.slow)], ids=["short", "long"])

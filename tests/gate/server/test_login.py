@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.gate.server.scram import BOUND, PLAIN, Exchange, ScramError, Verifier, prepared
+from tarnkappe.gate.server.scram import BOUND, PLAIN, ScramError, ScramExchange, Verifier, prepared
 from tarnkappe.gate.server.settings import Settings
 from tarnkappe.gate.server.users import Users
 from tests.gate.server.gates import PASSWORD, Running, people, policy, put, running
@@ -68,7 +68,7 @@ def test_the_exchange_is_that_of_the_standard() -> None:
     verifier = _fixed(b"pencil", "W22ZaJ0SNY7soEsUEjb6gQ==", 4096)
     assert Verifier.read(verifier.written) == verifier
     client = Client("user", "pencil", PLAIN, None, nonce="rOprNGfwEbeRWgbNEkqO")
-    exchange = Exchange(verifier, PLAIN, None)
+    exchange = ScramExchange(verifier, PLAIN, None)
     challenge = exchange.challenge(client.first())
     final = client.final(challenge)
     assert client.accepts(exchange.finish(final))
@@ -98,13 +98,13 @@ def _fixed(password: bytes, salt: str, iterations: int) -> Verifier:
 )
 def test_a_first_message_that_is_no_scram_is_refused(broken: bytes) -> None:
     with pytest.raises(ScramError):
-        Exchange(Verifier.of("password"), PLAIN, b"certificate").challenge(broken)
+        ScramExchange(Verifier.of("password"), PLAIN, b"certificate").challenge(broken)
 
 
 @pytest.mark.parametrize("change", ["nonce", "proof", "channel", "short", "garbage"])
 def test_a_last_message_that_was_changed_is_refused(change: str) -> None:
     verifier = Verifier.of("password", 4096)
-    client, exchange = Client("user", "password", PLAIN, None), Exchange(verifier, PLAIN, None)
+    client, exchange = Client("user", "password", PLAIN, None), ScramExchange(verifier, PLAIN, None)
     final = client.final(exchange.challenge(client.first()))
     changed = {
         "nonce": final.replace(b"r=", b"r=x"),
@@ -120,7 +120,7 @@ def test_a_last_message_that_was_changed_is_refused(change: str) -> None:
 def test_a_client_in_whose_channel_somebody_sits_is_refused() -> None:
     verifier = Verifier.of("password", 4096)
     client = Client("user", "password", BOUND, b"the certificate of somebody else")
-    exchange = Exchange(verifier, BOUND, b"our certificate")
+    exchange = ScramExchange(verifier, BOUND, b"our certificate")
     with pytest.raises(ScramError):
         exchange.finish(client.final(exchange.challenge(client.first())))
 

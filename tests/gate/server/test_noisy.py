@@ -13,16 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.gate.noisy_figures import Figure, NoisyFigures
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question, Refused
+from tarnkappe.gate.noisy_figures import NoisyAggregate, NoisyFigures
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import GateQuery, RefusedQuery
 from tarnkappe.gate.server.settings import Settings
-from tarnkappe.gate.source import Source
+from tarnkappe.gate.source import ProtectedTable
 from tarnkappe.state import AuditLog, Store
 from tests.gate.server.gates import DISEASES, Running, people, policy, put, running
 
 pytest.importorskip("opendp")
-COUNT, MEAN = Figure("count"), Figure("avg", "age")
+COUNT, MEAN = NoisyAggregate("count"), NoisyAggregate("avg", "age")
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +74,14 @@ def test_counts_are_near_the_truth_and_never_exact_twice(noisy: Running) -> None
 def test_the_budget_ends_for_everybody_who_may_share_answers(folder: Path) -> None:
     chosen = policy(put(people(50), "parquet", folder), folder)
     store = Store.open(chosen.store)
-    figures = NoisyFigures(chosen, Source.open(chosen), store, Fraction(1, 2), Fraction(1))
-    everybody = Question(("age",))
+    figures = NoisyFigures(chosen, ProtectedTable.open(chosen), store, Fraction(1, 2), Fraction(1))
+    everybody = GateQuery(("age",))
     for user in ("ann", "bob"):
-        assert not isinstance(figures.answer(user, everybody, (), [COUNT]), Refused)
+        assert not isinstance(figures.answer(user, everybody, (), [COUNT]), RefusedQuery)
     again = NoisyFigures(
-        chosen, Source.open(chosen), store, Fraction(1, 2), Fraction(1)
+        chosen, ProtectedTable.open(chosen), store, Fraction(1, 2), Fraction(1)
     )  # also after a restart
-    spent_up = Refused("the privacy budget for noisy figures is spent")
+    spent_up = RefusedQuery("the privacy budget for noisy figures is spent")
     assert again.answer("cid", everybody, (), [COUNT]) == spent_up
     spent = [entry for entry in AuditLog(store).entries() if entry.event == "budget spent"]
     assert len(spent) == 2
@@ -90,11 +90,17 @@ def test_the_budget_ends_for_everybody_who_may_share_answers(folder: Path) -> No
 def test_what_is_refused_costs_nothing(folder: Path) -> None:
     chosen = policy(put(people(50), "parquet", folder), folder)
     bounds = {"age": (Fraction(18), Fraction(90))}
-    figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds)
-    assert isinstance(figures.answer("ann", Question(("zip",)), ("zip",), [COUNT]), Refused)
-    assert isinstance(figures.answer("ann", Question(("zip",)), (), [Figure("sum", "zip")]), Refused)
-    assert isinstance(figures.answer("ann", Question(("age",)), (), [COUNT, MEAN]), Refused), "two figures"
-    assert not isinstance(figures.answer("ann", Question(("age",)), (), [COUNT, COUNT]), Refused)
+    figures = NoisyFigures(
+        chosen, ProtectedTable.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds
+    )
+    assert isinstance(figures.answer("ann", GateQuery(("zip",)), ("zip",), [COUNT]), RefusedQuery)
+    assert isinstance(
+        figures.answer("ann", GateQuery(("zip",)), (), [NoisyAggregate("sum", "zip")]), RefusedQuery
+    )
+    assert isinstance(figures.answer("ann", GateQuery(("age",)), (), [COUNT, MEAN]), RefusedQuery), (
+        "two figures"
+    )
+    assert not isinstance(figures.answer("ann", GateQuery(("age",)), (), [COUNT, COUNT]), RefusedQuery)
 
 
 def test_sums_and_means_are_near_the_truth(noisy: Running) -> None:
@@ -127,9 +133,11 @@ def test_one_person_changes_a_sum_by_no_more_than_the_bounds_say(folder: Path, m
     rows = [("a", 20, "1", "f", "cold"), ("b", 500, "1", "f", "cold"), ("c", None, "1", "f", "flu")]
     chosen = policy(put(rows, "parquet", folder), folder)
     bounds = {"age": (Fraction(-10), Fraction(120))}
-    figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(10), bounds)
-    found = figures.answer("ann", Question(("age",)), (), [Figure("sum", "age"), MEAN])
-    assert found == {(): {Figure("sum", "age"): 140, MEAN: 70}}
+    figures = NoisyFigures(
+        chosen, ProtectedTable.open(chosen), Store.in_memory(), Fraction(1), Fraction(10), bounds
+    )
+    found = figures.answer("ann", GateQuery(("age",)), (), [NoisyAggregate("sum", "age"), MEAN])
+    assert found == {(): {NoisyAggregate("sum", "age"): 140, MEAN: 70}}
     assert asked[0] == ([140], 120, Fraction(1))
     (_, half_range, first), (counts, one, second) = asked[1:]
     assert (half_range, counts, one, first + second) == (65, [2], 1, Fraction(1))
@@ -140,14 +148,14 @@ def test_one_person_changes_a_sum_by_no_more_than_the_bounds_say(folder: Path, m
     [
         ((), COUNT, [1]),
         (("disease",), COUNT, [2]),
-        (("disease",), Figure("sum", "age"), [240]),
+        (("disease",), NoisyAggregate("sum", "age"), [240]),
         (("disease",), MEAN, [120, 2]),
-        ((), Figure("sum", "pay"), [200]),
-        ((), Figure("avg", "pay"), [100, 2]),
+        ((), NoisyAggregate("sum", "pay"), [200]),
+        ((), NoisyAggregate("avg", "pay"), [100, 2]),
     ],
 )
 def test_noise_hides_another_sensitive_value_of_somebody_who_is_known_to_be_there(
-    grouped: tuple[str, ...], figure: Figure, sensitivities: list[int], folder: Path, monkeypatch
+    grouped: tuple[str, ...], figure: NoisyAggregate, sensitivities: list[int], folder: Path, monkeypatch
 ) -> None:
     """Another value takes somebody out of one group and puts him into another: two figures change."""
     asked: list[int] = []
@@ -164,10 +172,12 @@ def test_noise_hides_another_sensitive_value_of_somebody_who_is_known_to_be_ther
         "sensitive": {"disease": {"values": ["cold", "flu"]}, "pay": {"values": [10, 20]}},
         "protection": {"k": 2},
     }
-    chosen = Policy.from_dict(content, folder)
+    chosen = GatePolicy.from_dict(content, folder)
     bounds = {"age": (Fraction(0), Fraction(120)), "pay": (Fraction(0), Fraction(100))}
-    figures = NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(10), bounds)
-    figures.answer("ann", Question(("age",)), grouped, [figure])
+    figures = NoisyFigures(
+        chosen, ProtectedTable.open(chosen), Store.in_memory(), Fraction(1), Fraction(10), bounds
+    )
+    figures.answer("ann", GateQuery(("age",)), grouped, [figure])
     assert asked == sensitivities
 
 
@@ -176,7 +186,9 @@ def test_bounds_are_of_columns_of_numbers(folder: Path) -> None:
     for name in ("zip", "nonsense"):
         bounds = {name: (Fraction(0), Fraction(1))}
         with pytest.raises(ColumnError, match=f"'{name}' is no column of numbers"):
-            NoisyFigures(chosen, Source.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds)
+            NoisyFigures(
+                chosen, ProtectedTable.open(chosen), Store.in_memory(), Fraction(1), Fraction(1), bounds
+            )
     assert Settings.from_dict({"bounds": {"age": [0, 0.5]}}).bounds == {"age": (Fraction(0), Fraction(1, 2))}
     for wrong in ([1], [2, 1], ["a", "b"], 7, [True, 2], [0.0, float("inf")]):
         with pytest.raises(ParameterError, match=r"server\.bounds|'bounds'"):

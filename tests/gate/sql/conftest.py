@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tarnkappe.gate.sql import types
-from tarnkappe.gate.sql.view import View, ViewColumn
+from tarnkappe.gate.sql.view import TableView, ViewColumn
 
 
 @pytest.fixture(scope="session")
-def view() -> View:
-    return View(
+def view() -> TableView:
+    return TableView(
         "patients",
         (
             ViewColumn("age", types.INTEGER, types.INTEGER),

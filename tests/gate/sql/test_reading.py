@@ -16,8 +16,8 @@ from tarnkappe.gate.sql.arrange import arranged
 from tarnkappe.gate.sql.catalog_reader import CatalogQuery
 from tarnkappe.gate.sql.errors import StatementError
 from tarnkappe.gate.sql.reader import Nothing, OpenCursor, read
-from tarnkappe.gate.sql.selection import Selection
-from tarnkappe.gate.sql.view import View, ViewColumn
+from tarnkappe.gate.sql.selection import AllowedQuery
+from tarnkappe.gate.sql.view import TableView, ViewColumn
 
 ROWS = [
     (number, age, zip_, weight, disease)
@@ -32,7 +32,7 @@ ROWS = [
         ]
     )
 ]
-VIEW = View(
+VIEW = TableView(
     "patients",
     (
         ViewColumn("age", types.INTEGER, types.INTEGER),
@@ -56,7 +56,7 @@ def answered(
 ) -> list[tuple[Any, ...]]:
     """What the gate makes of a statement if nothing needs protection."""
     selection = read(statement, VIEW)
-    assert isinstance(selection, Selection)
+    assert isinstance(selection, AllowedQuery)
     question = selection.question(values)
     columns = ", ".join(f'"{name}"' for name in question.columns)
     where = f"WHERE {question.where}" if question.where else ""
@@ -192,7 +192,7 @@ def test_values_of_parameters_are_never_part_of_the_statement(table: duckdb.Duck
     attack = "10104' OR '1'='1"
     assert answered(table, statement, (attack, [21])) == [(21,), (21,)]
     selection = read(statement, VIEW)
-    assert isinstance(selection, Selection)
+    assert isinstance(selection, AllowedQuery)
     assert selection.parameters.oids == [types.TEXT.oid, types.INTEGER.array]
     assert attack not in str(selection.question((attack, [21])).where)
     assert answered(table, statement, ("nowhere", [])) == []
@@ -230,21 +230,21 @@ def test_a_parameter_that_the_client_declares_must_fit_its_column(where: str, de
 
 
 def test_a_column_may_be_called_like_a_statement() -> None:
-    view = View(
+    view = TableView(
         "alter",
         (ViewColumn("alter", types.INTEGER, types.INTEGER), ViewColumn("Set", types.TEXT, types.TEXT)),
     )
     selection = read('SELECT alter, "Set" FROM alter WHERE ALTER > 3', view)
-    assert isinstance(selection, Selection)
+    assert isinstance(selection, AllowedQuery)
     assert selection.question(()).columns == ("alter", "Set")
 
 
 def test_names_are_found_as_in_postgresql() -> None:
-    view = View(
+    view = TableView(
         "T",
         (ViewColumn("Age", types.INTEGER, types.INTEGER), ViewColumn("AGE", types.INTEGER, types.INTEGER)),
     )
-    assert isinstance(read('SELECT "Age" FROM "T"', view), Selection)
+    assert isinstance(read('SELECT "Age" FROM "T"', view), AllowedQuery)
     with pytest.raises(StatementError):
         read("SELECT age FROM t", view)  # which of the two?
 
@@ -372,7 +372,7 @@ def test_whatever_is_written_nothing_but_a_question_or_a_refusal_comes_of_it(sta
     except StatementError:
         return
     query = found.query if isinstance(found, OpenCursor) else found
-    if isinstance(query, Selection):
+    if isinstance(query, AllowedQuery):
         check_question(query)
     if isinstance(query, CatalogQuery):
         assert (
@@ -388,11 +388,11 @@ def test_a_condition_that_is_read_names_nothing_sensitive(where: str) -> None:
         found = read(f"SELECT age, disease FROM patients WHERE {where}", VIEW)
     except StatementError:
         return
-    assert isinstance(found, Selection)
+    assert isinstance(found, AllowedQuery)
     check_question(found)
 
 
-def check_question(selection: Selection) -> None:
+def check_question(selection: AllowedQuery) -> None:
     values = tuple(
         [1] if n in selection.parameters.arrays else 1 for n in range(len(selection.parameters.oids))
     )

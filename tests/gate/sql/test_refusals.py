@@ -11,7 +11,7 @@ import pytest
 
 from tarnkappe.gate.sql.errors import StatementError
 from tarnkappe.gate.sql.reader import read
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 
 FILE = Path(__file__).with_name("refused.sql")
 
@@ -29,7 +29,7 @@ def attempts() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("statement", "sqlstate"), attempts())
-def test_no_way_around_is_read_as_a_question(view: View, statement: str, sqlstate: str) -> None:
+def test_no_way_around_is_read_as_a_question(view: TableView, statement: str, sqlstate: str) -> None:
     with pytest.raises(StatementError) as refused:
         read(statement, view)
     assert refused.value.sqlstate == sqlstate
@@ -37,7 +37,7 @@ def test_no_way_around_is_read_as_a_question(view: View, statement: str, sqlstat
 
 @pytest.mark.parametrize(("statement", "sqlstate"), attempts())
 def test_what_is_said_depends_on_nothing_but_the_kind_of_the_attempt(
-    view: View, statement: str, sqlstate: str
+    view: TableView, statement: str, sqlstate: str
 ) -> None:
     with pytest.raises(StatementError) as refused:
         read(statement, view)
@@ -46,13 +46,13 @@ def test_what_is_said_depends_on_nothing_but_the_kind_of_the_attempt(
         assert max(word) not in told  # nothing of the statement comes back, so logs can have it
 
 
-def test_having_is_refused_and_says_what_to_do(view: View) -> None:
+def test_having_is_refused_and_says_what_to_do(view: TableView) -> None:
     with pytest.raises(StatementError, match="HAVING is not offered") as refused:
         read("SELECT age, count(*) FROM patients GROUP BY age HAVING count(*) > 1", view)
     assert "choose among those of the answer" in refused.value.hint
 
 
-def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: View) -> None:
+def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: TableView) -> None:
     told = set()
     for name in ("id", "name", "nonsense", '"ID"'):
         with pytest.raises(StatementError) as refused:
@@ -75,7 +75,9 @@ def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: View) -
     ],
     ids=range(8),
 )
-def test_a_statement_that_would_keep_the_gate_busy_is_refused_at_once(view: View, statement: str) -> None:
+def test_a_statement_that_would_keep_the_gate_busy_is_refused_at_once(
+    view: TableView, statement: str
+) -> None:
     with pytest.raises(StatementError):
         read(statement, view)
 
@@ -94,7 +96,7 @@ NESTED = {
 
 @pytest.mark.parametrize("depth", [12, 18, 400])
 @pytest.mark.parametrize(("opens", "closes"), NESTED.values(), ids=NESTED)
-def test_no_statement_keeps_the_parser_busy(view: View, opens: str, closes: str, depth: int) -> None:
+def test_no_statement_keeps_the_parser_busy(view: TableView, opens: str, closes: str, depth: int) -> None:
     """Some expressions are tried in two ways on every level: the work must not double with each."""
     began = time.process_time()
     with contextlib.suppress(StatementError):

@@ -43,17 +43,17 @@ k = 2
 
 def gate(out: Path) -> None:
     """Forty answers about sixty people."""
-    from tarnkappe.gate.keeper import Keeper
-    from tarnkappe.gate.policy import Policy
-    from tarnkappe.gate.question import Question
+    from tarnkappe.gate.monitor import QueryMonitor
+    from tarnkappe.gate.policy import GatePolicy
+    from tarnkappe.gate.question import GateQuery
 
     (out / "people.csv").write_text(PEOPLE, encoding="utf-8")
     (out / "gate.toml").write_text(POLICY, encoding="utf-8")
-    keeper = Keeper.open(Policy.load(out / "gate.toml"))
+    keeper = QueryMonitor.open(GatePolicy.load(out / "gate.toml"))
     answered = 0
     for low in range(20, 30):
         for width in (12, 14, 17, 20):
-            question = Question(("age", "town", "illness"), '"age" BETWEEN ? AND ?', (low, low + width))
+            question = GateQuery(("age", "town", "illness"), '"age" BETWEEN ? AND ?', (low, low + width))
             answered += hasattr(keeper.answer("ann", question), "rows")
     assert answered == 40, answered
     keeper.close()
@@ -76,11 +76,11 @@ def releases(out: Path) -> None:
     """The two releases of the worked example of a ward."""
     from tests.risk.test_histories import ward
 
-    from tarnkappe.risk.history import History
+    from tarnkappe.risk.history import ReleaseHistory
     from tarnkappe.state import Key, Store
 
     store = Store.open(out / "releases.db")
-    history = History(store, Key(bytes(range(32))), "ward")
+    history = ReleaseHistory(store, Key(bytes(range(32))), "ward")
     history.record("first", ward("f-h3"))
     history.record("second", ward("f-h4"))
     store.close()
@@ -88,22 +88,31 @@ def releases(out: Path) -> None:
 
 def vault(out: Path) -> None:
     """Two people with pseudonyms; one was identified again, and a second request is open."""
-    from tarnkappe.pseudonym import Approver, KeyPair, Member, Reason, Registrar, Requester, Role, Vault
+    from tarnkappe.pseudonym import (
+        Approver,
+        KeyPair,
+        Registrar,
+        ReidentificationReason,
+        Requester,
+        Vault,
+        VaultMember,
+        VaultRole,
+    )
     from tarnkappe.state import Key, Store
 
     keys = {name: Key(bytes([place]) * 32) for place, name in enumerate(("rita", "quinn", "ada"), 1)}
-    roles = {"rita": Role.REGISTRAR, "quinn": Role.REQUESTER, "ada": Role.APPROVER}
+    roles = {"rita": VaultRole.REGISTRAR, "quinn": VaultRole.REQUESTER, "ada": VaultRole.APPROVER}
     store = Store.open(out / "vault.db")
-    members = [Member(name, role, KeyPair.of(keys[name]).public) for name, role in roles.items()]
+    members = [VaultMember(name, role, KeyPair.of(keys[name]).public) for name, role in roles.items()]
     made = Vault.create(store, "study", ["surname", "born"], members)
     registrar = Registrar(made, "rita", keys["rita"])
     names = registrar.pseudonyms([("Meyer", "1950-01-01"), ("Abend", "1961-02-02")])
     (out / "pseudonyms.json").write_text(json.dumps(list(names)), encoding="utf-8")
     requester = Requester(made, "quinn", keys["quinn"])
-    number = requester.request([names[0]], Reason.FEEDBACK)
+    number = requester.request([names[0]], ReidentificationReason.FEEDBACK)
     Approver(made, "ada", keys["ada"]).approve(number)
     requester.show(number)
-    requester.request([names[1]], Reason.CORRECTION)
+    requester.request([names[1]], ReidentificationReason.CORRECTION)
     store.close()
 
 
@@ -112,34 +121,34 @@ def exchange(out: Path) -> None:
     from tests.exchange.scenes import request
     from tests.exchange.test_desk import accepted, decide, desk
 
-    from tarnkappe.exchange.desk import State
-    from tarnkappe.pseudonym.models.consent import Consent, Scope
+    from tarnkappe.exchange.desk import RequestState
+    from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
     from tarnkappe.state import Store
 
     store = Store.open(out / "desk.db")
     at = desk(store)
-    at.register.consent("P01", Consent(Scope.THIS_STUDY, datetime(2099, 1, 1, tzinfo=UTC)))
+    at.register.consent("P01", Consent(ConsentScope.THIS_STUDY, datetime(2099, 1, 1, tzinfo=UTC)))
     at.withdraw_patient("P13")
-    made = {state: request(id=state.value) for state in State}
-    accepted(at, made[State.DELIVERED])
-    at.answer(made[State.DELIVERED].digest, "A")
-    at.confirm(made[State.DELIVERED].digest, "A")
-    accepted(at, made[State.SENT])
-    at.answer(made[State.SENT].digest, "A")
-    accepted(at, made[State.ACCEPTED])
-    for state in (State.EXPIRED, State.WITHDRAWN, State.RECEIVED):
+    made = {state: request(id=state.value) for state in RequestState}
+    accepted(at, made[RequestState.DELIVERED])
+    at.answer(made[RequestState.DELIVERED].digest, "A")
+    at.confirm(made[RequestState.DELIVERED].digest, "A")
+    accepted(at, made[RequestState.SENT])
+    at.answer(made[RequestState.SENT].digest, "A")
+    accepted(at, made[RequestState.ACCEPTED])
+    for state in (RequestState.EXPIRED, RequestState.WITHDRAWN, RequestState.RECEIVED):
         at.receive(made[state])
-        if state is State.EXPIRED:
+        if state is RequestState.EXPIRED:
             at.expire(datetime.now(UTC) + timedelta(days=400))
-        if state is State.WITHDRAWN:
+        if state is RequestState.WITHDRAWN:
             at.withdraw_request(made[state].digest, "A")
-    for state in (State.CHECKED, State.HALF_AGREED, State.REJECTED):
+    for state in (RequestState.CHECKED, RequestState.HALF_AGREED, RequestState.REJECTED):
         at.receive(made[state])
         at.check(made[state].digest, "Stew")
-        if state is not State.CHECKED:
-            decide(at, made[state].digest, "Ann", accepts=state is State.HALF_AGREED)
+        if state is not RequestState.CHECKED:
+            decide(at, made[state].digest, "Ann", accepts=state is RequestState.HALF_AGREED)
     found = {each.id: str(state) for each, state in at.requests()}
-    assert found == {state.value: state.value for state in State}, found
+    assert found == {state.value: state.value for state in RequestState}, found
     store.close()
 
 
@@ -171,13 +180,13 @@ def statistics(out: Path) -> None:
 
 def service(out: Path) -> None:
     """People, tokens, a session, uploads, jobs in all states, a draft; a Bob who is the second of his name."""
-    from tarnkappe.service.house import House
+    from tarnkappe.service.core import ServiceCore
     from tarnkappe.service.settings import Limits, ServiceSettings
 
     table = b"age,town,illness\n" + b"".join(b"%d,Ulm,flu\n" % (20 + n % 9) for n in range(40))
     settings = ServiceSettings(folder=out, limits=Limits(jobs_at_once=1, job_seconds=120.0))
     secrets: dict[str, object] = {"made": time.time()}
-    with House(settings) as house:
+    with ServiceCore(settings) as house:
         ann = house.people.add("ann", ["steward", "auditor"], "correct horse battery")
         first = house.people.add("bob", ["steward"])
         house.files.store([table], "of the first bob.csv", first)
@@ -209,7 +218,7 @@ def service(out: Path) -> None:
             content = {"file": file.id, "roles": {"age": "quasi-identifier", "illness": "sensitive"}}
             (drafts / f"{file.id}.json").write_text(json.dumps(content), encoding="utf-8")
         secrets |= {"upload": upload.id, "other": other.id, "gone": gone.id, "failed": failed.id}
-    house = House(settings)  # without runners: what is asked for now waits
+    house = ServiceCore(settings)  # without runners: what is asked for now waits
     waiting = house.jobs.start("profile", {"input": {"file": upload.id}}, ann)
     cancelled = house.jobs.start("profile", {"input": {"file": upload.id}}, ann)
     house.jobs.cancel(cancelled.id, ann)
@@ -229,7 +238,7 @@ def schema(out: Path) -> None:
     import tarnkappe.exchange.statistics
     import tarnkappe.gate.history_store
     import tarnkappe.pseudonym
-    import tarnkappe.service.house  # noqa: F401 - they define tables
+    import tarnkappe.service.core  # noqa: F401 - they define tables
     from tarnkappe.state.audit import TRIGGERS
     from tarnkappe.state.store import METADATA
 

@@ -19,9 +19,9 @@ from tarnkappe.algebra.lowering.keyed import Randomness
 from tarnkappe.algebra.lowering.lowering import Lowering
 from tarnkappe.algebra.lowering.released import in_public_order
 from tarnkappe.algebra.lowering.rows import kind
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.plan import listed
-from tarnkappe.algebra.sql.query import Query
+from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.algebra.statistics import ColumnStatistics, RelationStatistics
 from tarnkappe.errors import InputError
 from tarnkappe.table import write
@@ -45,7 +45,7 @@ class Backend(ABC):
     relations: Mapping[str, tuple[str, ...]]
 
     @abstractmethod
-    def site(self, progress: Progress | None = None) -> AbstractContextManager[Site]:
+    def site(self, progress: Progress | None = None) -> AbstractContextManager[EngineSnapshot]:
         """One query's view of the relations, as they are when it begins."""
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Backend(ABC):
 
     def execute(
         self,
-        query: Query,
+        query: ParsedQuery,
         catalog: Catalog,
         *,
         key: bytes | None = None,
@@ -95,7 +95,7 @@ class Backend(ABC):
 
     def write(
         self,
-        query: Query,
+        query: ParsedQuery,
         catalog: Catalog,
         target: str | Path,
         *,

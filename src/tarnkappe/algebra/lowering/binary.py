@@ -9,28 +9,28 @@ from typing import Any
 
 import ibis
 
-from tarnkappe.algebra.lowering.rows import Rows, alike, common, made
+from tarnkappe.algebra.lowering.rows import LoweredRows, alike, common, made
 
 ZERO = ibis.literal(0, "int64")
 ONE = ibis.literal(1, "int64")
 
 
-def united(left: Rows, right: Rows) -> Rows:
+def united(left: LoweredRows, right: LoweredRows) -> LoweredRows:
     """All rows of both; with ids, the left ones come first."""
     left, right = alike(left, right)
     ids = max(left.ids, right.ids)
     sides = [_padded(side, number, ids).table for side, number in ((left, ZERO), (right, ONE))]
-    return Rows(ibis.union(*sides, distinct=False), left.columns, ids + 1 if ids else 0)
+    return LoweredRows(ibis.union(*sides, distinct=False), left.columns, ids + 1 if ids else 0)
 
 
-def _padded(rows: Rows, side: Any, ids: int) -> Rows:
+def _padded(rows: LoweredRows, side: Any, ids: int) -> LoweredRows:
     """With the number of its side before the id, and zeros behind it until it is long enough."""
     if not ids:
         return rows
     return made(rows.table, rows.columns, rows.cells, [side, *rows.id, *[ZERO] * (ids - rows.ids)])
 
 
-def matched(left: Rows, right: Rows, *, keep_matches: bool) -> Rows:
+def matched(left: LoweredRows, right: LoweredRows, *, keep_matches: bool) -> LoweredRows:
     """The rows of the left that have a partner of their own on the right; or else those that have none.
 
     That is INTERSECT ALL and EXCEPT ALL. With ids it matters which of several equal rows stay: the first ones
@@ -39,8 +39,8 @@ def matched(left: Rows, right: Rows, *, keep_matches: bool) -> Rows:
     left, right = alike(left, right)
     if not left.ids:
         operation = ibis.intersect if keep_matches else ibis.difference
-        return Rows(operation(left.table, right.table, distinct=False), left.columns)
-    both = united(left, Rows(right.table, right.columns, 0))
+        return LoweredRows(operation(left.table, right.table, distinct=False), left.columns)
+    both = united(left, LoweredRows(right.table, right.columns, 0))
     side, *ids = both.id
     equals = both.cells
     partners = side.sum().over(group_by=equals)
@@ -52,7 +52,7 @@ def matched(left: Rows, right: Rows, *, keep_matches: bool) -> Rows:
     return made(kept, both.columns, cells, [kept[f"i{n + 1}"] for n in range(len(ids))])
 
 
-def joined(left: Rows, right: Rows, on: frozenset[str]) -> Rows:
+def joined(left: LoweredRows, right: LoweredRows, on: frozenset[str]) -> LoweredRows:
     """All pairs that agree on some columns; without columns, all pairs."""
     other = _told_apart(right)
     pairs = [common(left.cell(c), other[f"d{right.columns.index(c)}"], c) for c in left.columns if c in on]
@@ -65,7 +65,7 @@ def joined(left: Rows, right: Rows, on: frozenset[str]) -> Rows:
     return made(table, columns, cells, ids)
 
 
-def _told_apart(rows: Rows) -> Any:
+def _told_apart(rows: LoweredRows) -> Any:
     """The table of a right side, under names that no left side has."""
     cells = {f"d{n}": cell for n, cell in enumerate(rows.cells)}
     return rows.table.select(**cells, **{f"j{n}": number for n, number in enumerate(rows.id)}).view()

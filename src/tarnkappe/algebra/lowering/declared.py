@@ -13,13 +13,13 @@ from typing import Any
 import ibis
 
 from tarnkappe.algebra.facts import Declaration
-from tarnkappe.algebra.lowering.rows import Rows, common
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.rows import LoweredRows, common
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
 
-def require(declaration: Declaration, site: Site) -> None:
+def require(declaration: Declaration, site: EngineSnapshot) -> None:
     """Refuse a declaration that the data contradict; the message names it and quotes no value.
 
     Raises:
@@ -67,18 +67,18 @@ def _refuse(declaration: Declaration, key: str, message: str) -> None:
     )
 
 
-def _lacks(rows: Rows, columns: list[str], site: Site) -> bool:
+def _lacks(rows: LoweredRows, columns: list[str], site: EngineSnapshot) -> bool:
     missing = reduce(or_, (rows.cell(column).isnull() for column in columns))
     return _is_found(rows.table.filter(missing), site)
 
 
-def _repeats(rows: Rows, columns: list[str], site: Site) -> bool:
+def _repeats(rows: LoweredRows, columns: list[str], site: EngineSnapshot) -> bool:
     keys = rows.table.select(**{f"k{n}": rows.cell(column) for n, column in enumerate(columns)})
     counted = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
     return _is_found(counted.filter(counted["n"] > 1), site)
 
 
-def _without_partner(rows: Rows, declaration: Declaration, site: Site) -> Any:
+def _without_partner(rows: LoweredRows, declaration: Declaration, site: EngineSnapshot) -> Any:
     """The rows that a join drops; one that lacks a value is among them."""
     other = site.relation(declaration.other, numbered=False)
     columns = list(enumerate(sorted(declaration.columns)))
@@ -87,7 +87,7 @@ def _without_partner(rows: Rows, declaration: Declaration, site: Site) -> Any:
     return rows.table.anti_join(theirs, [mine == its for mine, its in pairs])
 
 
-def _same_order(declaration: Declaration, site: Site) -> bool:
+def _same_order(declaration: Declaration, site: EngineSnapshot) -> bool:
     columns = sorted(declaration.columns)
     sides = [
         site.relation(name, numbered=True).renumbered().onto(columns)
@@ -100,11 +100,11 @@ def _same_order(declaration: Declaration, site: Site) -> bool:
     return counts[0] == counts[1] == _count(agreeing, site)
 
 
-def _is_found(table: Any, site: Site) -> bool:
+def _is_found(table: Any, site: EngineSnapshot) -> bool:
     """Whether there is a row; of which it is, nothing is fetched."""
     found = table.limit(1).select(found=ibis.literal(1, "int64"))
     return bool(site.fetch(found, "verifying").num_rows)
 
 
-def _count(table: Any, site: Site) -> int:
+def _count(table: Any, site: EngineSnapshot) -> int:
     return int(site.fetch(table.aggregate(n=table.count()), "verifying").column("n")[0].as_py())

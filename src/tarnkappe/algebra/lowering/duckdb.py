@@ -16,8 +16,8 @@ import pyarrow.parquet
 
 from tarnkappe.algebra.decimals import with_decimals
 from tarnkappe.algebra.lowering.backend import Backend, Source
-from tarnkappe.algebra.lowering.rows import Rows
-from tarnkappe.algebra.lowering.site import REFUSED, Site
+from tarnkappe.algebra.lowering.rows import LoweredRows
+from tarnkappe.algebra.lowering.site import REFUSED, EngineSnapshot
 from tarnkappe.engines.duckdb import literal, new_connection, without_patterns
 from tarnkappe.engines.polling import Answer, wait_for
 from tarnkappe.engines.statements import in_words, left
@@ -198,7 +198,7 @@ class DuckDBBackend(Backend):
         self._stack.close()
 
 
-class DuckDBSite(Site):
+class DuckDBSite(EngineSnapshot):
     """One query in DuckDB."""
 
     def __init__(self, backend: DuckDBBackend, progress: Progress | None) -> None:
@@ -206,14 +206,14 @@ class DuckDBSite(Site):
         self._connection = backend.connection
         self._numbers = itertools.count()
 
-    def relation(self, name: str, *, numbered: bool) -> Rows:
+    def relation(self, name: str, *, numbered: bool) -> LoweredRows:
         view, schema = self._backend.view(name)
         table = ibis.table(schema, name=view)
         columns = self._backend.relations[name]
         if not numbered:
-            return Rows(table, columns, 1).without_ids()
+            return LoweredRows(table, columns, 1).without_ids()
         is_dense = self._run(lambda: self._backend.is_dense(name), "counting")
-        return Rows(table, columns, 1, is_dense).renumbered()
+        return LoweredRows(table, columns, 1, is_dense).renumbered()
 
     def fetch(self, expression: Any, what: str = "querying") -> pa.Table:
         statement = in_words(expression, "duckdb")

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.algebra.lowering.levels import Rungs, best_levels, level_table
-from tarnkappe.algebra.lowering.rows import Rows, kind
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.rows import LoweredRows, kind
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.world import Ladder, World
 from tarnkappe.errors import HierarchyError
 
 
-def generalized(rows: Rows, by: list[str], k: int, world: World, site: Site) -> Rows:
+def generalized(rows: LoweredRows, by: list[str], k: int, world: World, site: EngineSnapshot) -> LoweredRows:
     """The rows with the columns `by` as labels of the best levels; they are text from then on."""
     cells = {f"g{n}": rows.cell(name) for n, name in enumerate(by)}
     keys = rows.table.select(**cells)
@@ -39,7 +39,9 @@ def _rungs(name: str, column: pa.ChunkedArray, ladder: Ladder) -> Rungs:
         raise HierarchyError(f"'{name}': {error}: add a line for every value") from None
 
 
-def _lift(rows: Rows, table: Any, name: str, rungs: Rungs, level: int, n: int, site: Site) -> tuple[Any, Any]:
+def _lift(
+    rows: LoweredRows, table: Any, name: str, rungs: Rungs, level: int, n: int, site: EngineSnapshot
+) -> tuple[Any, Any]:
     """The table joined with the levels of one column, and the column's new cell."""
     cell = rows.cell(name)
     labels = rungs.labels(level)

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tarnkappe.algebra.aggregates import Aggregate
-from tarnkappe.algebra.lowering.rows import Rows, kind
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.rows import LoweredRows, kind
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.errors import ParameterError
 
 _NUMERIC = ("sum", "mean", "quantile")
 
 
-def grouped(rows: Rows, by: Sequence[str], aggregates: Sequence[Aggregate], site: Site) -> Rows:
+def grouped(
+    rows: LoweredRows, by: Sequence[str], aggregates: Sequence[Aggregate], site: EngineSnapshot
+) -> LoweredRows:
     """One row for each group; its id, if rows have one, is that of its first row."""
     rows = rows.renumbered() if rows.ids > 1 else rows
     columns = (*by, *(aggregate.name for aggregate in aggregates))
@@ -22,12 +24,12 @@ def grouped(rows: Rows, by: Sequence[str], aggregates: Sequence[Aggregate], site
     if rows.ids:
         values["i0"] = rows.id[0].min().fill_null(0)  # the one group of no rows has an id as well
     if not values:
-        return Rows(rows.table.select(**keys).distinct(), columns)
+        return LoweredRows(rows.table.select(**keys).distinct(), columns)
     groups = rows.table.group_by(**keys) if keys else rows.table
-    return Rows(groups.aggregate(**values), columns, rows.ids)
+    return LoweredRows(groups.aggregate(**values), columns, rows.ids)
 
 
-def _value(aggregate: Aggregate, rows: Rows, site: Site) -> Any:
+def _value(aggregate: Aggregate, rows: LoweredRows, site: EngineSnapshot) -> Any:
     if aggregate.column is None:
         return rows.table.count()
     cell = rows.cell(aggregate.column)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 from tarnkappe.state.key import KEY_BYTES, Key
 
 BITS = 256

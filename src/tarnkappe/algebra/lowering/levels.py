@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from tarnkappe.algebra.world import Ladder
 from tarnkappe.errors import NoSolutionError
-from tarnkappe.lattice import Auto, Node, Problem
+from tarnkappe.lattice import AutoSearch, Node, SearchProblem
 from tarnkappe.loss.discernibility import Discernibility
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.table import Column, Levels, Tuples
@@ -77,7 +77,7 @@ def _numbered(labels: Sequence[str | None]) -> tuple[list[str | None], Codes]:
     return list(number), np.array([number[label] for label in labels], np.int32)
 
 
-class _LevelProblem(Problem):
+class _LevelProblem(SearchProblem):
     """A problem whose equally good nodes are told apart as the algebra does; exactly, not nearly equal."""
 
     starts: Node
@@ -105,7 +105,7 @@ def best_levels(columns: dict[str, Rungs], counts: Counts, k: int) -> dict[str, 
     problem = _LevelProblem(tuples, names, (KAnonymity(k),), Discernibility())
     object.__setattr__(problem, "starts", tuple(columns[name].start for name in names))
     object.__setattr__(problem, "full_heights", tuple(columns[name].ladder.height for name in names))
-    solution = Auto().run(problem)
+    solution = AutoSearch().run(problem)
     if solution.stopped == "interrupted":
         raise KeyboardInterrupt
     if solution.best is None or not solution.optimal:

@@ -16,8 +16,8 @@ from tarnkappe.algebra.lowering.grouping import grouped
 from tarnkappe.algebra.lowering.keyed import Path, Randomness
 from tarnkappe.algebra.lowering.predicates import lowered
 from tarnkappe.algebra.lowering.randomizing import randomized
-from tarnkappe.algebra.lowering.rows import Rows
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.rows import LoweredRows
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.lowering.slicing import sliced
 from tarnkappe.algebra.nodes import (
     Difference,
@@ -31,7 +31,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -55,12 +55,12 @@ class Lowering:
     """
 
     def __init__(
-        self, site: Site, catalog: Catalog, randomness: Randomness, *, promised: bool = False
+        self, site: EngineSnapshot, catalog: Catalog, randomness: Randomness, *, promised: bool = False
     ) -> None:
         self._site, self._randomness, self._promised = site, randomness, promised
         self._world = World({}, catalog.hierarchies, catalog.noise, catalog.bucket)
 
-    def rows(self, plan: Plan, path: Path = (), *, numbered: bool = False) -> Rows:
+    def rows(self, plan: Plan, path: Path = (), *, numbered: bool = False) -> LoweredRows:
         """The rows of a plan.
 
         Args:
@@ -71,7 +71,7 @@ class Lowering:
         rows = self._rows(plan, path, numbered)
         return rows if numbered else rows.without_ids()
 
-    def _rows(self, plan: Plan, path: Path, numbered: bool) -> Rows:
+    def _rows(self, plan: Plan, path: Path, numbered: bool) -> LoweredRows:
         match plan:
             case Relation(name, columns):
                 return self._relation(name, columns, numbered)
@@ -81,24 +81,24 @@ class Lowering:
             case Selection(child, predicate):
                 rows = self._child(child, path, numbered)
                 kept = rows.table.filter(lowered(predicate, rows, self._site.like_escape))
-                return Rows(kept, rows.columns, rows.ids)
+                return LoweredRows(kept, rows.columns, rows.ids)
             case Rename(child):
                 rows = self._child(child, path, numbered)
-                return Rows(rows.table, plan.columns, rows.ids, rows.is_dense)
+                return LoweredRows(rows.table, plan.columns, rows.ids, rows.is_dense)
             case Grouping(child, by, aggregates):
                 return self._grouping(child, by, aggregates, path, numbered)
             case Generalization(child, by, k):
                 return self._generalization(child, by, k, path, numbered)
-            case Slicing():
+            case SlicingNode():
                 return self._slicing(plan, path, numbered)
             case Randomization():
                 return self._randomization(plan, path, numbered)
         return self._binary(plan, path, numbered)
 
-    def _child(self, child: Plan, path: Path, numbered: bool) -> Rows:
+    def _child(self, child: Plan, path: Path, numbered: bool) -> LoweredRows:
         return self.rows(child, (*path, 0), numbered=numbered)
 
-    def _reusable(self, child: Plan, path: Path, numbered: bool) -> Rows:
+    def _reusable(self, child: Plan, path: Path, numbered: bool) -> LoweredRows:
         """The rows of a child that more than one statement reads: computed once if that is costly."""
         rows = self._child(child, path, numbered)
         if all(
@@ -106,16 +106,16 @@ class Lowering:
             for node in child.walk()
         ):
             return rows
-        return Rows(self._site.keep(rows.table), rows.columns, rows.ids, rows.is_dense)
+        return LoweredRows(self._site.keep(rows.table), rows.columns, rows.ids, rows.is_dense)
 
-    def _relation(self, name: str, columns: tuple[str, ...], numbered: bool) -> Rows:
+    def _relation(self, name: str, columns: tuple[str, ...], numbered: bool) -> LoweredRows:
         rows = self._site.relation(name, numbered=numbered)
         missing = set(columns) - set(rows.columns)
         if missing:
             raise ColumnError(f"The relation '{name}' has no column {', '.join(sorted(missing))}.")
         return rows.onto(columns)
 
-    def _binary(self, plan: Plan, path: Path, numbered: bool) -> Rows:
+    def _binary(self, plan: Plan, path: Path, numbered: bool) -> LoweredRows:
         is_matching = isinstance(plan, Intersection | Difference)  # of the right, only multiplicities matter
         left, right = (
             self.rows(child, (*path, side), numbered=numbered and not (side and is_matching))
@@ -131,7 +131,7 @@ class Lowering:
             case ThetaJoin():
                 pairs = joined(left, right, frozenset())
                 kept = pairs.table.filter(lowered(plan.predicate, pairs, self._site.like_escape))
-                return Rows(kept, pairs.columns, pairs.ids)
+                return LoweredRows(kept, pairs.columns, pairs.ids)
         raise ParameterError(f"no engine knows the operator {type(plan).__name__}")
 
     def _grouping(
@@ -141,7 +141,7 @@ class Lowering:
         aggregates: tuple[Aggregate, ...],
         path: Path,
         numbered: bool,
-    ) -> Rows:
+    ) -> LoweredRows:
         if not any(aggregate.noise for aggregate in aggregates):
             return grouped(self._child(child, path, numbered), by, aggregates, self._site)
         from tarnkappe.algebra.noisy.grouping import noisy_grouped  # loads OpenDP, which few queries need
@@ -151,14 +151,16 @@ class Lowering:
             self._reusable(child, path, False), by, aggregates, most, self._world, self._site
         )
 
-    def _generalization(self, child: Plan, by: tuple[str, ...], k: int, path: Path, numbered: bool) -> Rows:
+    def _generalization(
+        self, child: Plan, by: tuple[str, ...], k: int, path: Path, numbered: bool
+    ) -> LoweredRows:
         names = sorted(set(by) & set(child.columns))
         if not names or k == 1:
             return self._child(child, path, numbered)
         rows = self._reusable(child, path, numbered)
         return generalized(rows, names, k, self._world, self._site)
 
-    def _slicing(self, plan: Slicing, path: Path, numbered: bool) -> Rows:
+    def _slicing(self, plan: SlicingNode, path: Path, numbered: bool) -> LoweredRows:
         plan.check()
         if len(plan.groups) == 1:
             return self._child(plan.child, path, numbered)
@@ -166,7 +168,7 @@ class Lowering:
         secrets = [self._randomness.secret(path, repr(group)) for group in plan.groups]
         return sliced(rows, plan.groups, secrets, self._world.bucket, self._site)
 
-    def _randomization(self, plan: Randomization, path: Path, numbered: bool) -> Rows:
+    def _randomization(self, plan: Randomization, path: Path, numbered: bool) -> LoweredRows:
         noised = [
             (column, self._world.noise_of(column), p, self._randomness.secret(path, column))
             for column, p in plan.probabilities

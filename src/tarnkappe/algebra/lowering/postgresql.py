@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from tarnkappe.algebra.lowering.backend import Backend
-from tarnkappe.algebra.lowering.rows import Rows
-from tarnkappe.algebra.lowering.site import REFUSED, Site
+from tarnkappe.algebra.lowering.rows import LoweredRows
+from tarnkappe.algebra.lowering.site import REFUSED, EngineSnapshot
 from tarnkappe.engines.postgresql import convert_to, encode, sha256
 from tarnkappe.engines.statements import in_words, left
 from tarnkappe.errors import ParameterError
@@ -105,7 +105,7 @@ class PostgreSQLBackend(Backend):
         """Nothing is held open between queries."""
 
 
-class PostgreSQLSite(Site):
+class PostgreSQLSite(EngineSnapshot):
     """One query in PostgreSQL."""
 
     like_escape = "\\"
@@ -120,11 +120,11 @@ class PostgreSQLSite(Site):
         self._run("SET LOCAL idle_in_transaction_session_timeout = 0")  # a search takes its time
         self._run("SET LOCAL datestyle = ISO")
 
-    def relation(self, name: str, *, numbered: bool) -> Rows:
+    def relation(self, name: str, *, numbered: bool) -> LoweredRows:
         place, kinds = self._backend.place(name)
         if (name, numbered) not in self._views:
             self._views[name, numbered] = self._view(place, kinds, numbered)
-        return Rows(self._views[name, numbered], tuple(kinds), int(numbered), numbered)
+        return LoweredRows(self._views[name, numbered], tuple(kinds), int(numbered), numbered)
 
     def _view(self, place: str, kinds: dict[str, str], numbered: bool) -> Any:
         """Texts compare by their code points, as in other engines, and not by the language of the server."""

@@ -18,8 +18,8 @@ import ibis
 
 from tarnkappe.algebra.expressions import (
     And,
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     Expression,
     IsNull,
     Like,
@@ -29,7 +29,7 @@ from tarnkappe.algebra.expressions import (
     Or,
     Predicate,
 )
-from tarnkappe.algebra.lowering.rows import Rows, kind
+from tarnkappe.algebra.lowering.rows import LoweredRows, kind
 from tarnkappe.algebra.times import read_time
 from tarnkappe.errors import ParameterError
 
@@ -46,7 +46,7 @@ _LIKEABLE = {"text", "whole number", "date"}
 """What all engines write as the same text."""
 
 
-def lowered(predicate: Predicate, rows: Rows, escape: str) -> Any:
+def lowered(predicate: Predicate, rows: LoweredRows, escape: str) -> Any:
     """A predicate over the cells of rows, as a boolean expression.
 
     Args:
@@ -55,7 +55,7 @@ def lowered(predicate: Predicate, rows: Rows, escape: str) -> Any:
         escape: the character that the engine's LIKE takes as an escape, "" if none.
     """
     match predicate:
-        case Comparison(symbol, left, right):
+        case ComparisonPredicate(symbol, left, right):
             sides = _value(left, rows), _value(right, rows)
             if any(_is_null(side) for side in (left, right)):
                 return _UNKNOWN
@@ -78,7 +78,7 @@ def lowered(predicate: Predicate, rows: Rows, escape: str) -> Any:
 _UNKNOWN = ibis.null("boolean")
 
 
-def _one_of(expression: Expression, constants: tuple[Literal, ...], rows: Rows) -> Any:
+def _one_of(expression: Expression, constants: tuple[Literal, ...], rows: LoweredRows) -> Any:
     if _is_null(expression):
         return _UNKNOWN
     cell = _value(expression, rows)
@@ -91,7 +91,7 @@ def _one_of(expression: Expression, constants: tuple[Literal, ...], rows: Rows) 
     return found if len(known) == len(constants) else found | _UNKNOWN
 
 
-def _like(expression: Expression, pattern: str, rows: Rows, escape: str) -> Any:
+def _like(expression: Expression, pattern: str, rows: LoweredRows, escape: str) -> Any:
     if _is_null(expression):
         return _UNKNOWN
     cell = _value(expression, rows)
@@ -101,9 +101,9 @@ def _like(expression: Expression, pattern: str, rows: Rows, escape: str) -> Any:
     return text.like(pattern.replace(escape, escape * 2) if escape else pattern)
 
 
-def _value(expression: Expression, rows: Rows) -> Any:
+def _value(expression: Expression, rows: LoweredRows) -> Any:
     match expression:
-        case Column(name):
+        case ColumnRef(name):
             return rows.cell(name)
         case Literal(constant):
             return _literal(constant)

@@ -20,8 +20,8 @@ import ibis
 import pyarrow as pa
 
 from tarnkappe.algebra.lowering.keyed import BITS, DIGITS, threshold
-from tarnkappe.algebra.lowering.rows import Rows, id_as_text, kind
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.rows import LoweredRows, id_as_text, kind
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.noise import Draw, Dynamic, NoiseDistribution, Static
 from tarnkappe.errors import ParameterError
 
@@ -41,12 +41,12 @@ Step = tuple[Any, str | None]
 
 
 def randomized(
-    rows: Rows,
+    rows: LoweredRows,
     noised: Sequence[tuple[str, NoiseDistribution, Fraction, str]],
-    site: Site,
+    site: EngineSnapshot,
     *,
     promised: bool = False,
-) -> Rows:
+) -> LoweredRows:
     """The rows with some cells noised: for each column its distribution, its probability and its secret.
 
     If an epsilon is `promised`, a cell that its distribution could not draw is refused: it would stand out.
@@ -92,7 +92,7 @@ class _Cell:
     drawn: Any
     p: Fraction
     number: int
-    site: Site
+    site: EngineSnapshot
 
     def among(self, chances: Draw, scale: Fraction) -> Any:
         """The value of the first border above the hash, or the cell itself if none is."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tarnkappe.recoding.chance import Chance
+from tarnkappe.recoding.randomness import Chance
 
 
 def in_public_order(table: pa.Table, order: Sequence[tuple[str, bool]], chance: Chance | None) -> pa.Table:

@@ -21,7 +21,7 @@ from tarnkappe.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LoweredRows:
     """The result of a plan, still to be computed.
 
     Attributes:
@@ -50,22 +50,22 @@ class Rows:
         """The numbers of the id, the most significant first."""
         return [self.table[f"i{n}"] for n in range(self.ids)]
 
-    def changed(self, table: Any, cells: Mapping[str, Any]) -> Rows:
+    def changed(self, table: Any, cells: Mapping[str, Any]) -> LoweredRows:
         """The same rows with some cells replaced; the table has the old ones as well."""
         kept = (cells.get(column, table[f"c{n}"]) for n, column in enumerate(self.columns))
         return made(table, self.columns, list(kept), [table[f"i{n}"] for n in range(self.ids)], self.is_dense)
 
-    def onto(self, columns: Sequence[str]) -> Rows:
+    def onto(self, columns: Sequence[str]) -> LoweredRows:
         """The rows on some of their columns, in this order."""
         if tuple(columns) == self.columns:
             return self
         return made(self.table, columns, [self.cell(column) for column in columns], self.id, self.is_dense)
 
-    def without_ids(self) -> Rows:
+    def without_ids(self) -> LoweredRows:
         """The same rows, and nothing that tells one from another."""
         return made(self.table, self.columns, self.cells) if self.ids else self
 
-    def renumbered(self) -> Rows:
+    def renumbered(self) -> LoweredRows:
         """The same rows with an id of one number that has no gaps."""
         if self.is_dense:
             return self
@@ -75,13 +75,13 @@ class Rows:
 
 def made(
     table: Any, columns: Sequence[str], cells: Sequence[Any], ids: Sequence[Any] = (), is_dense: bool = False
-) -> Rows:
+) -> LoweredRows:
     """Rows with these cells and ids, computed from a table."""
     named = {f"c{n}": cell for n, cell in enumerate(cells)}
     chosen = table.select(**named, **{f"i{n}": number for n, number in enumerate(ids)})
     # A selection from a join would take part in the next join as the join itself, without its new cells.
     finished = chosen.view() if isinstance(chosen.op(), JoinChain) else chosen
-    return Rows(finished, tuple(columns), len(ids), is_dense)
+    return LoweredRows(finished, tuple(columns), len(ids), is_dense)
 
 
 def id_as_text(ids: Sequence[Any]) -> Any:
@@ -92,7 +92,7 @@ def id_as_text(ids: Sequence[Any]) -> Any:
     return text
 
 
-def alike(left: Rows, right: Rows) -> tuple[Rows, Rows]:
+def alike(left: LoweredRows, right: LoweredRows) -> tuple[LoweredRows, LoweredRows]:
     """Both sides with the same columns in the same order, and types that go together.
 
     A column that is text on one side only (as after a generalization) becomes text on the other; numbers and

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from tarnkappe.algebra.lowering.rows import Rows
+from tarnkappe.algebra.lowering.rows import LoweredRows
 
 REFUSED = "tarnkappe refuses: "
 """How the message of an engine begins that passes on one of ours."""
 
 
-class Site(ABC):
+class EngineSnapshot(ABC):
     """One query's view of an engine: the same snapshot from its first statement to its last.
 
     Everything that is uploaded or kept is gone when the query ends.
@@ -23,7 +23,7 @@ class Site(ABC):
     """The character that the engine's LIKE takes as an escape."""
 
     @abstractmethod
-    def relation(self, name: str, *, numbered: bool) -> Rows:
+    def relation(self, name: str, *, numbered: bool) -> LoweredRows:
         """A base relation, if asked for with ids: its rows counted from 0 in the order they are stored."""
 
     @abstractmethod

@@ -13,14 +13,18 @@ from typing import Any
 
 import ibis
 
-from tarnkappe.algebra.lowering.rows import Rows, id_as_text
-from tarnkappe.algebra.lowering.site import Site
+from tarnkappe.algebra.lowering.rows import LoweredRows, id_as_text
+from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.errors import NoSolutionError
 
 
 def sliced(
-    rows: Rows, groups: Sequence[Sequence[str]], secrets: Sequence[str], least: int, site: Site
-) -> Rows:
+    rows: LoweredRows,
+    groups: Sequence[Sequence[str]],
+    secrets: Sequence[str],
+    least: int,
+    site: EngineSnapshot,
+) -> LoweredRows:
     """The rows with the parts in `groups` permuted within buckets of at least so many rows.
 
     Args:

@@ -17,8 +17,8 @@ import pyarrow.parquet
 from ibis.config import Config
 
 from tarnkappe.algebra.lowering.backend import Backend
-from tarnkappe.algebra.lowering.rows import Rows
-from tarnkappe.algebra.lowering.site import REFUSED, Site
+from tarnkappe.algebra.lowering.rows import LoweredRows
+from tarnkappe.algebra.lowering.site import REFUSED, EngineSnapshot
 from tarnkappe.engines.spark import SETTINGS, parquet_files, running_session, stamps
 from tarnkappe.engines.statements import in_words, left
 from tarnkappe.errors import InputError, OutputError, ParameterError
@@ -97,7 +97,7 @@ class SparkBackend(Backend):
         self._stack.close()
 
 
-class SparkSite(Site):
+class SparkSite(EngineSnapshot):
     """One query in Spark."""
 
     like_escape = "\\"
@@ -109,7 +109,7 @@ class SparkSite(Site):
         self._views: list[str] = []
         self._folders: list[Path] = []
 
-    def relation(self, name: str, *, numbered: bool) -> Rows:
+    def relation(self, name: str, *, numbered: bool) -> LoweredRows:
         files = self._backend.files(name)
         columns = self._backend.relations[name]
         with self._reporting():
@@ -123,7 +123,7 @@ class SparkSite(Site):
             schema |= {"i0": "int64"} if numbered else {}
             named = (f"{cell} AS {name}" for cell, name in zip(cells, schema, strict=True))
             table = self._show(frame.selectExpr(*named), schema)
-        return Rows(table, columns, int(numbered), numbered)
+        return LoweredRows(table, columns, int(numbered), numbered)
 
     def _numbered(self, frame: Any, files: Sequence[Path]) -> tuple[Any, str]:
         """The frame with what numbers its rows: the place in a file, after all rows of the files before."""

@@ -17,7 +17,7 @@ CANDIDATES = 2**10
 
 
 @dataclass(frozen=True)
-class Grid:
+class NumberGrid:
     """A value is `origin + number * step`, for numbers from 0 to `last`."""
 
     origin: Fraction
@@ -25,10 +25,10 @@ class Grid:
     last: int
 
     @classmethod
-    def of(cls, lower: Fraction, upper: Fraction, *, whole: bool, most: int = STEPS) -> Grid:
+    def of(cls, lower: Fraction, upper: Fraction, *, whole: bool, most: int = STEPS) -> NumberGrid:
         """The grid between two bounds; for whole numbers, each of them if there are not too many.
 
-        >>> Grid.of(Fraction(18), Fraction(90), whole=True)
+        >>> NumberGrid.of(Fraction(18), Fraction(90), whole=True)
         Grid(origin=Fraction(18, 1), step=Fraction(1, 1), last=72)
         """
         if whole and math.floor(upper) - math.ceil(lower) in range(1, most + 1):

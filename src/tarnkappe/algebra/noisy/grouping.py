@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from tarnkappe.algebra.aggregates import Aggregate, Noise
-from tarnkappe.algebra.lowering.rows import Rows, kind
-from tarnkappe.algebra.lowering.site import Site
-from tarnkappe.algebra.noisy.grid import CANDIDATES, Grid
+from tarnkappe.algebra.lowering.rows import LoweredRows, kind
+from tarnkappe.algebra.lowering.site import EngineSnapshot
+from tarnkappe.algebra.noisy.grid import CANDIDATES, NumberGrid
 from tarnkappe.algebra.noisy.mechanisms import laplace, least
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import HierarchyError, ParameterError
@@ -32,8 +32,13 @@ Counted = dict[Key, int]
 
 
 def noisy_grouped(
-    rows: Rows, by: Sequence[str], aggregates: Sequence[Aggregate], reach: int, world: World, site: Site
-) -> Rows:
+    rows: LoweredRows,
+    by: Sequence[str],
+    aggregates: Sequence[Aggregate],
+    reach: int,
+    world: World,
+    site: EngineSnapshot,
+) -> LoweredRows:
     """One row for each possible group, with noisy aggregates.
 
     Args:
@@ -56,10 +61,10 @@ def noisy_grouped(
     values = [noisy.column(aggregate) for aggregate in aggregates]
     cells = {f"c{n}": column for n, column in enumerate([*keys, *values])}
     ids = {"i0": pa.array(range(len(groups)), pa.int64())}
-    return Rows(site.upload(pa.table(cells | ids)), columns, 1, True)
+    return LoweredRows(site.upload(pa.table(cells | ids)), columns, 1, True)
 
 
-def _groups(rows: Rows, by: Sequence[str], world: World) -> list[Key]:
+def _groups(rows: LoweredRows, by: Sequence[str], world: World) -> list[Key]:
     domains = []
     for column in by:
         if column not in world.hierarchies:
@@ -80,7 +85,9 @@ def _groups(rows: Rows, by: Sequence[str], world: World) -> list[Key]:
 
 
 class _Noisy:
-    def __init__(self, rows: Rows, by: Sequence[str], groups: Sequence[Key], reach: int, site: Site) -> None:
+    def __init__(
+        self, rows: LoweredRows, by: Sequence[str], groups: Sequence[Key], reach: int, site: EngineSnapshot
+    ) -> None:
         self._rows, self._by, self._groups = rows, by, groups
         self._reach, self._site = reach, site
 
@@ -163,13 +170,13 @@ class _Noisy:
         return laplace(values, self._reach * sensitivity, epsilon)
 
 
-def _grid(cell: Any, noise: Noise, most: int | None = None) -> Grid:
+def _grid(cell: Any, noise: Noise, most: int | None = None) -> NumberGrid:
     assert noise.lower is not None
     assert noise.upper is not None
     whole = kind(cell) == "whole number"
     if most is None:
-        return Grid.of(noise.lower, noise.upper, whole=whole)
-    return Grid.of(noise.lower, noise.upper, whole=whole, most=most)
+        return NumberGrid.of(noise.lower, noise.upper, whole=whole)
+    return NumberGrid.of(noise.lower, noise.upper, whole=whole, most=most)
 
 
 def _scores(counts: Sequence[int], below: int, above: int) -> list[int]:

@@ -20,7 +20,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -30,7 +30,7 @@ _REASONS: dict[type[Plan], str] = {
     Join: "a join, where one row may meet any number of others",
     ThetaJoin: "a join, where one row may meet any number of others",
     Generalization: "a generalization, whose levels depend on all rows",
-    Slicing: "a slicing, where one row more shifts the buckets of all others",
+    SlicingNode: "a slicing, where one row more shifts the buckets of all others",
     Grouping: "a grouping, whose results are no longer rows of persons",
 }
 

@@ -14,35 +14,35 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tarnkappe.algebra.facts import DeclaredFacts, Facts
 from tarnkappe.algebra.kinds import Kind
-from tarnkappe.algebra.optimizer.cost import Cost, Estimator
+from tarnkappe.algebra.optimizer.cost import CardinalityEstimator, PlanCost
 from tarnkappe.algebra.optimizer.explicit import Call, Explicit, refusals
-from tarnkappe.algebra.optimizer.keeping import lost
 from tarnkappe.algebra.optimizer.log import (
-    Mode,
-    Partition,
+    ParallelPart,
     RecordingFacts,
-    Refused,
+    RejectedRewrite,
+    RewriteMode,
+    RewriteStep,
     Rewriting,
-    Step,
     conditions_met,
 )
-from tarnkappe.algebra.optimizer.memo import EFFORT, Member, Memo
+from tarnkappe.algebra.optimizer.memo import EFFORT, Memo, MemoPlan
 from tarnkappe.algebra.optimizer.moves import RUN, Taken, can_be_equal, strict_run
 from tarnkappe.algebra.optimizer.partitions import partitions
 from tarnkappe.algebra.optimizer.places import Path, at, lifted, path_text, places, replaced
+from tarnkappe.algebra.optimizer.promise_check import lost
 from tarnkappe.algebra.plan import Plan
-from tarnkappe.algebra.rules import ALL_RULES, LR, RL, Rewrite, Rule, Way
+from tarnkappe.algebra.rules import ALL_RULES, LR, RL, Rewrite, RewriteRule, Way
 from tarnkappe.algebra.statistics import Statistics
 from tarnkappe.errors import ParameterError
 
 __all__ = [
     "Call",
-    "Cost",
-    "Mode",
-    "Partition",
-    "Refused",
+    "ParallelPart",
+    "PlanCost",
+    "RejectedRewrite",
+    "RewriteMode",
+    "RewriteStep",
     "Rewriting",
-    "Step",
     "path_text",
     "rewrite",
 ]
@@ -53,7 +53,7 @@ WORTH = 0.9
 
 def rewrite(
     plan: Plan,
-    mode: Mode | str,
+    mode: RewriteMode | str,
     facts: Facts,
     statistics: Statistics,
     *,
@@ -74,12 +74,12 @@ def rewrite(
         effort: how many plans are looked at, at most.
     """
     mode = _mode(mode, rules)
-    estimator = Estimator(statistics, parallelism)
-    if mode is Mode.EXPLICIT:
+    estimator = CardinalityEstimator(statistics, parallelism)
+    if mode is RewriteMode.EXPLICIT:
         return _explicit(plan, facts, estimator, rules or ())
     strict = Memo(facts, estimator, False, strict_run(facts), effort)
     relaxed = Memo(facts, estimator, True, RUN, effort)
-    memo = relaxed if mode is Mode.RELAXED else strict
+    memo = relaxed if mode is RewriteMode.RELAXED else strict
     group = memo.group(plan)
     if memo is relaxed and not relaxed.is_complete:
         group = (
@@ -104,28 +104,30 @@ def rewrite(
     )
 
 
-def _mode(mode: Mode | str, rules: Sequence[str | Call] | None) -> Mode:
+def _mode(mode: RewriteMode | str, rules: Sequence[str | Call] | None) -> RewriteMode:
     try:
-        mode = Mode(mode)
+        mode = RewriteMode(mode)
     except ValueError:
-        known = ", ".join(Mode)
+        known = ", ".join(RewriteMode)
         raise ParameterError(f"'{mode}' is no mode of rewriting; there are {known}") from None
-    if (mode is Mode.EXPLICIT) != (rules is not None):
+    if (mode is RewriteMode.EXPLICIT) != (rules is not None):
         raise ParameterError("explicit mode needs the rules to use, and the other modes take none")
     return mode
 
 
-def _explicit(plan: Plan, facts: Facts, estimator: Estimator, rules: Iterable[str | Call]) -> Rewriting:
+def _explicit(
+    plan: Plan, facts: Facts, estimator: CardinalityEstimator, rules: Iterable[str | Call]
+) -> Rewriting:
     work = Explicit(plan, facts)
     for call in rules:
         work.use(Call.of(call) if isinstance(call, str) else call)
-    teller = _Teller(facts, estimator, Mode.EXPLICIT)
+    teller = _Teller(facts, estimator, RewriteMode.EXPLICIT)
     steps = teller.steps(plan, tuple(work.taken))
     costs = estimator.cost(plan).time, estimator.cost(work.plan).time
     return Rewriting(
         plan,
         work.plan,
-        Mode.EXPLICIT,
+        RewriteMode.EXPLICIT,
         work.kind,
         steps,
         tuple(work.refused),
@@ -136,10 +138,10 @@ def _explicit(plan: Plan, facts: Facts, estimator: Estimator, rules: Iterable[st
     )
 
 
-def _choose(plan: Plan, group: Sequence[Member]) -> tuple[Member, list[Refused]]:
+def _choose(plan: Plan, group: Sequence[MemoPlan]) -> tuple[MemoPlan, list[RejectedRewrite]]:
     """The best equal plan, or a partially equal one that is worth it and keeps every promise."""
     best = min((member for member in group if member.kind.is_equal), key=lambda member: member.key)
-    given_up: list[Refused] = []
+    given_up: list[RejectedRewrite] = []
     for member in sorted(group, key=lambda member: member.key):
         if member.kind.is_equal or member.cost.time > WORTH * best.cost.time:
             continue
@@ -147,19 +149,19 @@ def _choose(plan: Plan, group: Sequence[Member]) -> tuple[Member, list[Refused]]
         if not reasons:
             return member, given_up
         last = next(step for step in reversed(member.taken) if not step.kind.is_equal)
-        given_up.append(Refused(last.rule.name, last.way, last.path, reasons))
+        given_up.append(RejectedRewrite(last.rule.name, last.way, last.path, reasons))
     return best, list(dict.fromkeys(given_up))
 
 
 class _Teller:
     """Tells what was done and what was not, with reasons, for people."""
 
-    def __init__(self, facts: Facts, estimator: Estimator, mode: Mode) -> None:
+    def __init__(self, facts: Facts, estimator: CardinalityEstimator, mode: RewriteMode) -> None:
         self._facts = facts
         self._estimator = estimator
         self._mode = mode
 
-    def steps(self, plan: Plan, taken: Iterable[Taken]) -> tuple[Step, ...]:
+    def steps(self, plan: Plan, taken: Iterable[Taken]) -> tuple[RewriteStep, ...]:
         """The steps, replayed on the whole plan."""
         steps = []
         for each in taken:
@@ -169,7 +171,7 @@ class _Teller:
             rewrite = next(rewrite for rewrite in found if rewrite.plan == each.after)
             after = replaced(plan, each.path, each.after)
             steps.append(
-                Step(
+                RewriteStep(
                     each.rule.name,
                     each.way,
                     each.path,
@@ -187,25 +189,25 @@ class _Teller:
             plan = after
         return tuple(steps)
 
-    def refused(self, plan: Plan) -> tuple[Refused, ...]:
+    def refused(self, plan: Plan) -> tuple[RejectedRewrite, ...]:
         """What else was considered on the final plan, and why it was not done."""
         found = []
         for path, here in places(plan):
             for rule, way in CONSIDERED:
-                unasked = self._mode is Mode.STRICT and not can_be_equal(rule, self._facts)
+                unasked = self._mode is RewriteMode.STRICT and not can_be_equal(rule, self._facts)
                 for rewrite in rule.considered(here, way, NOTHING_ASKED if unasked else self._facts):
                     reasons = (
                         [self._not_equal(rewrite.kind)]
                         if unasked
                         else self._reasons(plan, path, rule, rewrite)
                     )
-                    found.append(Refused(rule.name, way, path, tuple(reasons)))
+                    found.append(RejectedRewrite(rule.name, way, path, tuple(reasons)))
         return tuple(dict.fromkeys(found))
 
     def _not_equal(self, kind: Kind) -> str:
         return f"strict mode takes equal plans only, and this is {kind}"
 
-    def _reasons(self, plan: Plan, path: Path, rule: Rule, rewrite: Rewrite) -> Iterator[str]:
+    def _reasons(self, plan: Plan, path: Path, rule: RewriteRule, rewrite: Rewrite) -> Iterator[str]:
         always = list(refusals(plan, path, rule, rewrite))
         yield from always
         if always or rewrite.plan is None:
@@ -213,7 +215,7 @@ class _Teller:
         kind = lifted(plan, path, rewrite.kind)
         if rewrite.weakens:
             yield f"it would weaken the promise: {rewrite.weakens}"
-        elif self._mode is Mode.STRICT and not kind.is_equal:
+        elif self._mode is RewriteMode.STRICT and not kind.is_equal:
             yield self._not_equal(kind)
         else:
             after = replaced(plan, path, rewrite.plan)
@@ -224,7 +226,7 @@ class _Teller:
             yield f"{why}: cost {its:,.0f} after {mine:,.0f}"
 
 
-def _considered() -> Iterator[tuple[Rule, Way]]:
+def _considered() -> Iterator[tuple[RewriteRule, Way]]:
     """What a user may wonder about: the rules of a run, and the exchanges that never hold."""
     singles = ((move.parts[0][0], move.parts[0][1]) for move in RUN if len(move.parts) == 1)
     for rule, way in dict.fromkeys(singles):

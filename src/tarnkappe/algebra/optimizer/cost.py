@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tarnkappe.algebra.expressions import (
     And,
-    Comparison,
+    ComparisonPredicate,
     Expression,
     IsNull,
     Like,
@@ -32,7 +32,7 @@ from tarnkappe.algebra.nodes import (
     Relation,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -55,7 +55,7 @@ MOST_NODES = 256
 
 
 @dataclass(frozen=True, order=True)
-class Cost:
+class PlanCost:
     """How good a plan is; smaller is better, the first difference decides.
 
     Attributes:
@@ -70,7 +70,7 @@ class Cost:
 
 
 @dataclass
-class Estimator:
+class CardinalityEstimator:
     """Estimates for plans over base relations with some statistics.
 
     Attributes:
@@ -89,10 +89,10 @@ class Estimator:
         if self.parallelism < 1:
             raise ParameterError(f"the parallelism must be at least 1, not {self.parallelism}")
 
-    def cost(self, plan: Plan) -> Cost:
+    def cost(self, plan: Plan) -> PlanCost:
         """The cost of a plan. Times are rounded, so that the same work in another order is no difference."""
         time = float(f"{self.time(plan):.9g}")
-        return Cost(time, _exposure(plan, 0), sum(1 for _ in plan.walk()))
+        return PlanCost(time, _exposure(plan, 0), sum(1 for _ in plan.walk()))
 
     def rows(self, plan: Plan) -> float:
         """About how many rows the result has."""
@@ -161,11 +161,11 @@ class Estimator:
     def _share(self, predicate: Expression, below: Plan) -> float:
         """About which share of rows a predicate keeps."""
         match predicate:
-            case Comparison("=", left, right):
+            case ComparisonPredicate("=", left, right):
                 return self._equal_share(left, right, below)
-            case Comparison("<>", left, right):
+            case ComparisonPredicate("<>", left, right):
                 return 1 - self._equal_share(left, right, below)
-            case Comparison():
+            case ComparisonPredicate():
                 return ASSUMED_RANGE
             case OneOf(expression, constants):
                 return min(1.0, len(constants) * self._value_share(expression, below))
@@ -201,7 +201,7 @@ class Estimator:
                 tuples = min(self.rows(child), self._combinations(child, there))
                 search = tuples * len(there) * min(float(LEVELS) ** len(there), MOST_NODES)
                 return self.rows(child) * len(there) * (COUNT + LIFT) + search + MATERIALIZE * cells[0]
-            case Slicing(child, groups):
+            case SlicingNode(child, groups):
                 order = math.log2(self.rows(child) + 2)
                 return self.rows(child) * order * len(groups) * SORT + MATERIALIZE * cells[0]
             case Randomization(child, probabilities):

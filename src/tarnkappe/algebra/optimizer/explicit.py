@@ -14,11 +14,21 @@ from dataclasses import dataclass
 
 from tarnkappe.algebra.facts import Facts
 from tarnkappe.algebra.kinds import EQUAL, NOT_EQUAL, Kind, chain
-from tarnkappe.algebra.optimizer.log import Refused
+from tarnkappe.algebra.optimizer.log import RejectedRewrite
 from tarnkappe.algebra.optimizer.moves import Taken
 from tarnkappe.algebra.optimizer.places import Path, at, lifted, matching, places, replaced
 from tarnkappe.algebra.plan import Plan
-from tarnkappe.algebra.rules import ALL_RULES, LR, RL, SWAP, TRANSFORMATIONS, Effect, Rewrite, Rule, Way
+from tarnkappe.algebra.rules import (
+    ALL_RULES,
+    LR,
+    RL,
+    SWAP,
+    TRANSFORMATIONS,
+    Effect,
+    Rewrite,
+    RewriteRule,
+    Way,
+)
 from tarnkappe.algebra.tree import operator_text
 from tarnkappe.errors import ParameterError
 
@@ -27,7 +37,7 @@ from tarnkappe.errors import ParameterError
 class Call:
     """A rule that a user asks for."""
 
-    rule: Rule
+    rule: RewriteRule
     way: Way | None
     """None for a rule that may never be used: it is answered with its reason."""
     within: str = ""
@@ -58,7 +68,7 @@ class Call:
         return self.way is not SWAP and (self.rule.effect is not Effect.MERGE or self.way is LR)
 
 
-def _way(rule: Rule, text: str) -> Way | None:
+def _way(rule: RewriteRule, text: str) -> Way | None:
     if not text:
         return rule.prefer or (rule.ways[0] if rule.ways else None)
     try:
@@ -89,7 +99,7 @@ class Explicit:
     def __post_init__(self) -> None:
         self.kind: Kind = EQUAL
         self.taken: list[Taken] = []
-        self.refused: list[Refused] = []
+        self.refused: list[RejectedRewrite] = []
 
     def use(self, call: Call) -> None:
         """Use a rule wherever it applies; say why where it does not."""
@@ -148,12 +158,12 @@ class Explicit:
             self._refuse(call, root, (f"no part of the plan has the shape {shape}", *why))
 
     def _refuse(self, call: Call, path: Path, reasons: tuple[str, ...], way: Way | None = None) -> None:
-        refusal = Refused(call.rule.name, way or call.way, path, reasons)
+        refusal = RejectedRewrite(call.rule.name, way or call.way, path, reasons)
         if refusal not in self.refused:
             self.refused.append(refusal)
 
 
-def refusals(plan: Plan, path: Path, rule: Rule, rewrite: Rewrite) -> Iterator[str]:
+def refusals(plan: Plan, path: Path, rule: RewriteRule, rewrite: Rewrite) -> Iterator[str]:
     """Why a rewrite must not be made at a place, whatever the mode; nothing if it may."""
     if rule.kind == "noneq":
         yield from rewrite.refused

@@ -18,7 +18,7 @@ from tarnkappe.algebra.tree import operator_text
 T = TypeVar("T")
 
 
-class Mode(StrEnum):
+class RewriteMode(StrEnum):
     """Which rewrites may be made."""
 
     STRICT = "strict"
@@ -30,7 +30,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class RewriteStep:
     """One rewrite that was made.
 
     Attributes:
@@ -86,7 +86,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RejectedRewrite:
     """One rewrite that was considered and not made."""
 
     rule: str
@@ -105,7 +105,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Partition:
+class ParallelPart:
     """Parts of the plan that can be worked on at the same time, each anonymized by itself.
 
     Attributes:
@@ -148,13 +148,13 @@ class Rewriting:
 
     original: Plan
     plan: Plan
-    mode: Mode
+    mode: RewriteMode
     kind: Kind
-    steps: tuple[Step, ...]
-    refused: tuple[Refused, ...]
+    steps: tuple[RewriteStep, ...]
+    refused: tuple[RejectedRewrite, ...]
     cost_before: float
     cost_after: float
-    partitions: tuple[Partition, ...] = ()
+    partitions: tuple[ParallelPart, ...] = ()
     lost: tuple[str, ...] = ()
     is_complete: bool = True
     explored: int = 0
@@ -165,7 +165,7 @@ class Rewriting:
         kind: Kind = EQUAL
         for step in self.steps[:number]:
             plan, kind = replaced(plan, step.path, step.after), chain(kind, step.whole)
-        dropped = [Refused(step.rule, step.way, step.path, (reason,)) for step in self.steps[number:]]
+        dropped = [RejectedRewrite(step.rule, step.way, step.path, (reason,)) for step in self.steps[number:]]
         return replace(
             self,
             plan=plan,

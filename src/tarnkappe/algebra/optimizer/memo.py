@@ -22,7 +22,7 @@ from typing import Protocol
 from tarnkappe.algebra.facts import Facts
 from tarnkappe.algebra.kinds import EQUAL, NOT_EQUAL, Kind, chain, through
 from tarnkappe.algebra.nodes import Anonymization, Plan, Projection, Selection
-from tarnkappe.algebra.optimizer.cost import Cost, Estimator
+from tarnkappe.algebra.optimizer.cost import CardinalityEstimator, PlanCost
 from tarnkappe.algebra.optimizer.moves import Move, Taken
 
 EFFORT = 20_000
@@ -38,16 +38,16 @@ class Offer(Protocol):
 
 
 @dataclass(frozen=True)
-class Member:
+class MemoPlan:
     """A plan of a group."""
 
     plan: Plan
     kind: Kind
     taken: tuple[Taken, ...]
-    cost: Cost
+    cost: PlanCost
 
     @property
-    def key(self) -> tuple[Cost, int]:
+    def key(self) -> tuple[PlanCost, int]:
         """What makes a member better than another: costs, then fewer steps."""
         return self.cost, len(self.taken)
 
@@ -66,12 +66,12 @@ class Memo:
     """
 
     facts: Facts
-    estimator: Estimator
+    estimator: CardinalityEstimator
     partial: bool
     moves: tuple[Move, ...]
     effort: int = EFFORT
     explored: int = 0
-    _groups: dict[Plan, tuple[Member, ...]] = field(default_factory=dict, repr=False)
+    _groups: dict[Plan, tuple[MemoPlan, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self._by_root: dict[type[Plan], list[Move]] = defaultdict(list)
@@ -83,21 +83,21 @@ class Memo:
         """Whether the effort was enough."""
         return self.explored < self.effort
 
-    def group(self, plan: Plan) -> tuple[Member, ...]:
+    def group(self, plan: Plan) -> tuple[MemoPlan, ...]:
         """The plans that may replace a plan, itself included, the best one first."""
         if plan not in self._groups:
             self._groups[plan] = self._explore(plan)
         return self._groups[plan]
 
-    def _explore(self, plan: Plan) -> tuple[Member, ...]:
-        kept: dict[Shape, Member] = {}
-        waiting: deque[tuple[Shape, Member, bool]] = deque()
+    def _explore(self, plan: Plan) -> tuple[MemoPlan, ...]:
+        kept: dict[Shape, MemoPlan] = {}
+        waiting: deque[tuple[Shape, MemoPlan, bool]] = deque()
 
         def offer(found: Plan, kind: Kind, taken: tuple[Taken, ...], *, is_new: bool) -> None:
             if kind == NOT_EQUAL or not (self.partial or kind.is_equal):
                 return
             self.explored += 1
-            member = Member(found, kind, taken, self.estimator.cost(found))
+            member = MemoPlan(found, kind, taken, self.estimator.cost(found))
             shape = _shape(found)
             if all(
                 member.key < known.key for known in (kept.get((*shape, k)) for k in {kind, EQUAL}) if known
@@ -119,7 +119,7 @@ class Memo:
                         offer(made.plan, kind, (*member.taken, *made.taken), is_new=True)
         return tuple(sorted(kept.values(), key=lambda member: member.key))
 
-    def _replace_children(self, member: Member, offer: Offer) -> None:
+    def _replace_children(self, member: MemoPlan, offer: Offer) -> None:
         """Members whose children were replaced; groups are closed, so these need not be replaced again."""
         plan = member.plan
         for choice in product(*(self.group(child) for child in plan.children)):

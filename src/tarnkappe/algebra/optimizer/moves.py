@@ -20,17 +20,17 @@ from tarnkappe.algebra.nodes import (
     Projection,
     Randomization,
     Selection,
-    Slicing,
+    SlicingNode,
 )
 from tarnkappe.algebra.optimizer.places import Path, at, lifted, replaced
-from tarnkappe.algebra.rules import ALL_RULES, LR, RL, SWAP, Rule, Way
+from tarnkappe.algebra.rules import ALL_RULES, LR, RL, SWAP, RewriteRule, Way
 
 
 @dataclass(frozen=True)
 class Taken:
     """One rule as it was used: enough to replay it."""
 
-    rule: Rule
+    rule: RewriteRule
     way: Way
     path: Path
     after: Plan
@@ -42,7 +42,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Made:
+class PlanRewriting:
     """A replacement of a whole plan, and what led to it."""
 
     plan: Plan
@@ -54,11 +54,11 @@ class Made:
 class Move:
     """One rule at the root of a plan, or several in a row at places below it."""
 
-    parts: tuple[tuple[Rule, Way, Path], ...]
+    parts: tuple[tuple[RewriteRule, Way, Path], ...]
     guard: Callable[[Plan], bool] | None = None
     is_swap: bool = False
 
-    def made(self, plan: Plan, facts: Facts) -> Iterator[Made]:
+    def made(self, plan: Plan, facts: Facts) -> Iterator[PlanRewriting]:
         """All allowed replacements that keep every promise."""
         if self.guard is None or self.guard(plan):
             yield from _following(plan, self.parts, facts)
@@ -78,9 +78,11 @@ class Move:
         return " ".join(f"{rule.name}.{way.value}" for rule, way, _ in self.parts)
 
 
-def _following(plan: Plan, parts: tuple[tuple[Rule, Way, Path], ...], facts: Facts) -> Iterator[Made]:
+def _following(
+    plan: Plan, parts: tuple[tuple[RewriteRule, Way, Path], ...], facts: Facts
+) -> Iterator[PlanRewriting]:
     if not parts:
-        yield Made(plan, EQUAL, ())
+        yield PlanRewriting(plan, EQUAL, ())
         return
     (rule, way, path), *rest = parts
     for rewrite in rule.apply(at(plan, path), way, facts):
@@ -89,7 +91,7 @@ def _following(plan: Plan, parts: tuple[tuple[Rule, Way, Path], ...], facts: Fac
         kind = lifted(plan, path, rewrite.kind)
         for further in _following(replaced(plan, path, rewrite.plan), tuple(rest), facts):
             taken = Taken(rule, way, path, rewrite.plan, rewrite.kind)
-            yield Made(further.plan, chain(kind, further.kind), (taken, *further.taken))
+            yield PlanRewriting(further.plan, chain(kind, further.kind), (taken, *further.taken))
 
 
 def _selection_is_blocked(plan: Plan) -> bool:
@@ -116,7 +118,7 @@ GUARDED: dict[Callable[[Plan], bool], type[Plan]] = {
 }
 OPERATORS: dict[str, type[Plan]] = {
     "Gen": Generalization,
-    "Slice": Slicing,
+    "Slice": SlicingNode,
     "Noise": Randomization,
     "Proj": Projection,
     "Sel": Selection,
@@ -175,7 +177,7 @@ RUN: tuple[Move, ...] = (
 """All moves, in the order in which they are tried (of equally good plans, the first found is kept)."""
 
 
-def can_be_equal(rule: Rule, facts: Facts) -> bool:
+def can_be_equal(rule: RewriteRule, facts: Facts) -> bool:
     """Whether a rule ever gives an equal plan: then strict mode asks for its conditions.
 
     Asking costs: some facts are counted in the data. G7 and G13-G16 are equal only where there is nothing to

@@ -17,22 +17,22 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Rename,
     Selection,
-    Slicing,
+    SlicingNode,
     Union,
 )
-from tarnkappe.algebra.optimizer.log import Partition
+from tarnkappe.algebra.optimizer.log import ParallelPart
 from tarnkappe.algebra.optimizer.places import Path, at, places
 
-UNITED: dict[type[Plan], str] = {Randomization: "D12", Slicing: "S8", Generalization: "G15"}
-JOINED: dict[type[Plan], str] = {Randomization: "D13", Slicing: "S9"}
+UNITED: dict[type[Plan], str] = {Randomization: "D12", SlicingNode: "S8", Generalization: "G15"}
+JOINED: dict[type[Plan], str] = {Randomization: "D13", SlicingNode: "S9"}
 
 
-def partitions(plan: Plan) -> tuple[Partition, ...]:
+def partitions(plan: Plan) -> tuple[ParallelPart, ...]:
     """The unions and joins of a plan whose parts are anonymized by themselves."""
     return tuple(_found(plan))
 
 
-def _found(plan: Plan) -> Iterator[Partition]:
+def _found(plan: Plan) -> Iterator[ParallelPart]:
     inner = {(*path, index) for path, node in places(plan) if isinstance(node, Union) for index in (0, 1)}
     for path, node in places(plan):
         if isinstance(node, Union) and path not in inner:
@@ -43,11 +43,11 @@ def _found(plan: Plan) -> Iterator[Partition]:
 
 def _partition(
     plan: Plan, path: Path, parts: list[Path], techniques: dict[type[Plan], str]
-) -> Iterator[Partition]:
+) -> Iterator[ParallelPart]:
     everywhere = set.intersection(*({type(each) for each in _upper(at(plan, part))} for part in parts))
     named = tuple(name for operator, name in techniques.items() if operator in everywhere)
     if named:
-        yield Partition(path, tuple(parts), named)
+        yield ParallelPart(path, tuple(parts), named)
 
 
 def _parts(node: Plan, path: Path) -> list[Path]:

@@ -15,11 +15,11 @@ from tarnkappe.algebra.rules import (
     randomization_binary,
     slicing,
 )
-from tarnkappe.algebra.rules.catalogue import Catalogue
-from tarnkappe.algebra.rules.rule import LR, RL, SWAP, Effect, Rewrite, Rule, Way
+from tarnkappe.algebra.rules.catalogue import RuleFamily
+from tarnkappe.algebra.rules.rule import LR, RL, SWAP, Effect, Rewrite, RewriteRule, Way
 from tarnkappe.algebra.rules.transformation import Transformation
 
-RULES = Catalogue(
+RULES = RuleFamily(
     *generalization_alone.RULES,
     *generalization_unary.RULES,
     *generalization_binary.RULES,
@@ -27,9 +27,9 @@ RULES = Catalogue(
     *randomization.RULES,
     *randomization_binary.RULES,
 )
-BETWEEN = Catalogue(*between.RULES)
-CLASSICAL = Catalogue(*classical.RULES)
-ALL_RULES = Catalogue(*RULES, *BETWEEN, *CLASSICAL)
+BETWEEN = RuleFamily(*between.RULES)
+CLASSICAL = RuleFamily(*classical.RULES)
+ALL_RULES = RuleFamily(*RULES, *BETWEEN, *CLASSICAL)
 
 TRANSFORMATIONS = {
     transformation.name: transformation
@@ -51,10 +51,10 @@ __all__ = [
     "RULES",
     "SWAP",
     "TRANSFORMATIONS",
-    "Catalogue",
     "Effect",
     "Rewrite",
-    "Rule",
+    "RewriteRule",
+    "RuleFamily",
     "Transformation",
     "Way",
 ]

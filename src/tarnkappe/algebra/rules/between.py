@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tarnkappe.algebra.facts import Facts
 from tarnkappe.algebra.kinds import BAG_EQUAL, EQUAL, NOT_EQUAL, partial_generalization
-from tarnkappe.algebra.nodes import Generalization, Plan, Randomization, Slicing
+from tarnkappe.algebra.nodes import Generalization, Plan, Randomization, SlicingNode
 from tarnkappe.algebra.rules.rule import LR, RL, Effect, Rewrite, Way, rule
 from tarnkappe.algebra.rules.samples import AB, ABC, AC, cut, gen, noise
 from tarnkappe.algebra.rules.slicing import correlation_sets, sliced
@@ -168,15 +168,15 @@ def gs1(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     keeps places and the number of rows, so the buckets are the same.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Generalization(Slicing(child) as slicing, x, k):
-            swapped: Plan = Slicing(Generalization(child, x, k), slicing.groups)
+        case Way.LEFT_TO_RIGHT, Generalization(SlicingNode(child) as slicing, x, k):
+            swapped: Plan = SlicingNode(Generalization(child, x, k), slicing.groups)
             yield Rewrite(swapped, EQUAL, {"X lies in one correlation set": _in_one_set(slicing, x)})
-        case Way.RIGHT_TO_LEFT, Slicing(Generalization(child, x, k), groups):
-            swapped = Generalization(Slicing(child, groups), x, k)
+        case Way.RIGHT_TO_LEFT, SlicingNode(Generalization(child, x, k), groups):
+            swapped = Generalization(SlicingNode(child, groups), x, k)
             yield Rewrite(swapped, EQUAL, {"X lies in one correlation set": _in_one_set(plan, x)})
 
 
-def _in_one_set(slicing: Slicing, x: tuple[str, ...]) -> bool:
+def _in_one_set(slicing: SlicingNode, x: tuple[str, ...]) -> bool:
     there = slicing.child.schema & set(x)
     return any(there <= group for group in correlation_sets(slicing))
 
@@ -194,16 +194,16 @@ def gs2(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     X apart that were counted; what stays k-anonymous is each X∩Xi by itself.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Generalization(Slicing(child) as slicing, x, k):
+        case Way.LEFT_TO_RIGHT, Generalization(SlicingNode(child) as slicing, x, k):
             yield Rewrite(
-                Slicing(Generalization(child, x, k), slicing.groups),
+                SlicingNode(Generalization(child, x, k), slicing.groups),
                 partial_generalization(child.schema & set(x)),
                 {"X lies in several correlation sets": not _in_one_set(slicing, x)},
                 weakens="slicing takes combinations of X apart that were k-anonymous before it",
             )
-        case Way.RIGHT_TO_LEFT, Slicing(Generalization(child, x, k), groups):
+        case Way.RIGHT_TO_LEFT, SlicingNode(Generalization(child, x, k), groups):
             yield Rewrite(
-                Generalization(Slicing(child, groups), x, k),
+                Generalization(SlicingNode(child, groups), x, k),
                 partial_generalization(child.schema & set(x)),
                 {"X lies in several correlation sets": not _in_one_set(plan, x)},
             )
@@ -220,8 +220,8 @@ def gs3(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     beside it. Cutting through X does not help either: each part of X is shown exactly.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Generalization(child), groups):
-            yield Rewrite(Slicing(child, groups), NOT_EQUAL, {STILL_THERE: False})
+        case Way.LEFT_TO_RIGHT, SlicingNode(Generalization(child), groups):
+            yield Rewrite(SlicingNode(child, groups), NOT_EQUAL, {STILL_THERE: False})
 
 
 @rule(
@@ -235,7 +235,7 @@ def gs4(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     sensitive value; slicing would have left that to chance.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Generalization(Slicing(child), x, k):
+        case Way.LEFT_TO_RIGHT, Generalization(SlicingNode(child), x, k):
             yield Rewrite(Generalization(child, x, k), NOT_EQUAL, {STILL_THERE: False})
 
 
@@ -250,10 +250,10 @@ def sd1(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     independent of the noise. This holds for static and dynamic noise, for all V and P, without a condition.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Randomization(child, p), groups):
-            yield Rewrite(Randomization(Slicing(child, groups), p), EQUAL)
-        case Way.RIGHT_TO_LEFT, Randomization(Slicing(child, groups), p):
-            yield Rewrite(Slicing(Randomization(child, p), groups), EQUAL)
+        case Way.LEFT_TO_RIGHT, SlicingNode(Randomization(child, p), groups):
+            yield Rewrite(Randomization(SlicingNode(child, groups), p), EQUAL)
+        case Way.RIGHT_TO_LEFT, Randomization(SlicingNode(child, groups), p):
+            yield Rewrite(SlicingNode(Randomization(child, p), groups), EQUAL)
 
 
 @rule(
@@ -268,7 +268,7 @@ def sd2(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     the slicing only changes the places of rows, and as a bag of rows it is superfluous.
     """
     match plan:
-        case Randomization(Slicing(child) as slicing, p):
+        case Randomization(SlicingNode(child) as slicing, p):
             fresh = redrawn(plan, facts)
             sets = correlation_sets(slicing)
             left = sorted((group - fresh for group in sets if group - fresh), key=sorted)
@@ -290,7 +290,7 @@ def sd3(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     Only noise that draws every column outside one set anew makes slicing superfluous (SD2).
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Randomization(Slicing(child), p):
+        case Way.LEFT_TO_RIGHT, Randomization(SlicingNode(child), p):
             yield Rewrite(Randomization(child, p), NOT_EQUAL, {STILL_THERE: False})
 
 
@@ -304,8 +304,8 @@ def sd4(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     Even if every column is a set of its own, the bag of its values is released, and with it who is unique.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Randomization(child), groups):
-            yield Rewrite(Slicing(child, groups), NOT_EQUAL, {STILL_THERE: False})
+        case Way.LEFT_TO_RIGHT, SlicingNode(Randomization(child), groups):
+            yield Rewrite(SlicingNode(child, groups), NOT_EQUAL, {STILL_THERE: False})
 
 
 RULES = (gd1, gd2, gd3, gd4, gd5, gd6, gs1, gs2, gs3, gs4, sd1, sd2, sd3, sd4)

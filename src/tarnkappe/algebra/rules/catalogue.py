@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tarnkappe.algebra.rules.rule import Rule
+from tarnkappe.algebra.rules.rule import RewriteRule
 from tarnkappe.errors import ParameterError
 from tarnkappe.schema import near
 
 
-class Catalogue:
+class RuleFamily:
     """A list of rules that can be asked by name.
 
     >>> from tarnkappe.algebra.rules import RULES
@@ -18,12 +18,12 @@ class Catalogue:
     (45, 'Noise[P](r1∪r2) ⇔ Noise[P](r1)∪Noise[P](r2)')
     """
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules: RewriteRule) -> None:
         self._rules = {rule.name: rule for rule in rules}
         if len(self._rules) != len(rules):
             raise ValueError("two rules share a name")
 
-    def __iter__(self) -> Iterator[Rule]:
+    def __iter__(self) -> Iterator[RewriteRule]:
         return iter(self._rules.values())
 
     def __len__(self) -> int:
@@ -32,7 +32,7 @@ class Catalogue:
     def __contains__(self, name: object) -> bool:
         return name in self._rules
 
-    def __getitem__(self, name: str) -> Rule:
+    def __getitem__(self, name: str) -> RewriteRule:
         """The rule with this name; an unknown name is refused with the nearest known ones."""
         if name not in self._rules:
             meant = near(name, self._rules, 3)

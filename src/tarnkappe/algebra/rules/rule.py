@@ -72,7 +72,7 @@ Function = Callable[[Plan, Way, Facts], Iterator[Rewrite]]
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """A rule of the catalogue, as data and as a function.
 
     Attributes:
@@ -166,10 +166,10 @@ def rule(
     ways: tuple[Way, ...],
     effect: Effect,
     **details: Any,
-) -> Callable[[Function], Rule]:
+) -> Callable[[Function], RewriteRule]:
     """Make a rule of the function below; its docstring is the justification."""
 
-    def made(function: Function) -> Rule:
-        return Rule(name, field, left, right, kind, ways, effect, function, **details)
+    def made(function: Function) -> RewriteRule:
+        return RewriteRule(name, field, left, right, kind, ways, effect, function, **details)
 
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarnkappe.algebra.expressions import Column, Comparison, Literal, Predicate
+from tarnkappe.algebra.expressions import ColumnRef, ComparisonPredicate, Literal, Predicate
 from tarnkappe.algebra.nodes import (
     Generalization,
     Plan,
@@ -10,7 +10,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Selection,
-    Slicing,
+    SlicingNode,
 )
 
 AB = Relation("r", ("A", "B"))
@@ -27,7 +27,7 @@ RIGHT_PART = Relation("r2", ("B", "ID"))
 
 def is_not(column: str, value: str) -> Predicate:
     """The predicate `column <> value`."""
-    return Comparison("<>", Column(column), Literal(value))
+    return ComparisonPredicate("<>", ColumnRef(column), Literal(value))
 
 
 def gen(plan: Plan, by: str, k: int) -> Generalization:
@@ -35,9 +35,9 @@ def gen(plan: Plan, by: str, k: int) -> Generalization:
     return Generalization(plan, tuple(by), k)
 
 
-def cut(plan: Plan, *groups: str) -> Slicing:
+def cut(plan: Plan, *groups: str) -> SlicingNode:
     """αS over columns with one-letter names."""
-    return Slicing(plan, tuple(tuple(group) for group in groups))
+    return SlicingNode(plan, tuple(tuple(group) for group in groups))
 
 
 def noise(plan: Plan, **probabilities: str) -> Randomization:

@@ -13,7 +13,7 @@ from tarnkappe.algebra.nodes import (
     Plan,
     Projection,
     Selection,
-    Slicing,
+    SlicingNode,
     Union,
 )
 from tarnkappe.algebra.rules.rule import LR, RL, Effect, Rewrite, Way, rule
@@ -25,7 +25,7 @@ SEVERAL = "there are several correlation sets"
 ROWS_BROKEN = "slicing breaks rows on purpose, so which rows agree or are selected afterwards is chance"
 
 
-def correlation_sets(slicing: Slicing) -> Groups:
+def correlation_sets(slicing: SlicingNode) -> Groups:
     """The sets of a slicing without the columns that its child does not have."""
     return frozenset(slicing.child.schema & set(group) for group in slicing.groups) - {frozenset()}
 
@@ -35,9 +35,9 @@ def _moved(groups: Groups) -> Kind:
     return EQUAL if len(groups) > 1 else BAG_EQUAL
 
 
-def sliced(child: Plan, groups: Collection[Collection[str]]) -> Slicing:
+def sliced(child: Plan, groups: Collection[Collection[str]]) -> SlicingNode:
     """A slicing from sets."""
-    return Slicing(child, tuple(tuple(group) for group in groups))
+    return SlicingNode(child, tuple(tuple(group) for group in groups))
 
 
 def is_acyclic(first: Groups, second: Groups) -> bool:
@@ -65,7 +65,7 @@ def s1(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     Columns that do not exist are struck out of the sets first.
     """
     match plan:
-        case Slicing(child, groups):
+        case SlicingNode(child, groups):
             there = correlation_sets(plan)
             if len(there) > 1 and sum(map(len, there)) < sum(map(len, groups)):
                 yield Rewrite(sliced(child, there), EQUAL)
@@ -85,7 +85,7 @@ def s2(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     across the first one's buckets, and only each correlation set by itself stays as it is.
     """
     match plan:
-        case Slicing(Slicing() as inner):
+        case SlicingNode(SlicingNode() as inner):
             same = correlation_sets(plan) == correlation_sets(inner)
             kind = EQUAL if facts.stable_buckets else partial_slicing(correlation_sets(inner))
             yield Rewrite(inner, kind, {"both have the same correlation sets": same})
@@ -105,7 +105,7 @@ def s3(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     the merged slicing is more random: partially equal, and safe.
     """
     match plan:
-        case Slicing(Slicing(child) as inner):
+        case SlicingNode(SlicingNode(child) as inner):
             outer_sets, inner_sets = correlation_sets(plan), correlation_sets(inner)
             merged = refinement(outer_sets, inner_sets)
             exact = facts.stable_buckets and is_acyclic(outer_sets, inner_sets)
@@ -123,7 +123,7 @@ def s4(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     A slicing into one set moves nothing and asks for no bucket; with the new set it would: S1 is the rule.
     """
     match plan:
-        case Slicing(Projection(child, y, distinct)):
+        case SlicingNode(Projection(child, y, distinct)):
             sets = correlation_sets(plan)
             early = Projection(sliced(child, [*sets, child.schema - set(y)]), y)
             yield Rewrite(early, EQUAL, {SEVERAL: len(sets) > 1, DUPLICATES: not distinct})
@@ -140,7 +140,7 @@ def s5(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     If one set is left, rows no longer change places at all, as in S6.
     """
     match plan:
-        case Projection(Slicing(child) as slicing, z, distinct):
+        case Projection(SlicingNode(child) as slicing, z, distinct):
             left = frozenset(group & set(z) for group in correlation_sets(slicing)) - {frozenset()}
             yield Rewrite(sliced(Projection(child, z), left), _moved(left), {DUPLICATES: not distinct})
 
@@ -156,7 +156,7 @@ def s6(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     This holds for a projection without duplicates too.
     """
     match plan:
-        case Projection(Slicing(child) as slicing, y, distinct):
+        case Projection(SlicingNode(child) as slicing, y, distinct):
             inside = any(set(y) <= group for group in correlation_sets(slicing))
             yield Rewrite(
                 Projection(child, y, distinct), BAG_EQUAL, {"Y lies in one correlation set": inside}
@@ -174,10 +174,10 @@ def s7(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     equality holds. Select, then slice.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Selection(child, f), groups):
-            yield Rewrite(Selection(Slicing(child, groups), f), NOT_EQUAL, {ROWS_BROKEN: False})
-        case Way.RIGHT_TO_LEFT, Selection(Slicing(child, groups), f):
-            yield Rewrite(Slicing(Selection(child, f), groups), NOT_EQUAL, {ROWS_BROKEN: False})
+        case Way.LEFT_TO_RIGHT, SlicingNode(Selection(child, f), groups):
+            yield Rewrite(Selection(SlicingNode(child, groups), f), NOT_EQUAL, {ROWS_BROKEN: False})
+        case Way.RIGHT_TO_LEFT, Selection(SlicingNode(child, groups), f):
+            yield Rewrite(SlicingNode(Selection(child, f), groups), NOT_EQUAL, {ROWS_BROKEN: False})
 
 
 @rule(
@@ -192,16 +192,16 @@ def s8(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     buckets anyway. If the cut falls on a border of the whole's buckets, it is equality.
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Union(r1, r2), groups):
+        case Way.LEFT_TO_RIGHT, SlicingNode(Union(r1, r2), groups):
             enough = facts.bucket is not None and all(
                 facts.fewest_rows(part) >= facts.bucket for part in (r1, r2)
             )
             yield Rewrite(
-                Union(Slicing(r1, groups), Slicing(r2, groups)),
+                Union(SlicingNode(r1, groups), SlicingNode(r2, groups)),
                 _cut_kind(r1, r2, correlation_sets(plan), facts),
                 {"both parts are known to fill a bucket": enough},
             )
-        case Way.RIGHT_TO_LEFT, Union(Slicing(r1) as left, Slicing(r2) as right):
+        case Way.RIGHT_TO_LEFT, Union(SlicingNode(r1) as left, SlicingNode(r2) as right):
             sets = correlation_sets(left)
             yield Rewrite(
                 sliced(Union(r1, r2), sets),
@@ -235,7 +235,7 @@ def s9(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     restore the rows) and is projected away (rising values would betray the buckets).
     """
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Projection(Join(r1, r2) as join, onto, distinct)):
+        case Way.LEFT_TO_RIGHT, SlicingNode(Projection(Join(r1, r2) as join, onto, distinct)):
             groups = correlation_sets(plan)
             key = join.on
             parts = [[group for group in groups if group <= part.schema - key] for part in (r1, r2)]
@@ -250,7 +250,7 @@ def s9(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
                 whole | _vertical(r1, r2, join, facts) | hides(join, onto, distinct),
             )
         case Way.RIGHT_TO_LEFT, Projection(
-            Join(Slicing(r1) as left, Slicing(r2) as right) as join, onto, distinct
+            Join(SlicingNode(r1) as left, SlicingNode(r2) as right) as join, onto, distinct
         ):
             key = join.on
             lefts, rights = correlation_sets(left), correlation_sets(right)
@@ -275,11 +275,11 @@ def _vertical(r1: Plan, r2: Plan, join: Join, facts: Facts) -> dict[str, bool]:
 def s10(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     """An intersection needs whole rows, which slicing exists to destroy: what meets is chance."""
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Intersection(r1, r2), v):
-            early = Intersection(Slicing(r1, v), Slicing(r2, v))
+        case Way.LEFT_TO_RIGHT, SlicingNode(Intersection(r1, r2), v):
+            early = Intersection(SlicingNode(r1, v), SlicingNode(r2, v))
             yield Rewrite(early, NOT_EQUAL, {ROWS_BROKEN: False})
-        case Way.RIGHT_TO_LEFT, Intersection(Slicing(r1, v), Slicing(r2)):
-            yield Rewrite(Slicing(Intersection(r1, r2), v), NOT_EQUAL, {ROWS_BROKEN: False})
+        case Way.RIGHT_TO_LEFT, Intersection(SlicingNode(r1, v), SlicingNode(r2)):
+            yield Rewrite(SlicingNode(Intersection(r1, r2), v), NOT_EQUAL, {ROWS_BROKEN: False})
 
 
 @rule(
@@ -289,10 +289,10 @@ def s10(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
 def s11(plan: Plan, way: Way, facts: Facts) -> Iterator[Rewrite]:
     """A difference needs whole rows, which slicing exists to destroy: what cancels is chance."""
     match way, plan:
-        case Way.LEFT_TO_RIGHT, Slicing(Difference(r1, r2), v):
-            yield Rewrite(Difference(Slicing(r1, v), Slicing(r2, v)), NOT_EQUAL, {ROWS_BROKEN: False})
-        case Way.RIGHT_TO_LEFT, Difference(Slicing(r1, v), Slicing(r2)):
-            yield Rewrite(Slicing(Difference(r1, r2), v), NOT_EQUAL, {ROWS_BROKEN: False})
+        case Way.LEFT_TO_RIGHT, SlicingNode(Difference(r1, r2), v):
+            yield Rewrite(Difference(SlicingNode(r1, v), SlicingNode(r2, v)), NOT_EQUAL, {ROWS_BROKEN: False})
+        case Way.RIGHT_TO_LEFT, Difference(SlicingNode(r1, v), SlicingNode(r2)):
+            yield Rewrite(SlicingNode(Difference(r1, r2), v), NOT_EQUAL, {ROWS_BROKEN: False})
 
 
 RULES = (s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11)

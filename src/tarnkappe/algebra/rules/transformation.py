@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tarnkappe.algebra.facts import DeclaredFacts, Facts
 from tarnkappe.algebra.nodes import Plan
-from tarnkappe.algebra.rules.rule import Rule, Way
+from tarnkappe.algebra.rules.rule import RewriteRule, Way
 
 NOTHING_KNOWN = DeclaredFacts()
 
@@ -16,7 +16,7 @@ class Transformation:
     """A rule in one way, under a name of its own: a deliberate act that nothing undoes by accident."""
 
     name: str
-    rule: Rule
+    rule: RewriteRule
     way: Way
 
     def __call__(self, plan: Plan, facts: Facts = NOTHING_KNOWN) -> Plan:

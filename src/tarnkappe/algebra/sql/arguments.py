@@ -7,11 +7,11 @@ from fractions import Fraction
 from sqlglot import exp
 
 from tarnkappe.algebra.numbers import read_number
-from tarnkappe.algebra.sql.reading import Reader
+from tarnkappe.algebra.sql.reading import SqlReader
 from tarnkappe.errors import ParameterError
 
 
-class ArgumentReader(Reader):
+class ArgumentReader(SqlReader):
     """Reads the arguments of a call."""
 
     def arguments(self, call: exp.Expr) -> tuple[list[exp.Expr], dict[str, exp.Expr]]:

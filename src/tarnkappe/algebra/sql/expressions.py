@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from tarnkappe.algebra.expressions import (
     And,
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     Expression,
     IsNull,
     Like,
@@ -24,7 +24,7 @@ from tarnkappe.algebra.expressions import (
 )
 from tarnkappe.algebra.numbers import read_number
 from tarnkappe.algebra.sql.dialect import parse_predicate
-from tarnkappe.algebra.sql.reading import Reader
+from tarnkappe.algebra.sql.reading import SqlReader
 from tarnkappe.algebra.times import as_moment, read_time
 from tarnkappe.errors import ParameterError, QueryError
 
@@ -54,7 +54,7 @@ def read_predicate(text: str) -> Predicate:
     >>> read_predicate("b <> 'B0' AND alter >= 30").columns == {"b", "alter"}
     True
     """
-    reader = Reader(text)
+    reader = SqlReader(text)
 
     def as_it_stands(column: exp.Column) -> str:
         reader.only(column, "this", what="a predicate")
@@ -66,7 +66,7 @@ def read_predicate(text: str) -> Predicate:
         raise QueryError("The predicate is nested too deeply.") from None
 
 
-class PredicateReader(Reader):
+class PredicateReader(SqlReader):
     """Reads predicates whose columns are resolved by `column`."""
 
     def __init__(self, text: str, column: ColumnReader) -> None:
@@ -109,13 +109,13 @@ class PredicateReader(Reader):
         for one, other, said in ((left, right, symbol), (right, left, _MIRRORED.get(symbol, symbol))):
             if _is_day_of_a_column(one):
                 return self._of_a_day(said, one, other)
-        return Comparison(symbol, self.expression(left), self.expression(right))
+        return ComparisonPredicate(symbol, self.expression(left), self.expression(right))
 
     def expression(self, node: exp.Expr) -> Expression:
         """A column or a constant."""
         if isinstance(node, exp.Paren):
             return self.expression(node.this)
-        return Column(self._column(node)) if isinstance(node, exp.Column) else self.constant(node)
+        return ColumnRef(self._column(node)) if isinstance(node, exp.Column) else self.constant(node)
 
     def constant(self, node: exp.Expr) -> Literal:
         """A text, a number, a date, TRUE, FALSE or NULL."""
@@ -169,12 +169,12 @@ class PredicateReader(Reader):
             raise self.refuse(other, "this day has no next one") from None
         match symbol:
             case "<" | ">=":
-                return Comparison(symbol, column, begin)
+                return ComparisonPredicate(symbol, column, begin)
             case "<=":
-                return Comparison("<", column, end)
+                return ComparisonPredicate("<", column, end)
             case ">":
-                return Comparison(">=", column, end)
-        within = And((Comparison(">=", column, begin), Comparison("<", column, end)))
+                return ComparisonPredicate(">=", column, end)
+        within = And((ComparisonPredicate(">=", column, begin), ComparisonPredicate("<", column, end)))
         return within if symbol == "=" else Not(within)
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from tarnkappe.algebra.nodes import Generalization, Randomization, Slicing
+from tarnkappe.algebra.nodes import Generalization, Randomization, SlicingNode
 from tarnkappe.algebra.plan import Plan, listed
 from tarnkappe.algebra.sql.arguments import ArgumentReader
 from tarnkappe.algebra.sql.reading import choose
@@ -72,7 +72,7 @@ class OperatorReader(ArgumentReader):
         groups = self._needed(
             call, named, "groups", "the correlation sets, as in groups => [[plz, alter], [b]]"
         )
-        return Slicing(child, tuple(self._columns(group, child) for group in self.items(groups)))
+        return SlicingNode(child, tuple(self._columns(group, child) for group in self.items(groups)))
 
     def _randomize(self, call: exp.Anonymous, child: Plan, named: Arguments) -> Plan:
         self.known(call, named, "probability", "epsilon", "by")

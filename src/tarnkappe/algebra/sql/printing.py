@@ -11,8 +11,8 @@ from sqlglot.parser import Parser
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.expressions import (
     And,
-    Column,
-    Comparison,
+    ColumnRef,
+    ComparisonPredicate,
     Expression,
     IsNull,
     Like,
@@ -34,7 +34,7 @@ from tarnkappe.algebra.nodes import (
     Rename,
     Selection,
     SetOperation,
-    Slicing,
+    SlicingNode,
     ThetaJoin,
     Union,
 )
@@ -81,15 +81,16 @@ def plan_sql(plan: Plan) -> str:
 def expression_sql(expression: Expression) -> str:
     """A predicate or a part of one in SQL.
 
-    >>> expression_sql(And((Comparison("<>", Column("b"), Literal("B0")), Not(IsNull(Column("alter"))))))
+    >>> other = ComparisonPredicate("<>", ColumnRef("b"), Literal("B0"))
+    >>> expression_sql(And((other, Not(IsNull(ColumnRef("alter"))))))
     "b <> 'B0' AND NOT alter IS NULL"
     """
     match expression:
-        case Column():
+        case ColumnRef():
             return quoted(expression.name)
         case Literal():
             return _constant(expression)
-        case Comparison():
+        case ComparisonPredicate():
             return f"{expression_sql(expression.left)} {expression.symbol} {expression_sql(expression.right)}"
         case OneOf():
             constants = ", ".join(map(_constant, expression.constants))
@@ -225,7 +226,7 @@ def _operator(plan: Anonymization) -> str:
     match plan:
         case Generalization():
             return f"generalize({child}, k => {plan.k}, by => [{_names(plan.by)}])"
-        case Slicing():
+        case SlicingNode():
             groups = ", ".join(f"[{_names(group)}]" for group in plan.groups)
             return f"slice({child}, groups => [{groups}])"
         case Randomization():

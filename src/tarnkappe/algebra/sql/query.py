@@ -11,14 +11,14 @@ from sqlglot import exp
 from tarnkappe.algebra.plan import Plan
 from tarnkappe.algebra.sql.dialect import parse_query
 from tarnkappe.algebra.sql.operators import ProbabilityOf
-from tarnkappe.algebra.sql.reading import Reader, choose
-from tarnkappe.algebra.sql.scope import Scope
+from tarnkappe.algebra.sql.reading import SqlReader, choose
+from tarnkappe.algebra.sql.scope import NameScope
 from tarnkappe.algebra.sql.tables import TableReader
 from tarnkappe.errors import QueryError
 
 
 @dataclass(frozen=True)
-class Query:
+class ParsedQuery:
     """A plan, and how its result is shown: the order of columns, and of rows if one was asked for."""
 
     plan: Plan
@@ -31,7 +31,7 @@ class Query:
 
 def read_sql(
     text: str, tables: Mapping[str, Iterable[str]], *, probability_of: ProbabilityOf | None = None
-) -> Query:
+) -> ParsedQuery:
     """Read one query over base tables, given as names with their columns.
 
     Only what is listed in this package is read, everything else is refused with its line and column: other
@@ -51,9 +51,9 @@ def read_tree(
     tree: exp.Expr,
     tables: Mapping[str, Iterable[str]],
     probability_of: ProbabilityOf | None = None,
-) -> Query:
+) -> ParsedQuery:
     """Read a query that is already parsed; the text is for the positions in errors."""
-    reader = Reader(text)
+    reader = SqlReader(text)
     asked: list[str] = []
 
     def noting(column: str, epsilon: Fraction) -> Fraction:
@@ -63,12 +63,12 @@ def read_tree(
 
     try:
         scope = TableReader(text, tables, noting if probability_of else None).query(tree, outermost=True)
-        return Query(scope.plan, scope.shown, _order(tree, scope, reader), bool(asked))
+        return ParsedQuery(scope.plan, scope.shown, _order(tree, scope, reader), bool(asked))
     except RecursionError:
         raise QueryError("The query is nested too deeply.") from None
 
 
-def _order(tree: exp.Expr, scope: Scope, reader: Reader) -> tuple[tuple[str, bool], ...]:
+def _order(tree: exp.Expr, scope: NameScope, reader: SqlReader) -> tuple[tuple[str, bool], ...]:
     clause = tree.args.get("order")
     if clause is None:
         return ()

@@ -25,7 +25,7 @@ _CLAUSES = {
 }
 
 
-class Reader:
+class SqlReader:
     """Reads pieces of one query."""
 
     def __init__(self, text: str) -> None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from tarnkappe.algebra.plan import Plan, listed
-from tarnkappe.algebra.sql.reading import Reader, choose
+from tarnkappe.algebra.sql.reading import SqlReader, choose
 
 
 @dataclass(frozen=True)
-class Scope:
+class NameScope:
     """A plan, the order in which its columns are shown, and the columns of each table in it by alias."""
 
     plan: Plan
@@ -20,11 +20,11 @@ class Scope:
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan, shown: Iterable[str] | None = None, alias: str = "") -> Scope:
+    def of(cls, plan: Plan, shown: Iterable[str] | None = None, alias: str = "") -> NameScope:
         """The scope of one table."""
         return cls(plan, tuple(shown or plan.columns), {alias: plan.schema} if alias else {})
 
-    def column(self, node: exp.Column, reader: Reader) -> str:
+    def column(self, node: exp.Column, reader: SqlReader) -> str:
         """The column of the plan that a (perhaps qualified) name means."""
         reader.only(node, "this", "table", what="a column name")
         name = node.this

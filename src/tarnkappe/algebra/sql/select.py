@@ -11,8 +11,8 @@ from tarnkappe.algebra.nodes import Grouping, Projection, Rename, Selection
 from tarnkappe.algebra.plan import Plan, listed
 from tarnkappe.algebra.sql.aggregates import AggregateReader, is_aggregate
 from tarnkappe.algebra.sql.expressions import PredicateReader
-from tarnkappe.algebra.sql.reading import Reader
-from tarnkappe.algebra.sql.scope import Scope
+from tarnkappe.algebra.sql.reading import SqlReader
+from tarnkappe.algebra.sql.scope import NameScope
 
 _CLAUSES = ("expressions", "from_", "joins", "where", "distinct", "with_", "order")
 _GROUPING = ("group", "having")
@@ -27,10 +27,10 @@ class _Item:
     aggregate: Aggregate | None = None
 
 
-class SelectReader(Reader):
+class SelectReader(SqlReader):
     """Reads the clauses of a SELECT, given what it selects from."""
 
-    def select(self, node: exp.Select, scope: Scope) -> Scope:
+    def select(self, node: exp.Select, scope: NameScope) -> NameScope:
         """The result of a SELECT; `WITH`, `FROM` and `ORDER BY` are its caller's."""
         self.only(node, *_CLAUSES, *_GROUPING, what="a query")
         scope = self._filtered(scope, node.args.get("where"))
@@ -50,14 +50,14 @@ class SelectReader(Reader):
             if node.args.get("having") is not None:
                 raise self.refuse(node.args["having"], "HAVING needs GROUP BY or an aggregate")
             plan = Projection(scope.plan, tuple(item.column for item in items), distinct)
-        return Scope.of(_renamed(plan, items), [item.name for item in items])
+        return NameScope.of(_renamed(plan, items), [item.name for item in items])
 
-    def _filtered(self, scope: Scope, where: exp.Where | None) -> Scope:
+    def _filtered(self, scope: NameScope, where: exp.Where | None) -> NameScope:
         if where is None:
             return scope
         self.only(where, "this", what="WHERE")
         predicates = PredicateReader(self.text, lambda column: scope.column(column, self))
-        return Scope(Selection(scope.plan, predicates.predicate(where.this)), scope.shown, scope.tables)
+        return NameScope(Selection(scope.plan, predicates.predicate(where.this)), scope.shown, scope.tables)
 
     def _distinct(self, node: exp.Select) -> bool:
         distinct = node.args.get("distinct")
@@ -66,19 +66,19 @@ class SelectReader(Reader):
         self.only(distinct, what="DISTINCT (it takes whole rows)")
         return True
 
-    def _star(self, star: exp.Star, scope: Scope, distinct: bool) -> Scope:
+    def _star(self, star: exp.Star, scope: NameScope, distinct: bool) -> NameScope:
         self.only(star, "rename", what="SELECT * (name the columns instead)")
         plan = Projection(scope.plan, scope.plan.columns, distinct=True) if distinct else scope.plan
         if not star.args.get("rename"):
-            return Scope.of(plan, scope.shown)
+            return NameScope.of(plan, scope.shown)
         names = {}
         for new in star.args["rename"]:
             if not isinstance(new, exp.Alias) or not isinstance(new.this, exp.Column):
                 raise self.refuse(new, "RENAME takes pairs like alter AS jahre")
             names[scope.column(new.this, self)] = self.name(new.args["alias"]).name
-        return Scope.of(Rename(plan, tuple(names.items())), [names.get(c, c) for c in scope.shown])
+        return NameScope.of(Rename(plan, tuple(names.items())), [names.get(c, c) for c in scope.shown])
 
-    def _item(self, node: exp.Expr, scope: Scope) -> _Item:
+    def _item(self, node: exp.Expr, scope: NameScope) -> _Item:
         alias, value = "", node
         if isinstance(node, exp.Alias):
             self.only(node, "this", "alias", what="a result column")
@@ -101,7 +101,7 @@ class SelectReader(Reader):
             if any(item.column == other.column for other in earlier):
                 raise self.refuse(node.expressions[index], f"{listed([item.column])} is selected twice")
 
-    def _grouped(self, node: exp.Select, items: list[_Item], scope: Scope) -> Plan:
+    def _grouped(self, node: exp.Select, items: list[_Item], scope: NameScope) -> Plan:
         by = self._group_columns(node.args.get("group"), scope)
         for index, item in enumerate(items):
             if item.aggregate is None and item.column not in by:
@@ -114,11 +114,11 @@ class SelectReader(Reader):
         if having is None:
             return plan
         self.only(having, "this", what="HAVING")
-        result = Scope.of(plan)
+        result = NameScope.of(plan)
         predicates = PredicateReader(self.text, lambda column: result.column(column, self))
         return Selection(plan, predicates.predicate(having.this))
 
-    def _group_columns(self, group: exp.Group | None, scope: Scope) -> list[str]:
+    def _group_columns(self, group: exp.Group | None, scope: NameScope) -> list[str]:
         if group is None:
             return []
         self.only(group, "expressions", what="GROUP BY")

@@ -23,8 +23,8 @@ from tarnkappe.algebra.nodes import (
 from tarnkappe.algebra.plan import Plan, listed
 from tarnkappe.algebra.sql.expressions import PredicateReader
 from tarnkappe.algebra.sql.operators import OperatorReader, ProbabilityOf
-from tarnkappe.algebra.sql.reading import Reader, choose
-from tarnkappe.algebra.sql.scope import Scope
+from tarnkappe.algebra.sql.reading import SqlReader, choose
+from tarnkappe.algebra.sql.scope import NameScope
 from tarnkappe.algebra.sql.select import SelectReader
 from tarnkappe.errors import ColumnError, ParameterError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class TableReader(Reader):
+class TableReader(SqlReader):
     """Reads queries and all that stands in their FROM."""
 
     def __init__(
@@ -43,10 +43,10 @@ class TableReader(Reader):
         self._operators = OperatorReader(text, self._operand, probability_of)
         self._shown: tuple[str, ...] = ()
         self._select = SelectReader(text)
-        self._named: dict[str, Scope] = {}
-        self._used: list[Scope] = []
+        self._named: dict[str, NameScope] = {}
+        self._used: list[NameScope] = []
 
-    def query(self, node: exp.Expr, outermost: bool = False) -> Scope:
+    def query(self, node: exp.Expr, outermost: bool = False) -> NameScope:
         """A SELECT, a set operation, or one of them in parentheses, with its WITH."""
         if isinstance(node, exp.Subquery):
             self.only(node, "this", what="a subquery in this place")
@@ -85,7 +85,7 @@ class TableReader(Reader):
         finally:
             self._named = outer
 
-    def _selected(self, node: exp.Select) -> Scope:
+    def _selected(self, node: exp.Select) -> NameScope:
         source = node.args.get("from_")
         if source is None:
             raise self.refuse(node, "a query needs a table to read FROM")
@@ -95,7 +95,7 @@ class TableReader(Reader):
             scope = self._join(scope, join)
         return self._select.select(node, scope)
 
-    def _table(self, node: exp.Expr) -> Scope:
+    def _table(self, node: exp.Expr) -> NameScope:
         """An entry of FROM, perhaps with an alias."""
         alias = node.args.get("alias")
         if alias is not None:
@@ -112,25 +112,25 @@ class TableReader(Reader):
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             self.only(node, "this", "db", "catalog", "alias", "joins", what="a table")
             scope = self._by_name(node, [node.args.get("catalog"), node.args.get("db"), node.this])
-            scope = Scope.of(scope.plan, scope.shown, node.this.name)
+            scope = NameScope.of(scope.plan, scope.shown, node.this.name)
         else:
             raise self.refuse(node, "expected a table, an operator like generalize(...) or a subquery")
-        scope = Scope.of(scope.plan, scope.shown, alias.name) if alias is not None else scope
+        scope = NameScope.of(scope.plan, scope.shown, alias.name) if alias is not None else scope
         for join in node.args.get("joins") or ():
             scope = self._join(scope, join)
         return scope
 
-    def _operated(self, call: exp.Anonymous) -> Scope:
+    def _operated(self, call: exp.Anonymous) -> NameScope:
         """The result of an operator, whose columns are shown in the order of its table."""
         plan = self._operators.operator(call)
-        return Scope.of(plan, self._shown)
+        return NameScope.of(plan, self._shown)
 
     def _operand(self, node: exp.Expr) -> Plan:
         scope = self._argument(node)
         self._shown = scope.shown
         return scope.plan
 
-    def _argument(self, node: exp.Expr) -> Scope:
+    def _argument(self, node: exp.Expr) -> NameScope:
         """The table that is the first argument of an operator; the parser takes a name there for a column."""
         match node:
             case exp.Anonymous():
@@ -144,7 +144,7 @@ class TableReader(Reader):
                 return self._by_name(node, [node.args.get(a) for a in ("catalog", "db", "table", "this")])
         raise self.refuse(node, "expected a table, an operator like generalize(...) or (SELECT ...)")
 
-    def _by_name(self, node: exp.Expr, parts: list[exp.Expr | None]) -> Scope:
+    def _by_name(self, node: exp.Expr, parts: list[exp.Expr | None]) -> NameScope:
         given = [self.name(part, node) for part in parts if part is not None]
         name = ".".join(part.name for part in given)
         quoted = any(part.quoted for part in given)
@@ -156,7 +156,7 @@ class TableReader(Reader):
         if known is None:
             there = f"there are {listed(self._relations)}" if self._relations else "none is known"
             raise self.refuse(node, f"no table '{name}'; {there} (views are not read)")
-        return Scope.of(self._relations[known])
+        return NameScope.of(self._relations[known])
 
     def _use(self, node: exp.Expr, name: str) -> None:
         scope = self._named[name]
@@ -165,7 +165,7 @@ class TableReader(Reader):
             raise self.refuse(node, message)
         self._used.append(scope)
 
-    def _join(self, left: Scope, node: exp.Join) -> Scope:
+    def _join(self, left: NameScope, node: exp.Join) -> NameScope:
         self.only(node, "this", "method", "kind", "using", "on", what="a join (only inner joins are)")
         kind, natural = str(node.args.get("kind") or ""), node.args.get("method")
         if kind not in ("", "INNER", "CROSS") or natural not in (None, "", "NATURAL"):
@@ -177,7 +177,7 @@ class TableReader(Reader):
                 node.this, f"the table name {listed(twice)} stands twice in FROM; give an alias"
             )
         common = left.plan.schema & right.plan.schema
-        both = Scope(
+        both = NameScope(
             self._joined(node, left.plan, right.plan, common),
             left.shown + tuple(column for column in right.shown if column not in common),
             {**left.tables, **right.tables},
@@ -218,7 +218,7 @@ class TableReader(Reader):
             message = f"both sides also have {listed(common - named)}, which {clause} does not equate"
             raise self.refuse(node.this, f"{message}; project it away or rename it in a subquery")
 
-    def _equated(self, conjunct: exp.Expr, left: Scope, right: Scope) -> str | None:
+    def _equated(self, conjunct: exp.Expr, left: NameScope, right: NameScope) -> str | None:
         """The common column c of a condition left.c = right.c, which the natural join already means."""
         match conjunct:
             case exp.Paren():
@@ -231,15 +231,15 @@ class TableReader(Reader):
         return None
 
     def _restricted(
-        self, both: Scope, left: Plan, right: Plan, rest: list[Predicate], common: frozenset[str]
-    ) -> Scope:
+        self, both: NameScope, left: Plan, right: Plan, rest: list[Predicate], common: frozenset[str]
+    ) -> NameScope:
         if not rest:
             return both
         predicate = conjunction(rest)
         plan = Selection(both.plan, predicate) if common else ThetaJoin(left, right, predicate)
-        return Scope(plan, both.shown, both.tables)
+        return NameScope(plan, both.shown, both.tables)
 
-    def _set_operation(self, node: exp.SetOperation) -> Scope:
+    def _set_operation(self, node: exp.SetOperation) -> NameScope:
         allowed = ("this", "expression", "distinct", "by_name", "with_", "order")
         self.only(node, *allowed, what="a set operation")
         if isinstance(node, exp.Intersect) and isinstance(node.this, exp.Union | exp.Except):
@@ -262,5 +262,5 @@ class TableReader(Reader):
                 plan = Intersection(left.plan, right.plan)
             case _:
                 first = Projection(left.plan, left.shown, distinct=True) if distinct else left.plan
-                return Scope.of(Difference(first, right.plan), left.shown)
-        return Scope.of(Projection(plan, left.shown, distinct=True) if distinct else plan, left.shown)
+                return NameScope.of(Difference(first, right.plan), left.shown)
+        return NameScope.of(Projection(plan, left.shown, distinct=True) if distinct else plan, left.shown)

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tarnkappe.exchange.checking.rarity import Flagger, Known, Pattern, pattern
-from tarnkappe.exchange.statistics import Profile
+from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute, Pattern, pattern
+from tarnkappe.exchange.statistics import PopulationProfile
 from tarnkappe.table.classes import Mask
 
 MOST_EXACT = 10
@@ -61,7 +61,7 @@ class _Part:
 
 
 def choose(
-    known: Sequence[Known], flagger: Flagger, profile: Profile, k: int, least_rows: int
+    known: Sequence[KnownAttribute], flagger: Flagger, profile: PopulationProfile, k: int, least_rows: int
 ) -> Actions | None:
     """The set of actions with the least loss; None if none clears all flags and keeps enough people.
 
@@ -85,12 +85,18 @@ def choose(
 
 
 def _population_pattern(
-    known: Sequence[Known], levels: Mapping[str, int], part: _Part, profile: Profile, k: int
+    known: Sequence[KnownAttribute],
+    levels: Mapping[str, int],
+    part: _Part,
+    profile: PopulationProfile,
+    k: int,
 ) -> Pattern:
     return pattern(known, levels, ~part.deleted, profile, k)
 
 
-def _parts(known: Sequence[Known], flagger: Flagger, number: int, least_rows: int) -> Iterator[_Part]:
+def _parts(
+    known: Sequence[KnownAttribute], flagger: Flagger, number: int, least_rows: int
+) -> Iterator[_Part]:
     everybody = np.ones(number, dtype=bool)
     changeable = [each.name for each in known if each.price != math.inf]
     if len(known) > MOST_EXACT:
@@ -110,13 +116,13 @@ def _parts(known: Sequence[Known], flagger: Flagger, number: int, least_rows: in
                 yield _Part(withheld, deleted, choices)
 
 
-def clear_levels(each: Known, flagger: Flagger, live: Mask) -> tuple[int, ...]:
+def clear_levels(each: KnownAttribute, flagger: Flagger, live: Mask) -> tuple[int, ...]:
     """The levels at which an attribute has no open flag."""
     return tuple(level for level in each.choices if not flagger.flagged(each.name, level, live).open.any())
 
 
 def records_to_delete(
-    known: Sequence[Known], kept: Sequence[Known], flagger: Flagger, number: int
+    known: Sequence[KnownAttribute], kept: Sequence[KnownAttribute], flagger: Flagger, number: int
 ) -> Mask | None:
     """The records that keep an attribute from being released even at its last useful level.
 
@@ -139,7 +145,7 @@ def records_to_delete(
 
 
 def _by_loss(
-    known: Sequence[Known], parts: Sequence[_Part], number: int
+    known: Sequence[KnownAttribute], parts: Sequence[_Part], number: int
 ) -> Iterator[tuple[float, _Part, dict[str, int]]]:
     """All sets of actions in the order of their loss; of equals, the one that withholds less comes first."""
     heap: list[tuple[float, int, tuple[int, ...]]] = []
@@ -160,12 +166,12 @@ def _by_loss(
                 heapq.heappush(heap, (_loss(known, part, after, number), index, after))
 
 
-def _loss(known: Sequence[Known], part: _Part, places: Sequence[int], number: int) -> float:
+def _loss(known: Sequence[KnownAttribute], part: _Part, places: Sequence[int], number: int) -> float:
     levels = {name: choices[place] for (name, choices), place in zip(part.choices, places, strict=True)}
     return loss_of(known, levels, int(part.deleted.sum()), number)
 
 
-def loss_of(known: Sequence[Known], levels: Mapping[str, int], deleted: int, number: int) -> float:
+def loss_of(known: Sequence[KnownAttribute], levels: Mapping[str, int], deleted: int, number: int) -> float:
     """What a set of actions costs; an attribute without a level is withheld."""
     weights = {each.name: 1.0 if each.price == math.inf else each.price for each in known}
     lost = [

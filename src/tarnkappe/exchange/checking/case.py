@@ -10,30 +10,30 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.exchange.catalogue import Catalogue, Reclassification
+from tarnkappe.exchange.catalogue import AttributeCatalogue, Reclassification
 from tarnkappe.exchange.checking.actions import Actions
-from tarnkappe.exchange.checking.history import History
-from tarnkappe.exchange.checking.protect import Draft
-from tarnkappe.exchange.checking.rarity import Flagger, Known
+from tarnkappe.exchange.checking.history import RequestHistory
+from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute
 from tarnkappe.exchange.checking.told import Told
+from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage
 from tarnkappe.exchange.checking.verify import Verified
 from tarnkappe.exchange.facts import ExpertDetermination
-from tarnkappe.exchange.findings import Action, Treatment
+from tarnkappe.exchange.findings import Action, AttributeTreatment
 from tarnkappe.exchange.institution import Institution
 from tarnkappe.exchange.network import Network
-from tarnkappe.exchange.policy import Policy, Thresholds
-from tarnkappe.exchange.request import Request, Wanted
+from tarnkappe.exchange.policy import SitePolicy, Thresholds
+from tarnkappe.exchange.request import DataRequest, Wanted
 from tarnkappe.exchange.rules import Ruling
-from tarnkappe.exchange.statistics import Profile, Statistics
+from tarnkappe.exchange.statistics import PopulationProfile, Statistics
 from tarnkappe.state import Key
 from tarnkappe.table import Column, Role, Table
 from tarnkappe.table.classes import Mask
 
 
-class Patients(Protocol):
+class PatientLookup(Protocol):
     """Knows which patients may be in a package."""
 
-    def may_be_released(self, patients: pa.Array, request: Request) -> Mask:
+    def may_be_released(self, patients: pa.Array, request: DataRequest) -> Mask:
         """Who has not withdrawn, and where it needs consent, has given it."""
 
 
@@ -49,7 +49,7 @@ class Earlier(Protocol):
 class Requests(Protocol):
     """Knows what was asked before."""
 
-    def history(self, request: Request) -> History:
+    def history(self, request: DataRequest) -> RequestHistory:
         """Earlier requests that have to do with one."""
 
 
@@ -70,11 +70,11 @@ class Surroundings:
     """
 
     institution: Institution
-    catalogue: Catalogue
-    policy: Policy
+    catalogue: AttributeCatalogue
+    policy: SitePolicy
     network: Network
     statistics: Statistics | None = None
-    patients: Patients | None = None
+    patients: PatientLookup | None = None
     earlier: Earlier | None = None
     suspicions: Requests | None = None
     key: Key = dataclasses.field(default_factory=Key.new)
@@ -84,32 +84,32 @@ class Surroundings:
 class Case:
     """A request and everything that is found out about it."""
 
-    request: Request
+    request: DataRequest
     around: Surroundings
-    catalogue: Catalogue
+    catalogue: AttributeCatalogue
     expert: ExpertDetermination | None = None
     seed: int | None = None
     today: date = dataclasses.field(default_factory=date.today)
     wanted: dict[str, Wanted] = dataclasses.field(default_factory=dict)
-    treatments: dict[str, Treatment] = dataclasses.field(default_factory=dict)
+    treatments: dict[str, AttributeTreatment] = dataclasses.field(default_factory=dict)
     rulings: tuple[Ruling, ...] = ()
-    history: History = dataclasses.field(default_factory=History)
+    history: RequestHistory = dataclasses.field(default_factory=RequestHistory)
     reclassified: tuple[Reclassification, ...] = ()
     base: pa.Table | None = None
     originals: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     everybody: pa.Table | None = None
     everybodys: dict[str, Column] = dataclasses.field(default_factory=dict)
-    known: list[Known] = dataclasses.field(default_factory=list)
-    profile: Profile | None = None
+    known: list[KnownAttribute] = dataclasses.field(default_factory=list)
+    profile: PopulationProfile | None = None
     flagger: Flagger | None = None
     actions: Actions | None = None
-    draft: Draft | None = None
+    draft: UnverifiedPackage | None = None
     package: Verified | None = None
     told: Told | None = None
     metrics: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> SitePolicy:
         """The policy."""
         return self.around.policy
 
@@ -161,7 +161,7 @@ class Case:
     def drop(self, name: str, reason: str, action: Action = Action.DROP) -> None:
         """Leave an attribute out."""
         del self.wanted[name]
-        self.treatments[name] = Treatment(name, action, 0, reason)
+        self.treatments[name] = AttributeTreatment(name, action, 0, reason)
 
     def patients_of(self, package: Verified) -> list[str]:
         """Whose row each row of a package is."""

@@ -15,9 +15,7 @@ from tarnkappe.exchange.checking.case import Case, Surroundings
 from tarnkappe.exchange.checking.cover import covered
 from tarnkappe.exchange.checking.protect import (
     CannotHideError,
-    Draft,
     NotEnoughError,
-    class_ids,
     is_diverse,
     protect,
     selection,
@@ -34,11 +32,20 @@ from tarnkappe.exchange.checking.steps import (
 )
 from tarnkappe.exchange.checking.telling import told_by
 from tarnkappe.exchange.checking.told import Told, most_likely, objection
+from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage, class_ids
 from tarnkappe.exchange.checking.verify import Inquiry, Verified, verify
-from tarnkappe.exchange.facts import ExpertDetermination, Protected
-from tarnkappe.exchange.findings import Action, Answer, Finding, Step, Treatment, Verdict, count
-from tarnkappe.exchange.request import Request
-from tarnkappe.exchange.rules import Outcome, Ruling
+from tarnkappe.exchange.facts import ExpertDetermination, PackageFacts
+from tarnkappe.exchange.findings import (
+    Action,
+    AttributeTreatment,
+    CheckStep,
+    CheckVerdict,
+    Finding,
+    StepResult,
+    count,
+)
+from tarnkappe.exchange.request import DataRequest
+from tarnkappe.exchange.rules import RuleOutcome, Ruling
 from tarnkappe.job.release import plain
 from tarnkappe.table import Role, Table
 
@@ -63,10 +70,10 @@ class Recommendation:
         reclassified: the attributes that have another class in this request than in the catalogue.
     """
 
-    request: Request
-    verdict: Verdict
-    steps: tuple[Step, ...]
-    treatments: tuple[Treatment, ...]
+    request: DataRequest
+    verdict: CheckVerdict
+    steps: tuple[CheckStep, ...]
+    treatments: tuple[AttributeTreatment, ...]
     rulings: tuple[Ruling, ...]
     base: int | None = None
     metrics: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -76,7 +83,7 @@ class Recommendation:
     reclassified: tuple[Reclassification, ...] = ()
 
     def __post_init__(self) -> None:
-        refuses = self.verdict is Verdict.REFUSE
+        refuses = self.verdict is CheckVerdict.REFUSE
         if refuses != (self.package is None):
             raise TypeError("a release is recommended with a verified package, a refusal without one")
 
@@ -105,7 +112,7 @@ class Recommendation:
         }
 
 
-def s7_s8_protect(case: Case) -> Step:
+def s7_s8_protect(case: Case) -> CheckStep:
     """Can everybody be hidden among enough others, with enough sensitive values?"""
     assert case.base is not None
     question = "Can everybody be hidden among others?"
@@ -124,8 +131,8 @@ def s7_s8_protect(case: Case) -> Step:
     try:
         while case.draft is None:
             if not case.wanted:
-                return Step(
-                    "S8", question, "Not enough diversity: nothing is left to release.", Answer.REFUSE
+                return CheckStep(
+                    "S8", question, "Not enough diversity: nothing is left to release.", StepResult.REFUSE
                 )
             table = selection(base, case.patient, case.roles())
             try:
@@ -135,7 +142,7 @@ def s7_s8_protect(case: Case) -> Step:
                 reason = "Its conspicuous values cannot be hidden among enough others."
                 case.drop(case.sensitive[0], reason, Action.WITHHOLD)
     except NotEnoughError as error:
-        return Step("S8", question, f"Not enough diversity: {error}.", Answer.REFUSE)
+        return CheckStep("S8", question, f"Not enough diversity: {error}.", StepResult.REFUSE)
     for name in case.draft.withheld:
         case.drop(name, "Releasing it would single somebody out or give a value away.", Action.WITHHOLD)
     changed = bool(case.draft.withheld or uniform)
@@ -144,13 +151,13 @@ def s7_s8_protect(case: Case) -> Step:
         if each.name in case.wanted and level is not None and level > levels[each.name]:
             changed = True
             reason = "Fewer people would look alike otherwise."
-            case.treatments[each.name] = Treatment(each.name, Action.GENERALIZE, level, reason)
-    answer = Answer.CHANGE if changed else Answer.GO_ON
-    return Step("S8", question, " ".join(case.draft.told), answer)
+            case.treatments[each.name] = AttributeTreatment(each.name, Action.GENERALIZE, level, reason)
+    answer = StepResult.CHANGE if changed else StepResult.GO_ON
+    return CheckStep("S8", question, " ".join(case.draft.told), answer)
 
 
-def _protected(case: Case, table: Table, levels: Mapping[str, int]) -> Draft:
-    def hide(draft: Draft) -> Draft:
+def _protected(case: Case, table: Table, levels: Mapping[str, int]) -> UnverifiedPackage:
+    def hide(draft: UnverifiedPackage) -> UnverifiedPackage:
         return covered(draft, case.conspicuous, case.limits.cover, case.around.key, case.request.anchor)
 
     return protect(
@@ -164,7 +171,7 @@ def _protected(case: Case, table: Table, levels: Mapping[str, int]) -> Draft:
     )
 
 
-def s9_verify(case: Case) -> Step:
+def s9_verify(case: Case) -> CheckStep:
     """Does the package keep what it must, by independent code?"""
     assert case.draft is not None
     assert case.base is not None
@@ -183,14 +190,14 @@ def s9_verify(case: Case) -> Step:
     )
     case.package, failures = verify(inquiry)
     if case.package is None:
-        return Step("S9", question, "It does not.", Answer.REFUSE, failures)
+        return CheckStep("S9", question, "It does not.", StepResult.REFUSE, failures)
     case.metrics = _metrics(case, case.package)
     told = f"Everybody looks like at least {case.package.k - 1} others"
     diverse = "" if case.package.l is None else f", {case.package.l} sensitive values remain possible"
-    return Step("S9", question, f"{told}{diverse}, and no simulated attack succeeds.")
+    return CheckStep("S9", question, f"{told}{diverse}, and no simulated attack succeeds.")
 
 
-def s9_earlier(case: Case) -> Step:
+def s9_earlier(case: Case) -> CheckStep:
     """Does it keep them together with everything that was released before?"""
     question = "Does it keep them together with whom it selects, and with earlier packages?"
     assert case.package is not None
@@ -211,21 +218,21 @@ def s9_earlier(case: Case) -> Step:
         )
     if wrong:
         case.package = None
-        return Step("S9a", question, wrong, Answer.REFUSE)
+        return CheckStep("S9a", question, wrong, StepResult.REFUSE)
     if around.earlier is None:
         found = Finding("history unknown", "Nobody has looked at what was released before.")
-        return Step("S9a", question, "No history of releases is kept.", findings=(found,))
+        return CheckStep("S9a", question, "No history of releases is kept.", findings=(found,))
     joined = case.history.joined(case.request, around.institution, case.catalogue, case.limits, case.damage)
-    return Step("S9a", question, "It does.", findings=tuple(joined))
+    return CheckStep("S9a", question, "It does.", findings=tuple(joined))
 
 
-def s10_rules(case: Case) -> Step:
+def s10_rules(case: Case) -> CheckStep:
     """Do the rules allow the package as it is?"""
     question = "Do the rules allow the package as it is?"
     package = case.package
     case.rulings = rulings(
         case,
-        Protected(
+        PackageFacts(
             indirectly_personal=package is not None and not case.request.reidentification,
             sensitive=package is not None,
             identity_removed=package is not None,
@@ -233,8 +240,8 @@ def s10_rules(case: Case) -> Step:
             safe_harbor=package is not None and package.safe_harbor,
         ),
     )
-    failed = [ruling for ruling in case.rulings if ruling.outcome is Outcome.FAIL]
-    open_ = [ruling for ruling in case.rulings if ruling.outcome is Outcome.NEEDS_HUMAN]
+    failed = [ruling for ruling in case.rulings if ruling.outcome is RuleOutcome.FAIL]
+    open_ = [ruling for ruling in case.rulings if ruling.outcome is RuleOutcome.NEEDS_HUMAN]
     findings = tuple(
         Finding("rule", f"{r.rule.id} ({r.rule.title}, {r.rule.paragraph}): {'; '.join(r.evidence)}.")
         for r in (*failed, *open_)
@@ -242,12 +249,12 @@ def s10_rules(case: Case) -> Step:
     if failed:
         case.package = None
         reply = f"Not allowed by {', '.join(ruling.rule.id for ruling in failed)}."
-        return Step("S10", question, reply, Answer.REFUSE, findings)
+        return CheckStep("S10", question, reply, StepResult.REFUSE, findings)
     judge = f" {count(len(open_), 'rule', 'rules')} only a human can judge." if open_ else ""
-    return Step("S10", question, f"No rule forbids it.{judge}", findings=findings)
+    return CheckStep("S10", question, f"No rule forbids it.{judge}", findings=findings)
 
 
-STEPS: tuple[Callable[[Case], Step], ...] = (
+STEPS: tuple[Callable[[Case], CheckStep], ...] = (
     s0_authenticate,
     s1_decompose,
     s2_gates,
@@ -266,7 +273,7 @@ MUST_BE_WALKED = frozenset({"S0", "S1", "S2", "S3", "S4", "S5", "S6", "S8", "S9"
 
 
 def check(
-    request: Request,
+    request: DataRequest,
     around: Surroundings,
     *,
     roles: Mapping[str, Role] | None = None,
@@ -274,7 +281,7 @@ def check(
     expert: ExpertDetermination | None = None,
     today: date | None = None,
     seed: int | None = None,
-    steps: Sequence[Callable[[Case], Step]] = STEPS,
+    steps: Sequence[Callable[[Case], CheckStep]] = STEPS,
 ) -> Recommendation:
     """Check a request and recommend what to do.
 
@@ -296,7 +303,7 @@ def check(
     catalogue = around.catalogue.override(roles or {})
     case = Case(request, around, catalogue, expert=expert, seed=seed, today=today or date.today())
     case.reclassified = changes
-    walked: list[Step] = []
+    walked: list[CheckStep] = []
     for step in steps:
         try:
             walked.append(step(case))
@@ -304,15 +311,15 @@ def check(
             reply = (
                 f"The check could not be finished ({type(error).__name__}): look into it before asking again."
             )
-            walked.append(Step("S10", "Did every step come to an end?", reply, Answer.REFUSE))
-        if walked[-1].answer is Answer.REFUSE:
+            walked.append(CheckStep("S10", "Did every step come to an end?", reply, StepResult.REFUSE))
+        if walked[-1].answer is StepResult.REFUSE:
             break
     return _recommend(case, walked)
 
 
-def _recommend(case: Case, walked: Sequence[Step]) -> Recommendation:
+def _recommend(case: Case, walked: Sequence[CheckStep]) -> Recommendation:
     package = case.package
-    refused = any(step.answer is Answer.REFUSE for step in walked)
+    refused = any(step.answer is StepResult.REFUSE for step in walked)
     refused |= not {step.name for step in walked} >= MUST_BE_WALKED
     refused |= package is None or case.base is None
     common: dict[str, Any] = {
@@ -324,11 +331,11 @@ def _recommend(case: Case, walked: Sequence[Step]) -> Recommendation:
         "reclassified": case.reclassified,
     }
     if refused or package is None or case.base is None:
-        return Recommendation(verdict=Verdict.REFUSE, **common)
+        return Recommendation(verdict=CheckVerdict.REFUSE, **common)
     rows = np.flatnonzero(case.live)[list(package.people)]
     unchanged = _is_untouched(case.base, package.release, rows, case.request)
     return Recommendation(
-        verdict=Verdict.RELEASE if unchanged else Verdict.RELEASE_WITH_CHANGES,
+        verdict=CheckVerdict.RELEASE if unchanged else CheckVerdict.RELEASE_WITH_CHANGES,
         metrics=case.metrics,
         package=package,
         patients=tuple(case.patients_of(package)),
@@ -337,10 +344,12 @@ def _recommend(case: Case, walked: Sequence[Step]) -> Recommendation:
     )
 
 
-def _treatments(case: Case, refused: bool) -> tuple[Treatment, ...]:
+def _treatments(case: Case, refused: bool) -> tuple[AttributeTreatment, ...]:
     """What is done with each attribute in the end: of a refused request nothing is released."""
-    released = Treatment("", Action.RELEASE, 0, "It is released as it is.")
-    nothing = Treatment("", Action.WITHHOLD, 0, "The request is refused, so nothing of it is released.")
+    released = AttributeTreatment("", Action.RELEASE, 0, "It is released as it is.")
+    nothing = AttributeTreatment(
+        "", Action.WITHHOLD, 0, "The request is refused, so nothing of it is released."
+    )
     found = dict(case.treatments)
     for name in case.wanted:
         found.setdefault(name, dataclasses.replace(released, attribute=name))
@@ -353,7 +362,7 @@ def _treatments(case: Case, refused: bool) -> tuple[Treatment, ...]:
     )
 
 
-def _is_untouched(base: pa.Table, release: Table, rows: np.ndarray[Any, Any], request: Request) -> bool:
+def _is_untouched(base: pa.Table, release: Table, rows: np.ndarray[Any, Any], request: DataRequest) -> bool:
     """Whether everything that was asked for is in the package, of everybody, exactly as it is."""
     if len(rows) < base.num_rows or set(release.column_names) != set(request.names):
         return False

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.exchange.checking.protect import Draft, class_ids
+from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage, class_ids
 from tarnkappe.exchange.request import Anchor
 from tarnkappe.job.release import plain
 from tarnkappe.state import Key
@@ -32,7 +32,9 @@ def to_hide(conspicuous: int, others: int, cover: float) -> int:
     return min(others, math.ceil(conspicuous * (1 - cover) / cover - 1e-9))
 
 
-def covered(draft: Draft, columns: Sequence[str], cover: float, key: Key, anchor: Anchor) -> Draft:
+def covered(
+    draft: UnverifiedPackage, columns: Sequence[str], cover: float, key: Key, anchor: Anchor
+) -> UnverifiedPackage:
     """The draft with further hidden cells in the columns that have conspicuous values.
 
     Args:
@@ -67,7 +69,7 @@ def covered(draft: Draft, columns: Sequence[str], cover: float, key: Key, anchor
             data = data.set_column(data.column_names.index(name), name, pa.chunked_array([pa.array(cells)]))
     told = f"Conspicuous values of {', '.join(columns)} are hidden among others."
     hidden = SUPPRESSED in {cell for name in columns for cell in texts.get(name, ())}
-    return Draft(
+    return UnverifiedPackage(
         Table(data, release.roles),
         draft.source_rows,
         draft.withheld,

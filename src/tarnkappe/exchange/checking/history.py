@@ -11,11 +11,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tarnkappe.exchange.catalogue import Catalogue
+from tarnkappe.exchange.catalogue import AttributeCatalogue
 from tarnkappe.exchange.findings import Finding, count
 from tarnkappe.exchange.institution import Institution
 from tarnkappe.exchange.policy import Thresholds
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.risk import attack
 from tarnkappe.table import Role, Table
 
@@ -24,7 +24,7 @@ MOST_PROBES = 2
 
 
 @dataclasses.dataclass(frozen=True)
-class History:
+class RequestHistory:
     """Earlier requests that have to do with one.
 
     Attributes:
@@ -32,10 +32,10 @@ class History:
         too_small: those of the same requester whose selections were too small.
     """
 
-    same_people: Sequence[Request] = ()
-    too_small: Sequence[Request] = ()
+    same_people: Sequence[DataRequest] = ()
+    too_small: Sequence[DataRequest] = ()
 
-    def findings(self, request: Request) -> list[Finding]:
+    def findings(self, request: DataRequest) -> list[Finding]:
         """What that looks like."""
         found = []
         if len(self.too_small) > MOST_PROBES:
@@ -83,9 +83,9 @@ class History:
 
     def joined(
         self,
-        request: Request,
+        request: DataRequest,
         institution: Institution,
-        catalogue: Catalogue,
+        catalogue: AttributeCatalogue,
         limits: Thresholds,
         damage: float,
     ) -> list[Finding]:
@@ -112,9 +112,9 @@ class History:
         ]
 
 
-def _who(request: Request) -> tuple[str, str]:
+def _who(request: DataRequest) -> tuple[str, str]:
     return request.institution, request.requester
 
 
-def _asked(requests: Sequence[Request]) -> str:
+def _asked(requests: Sequence[DataRequest]) -> str:
     return ", ".join(sorted({name for each in requests for name in each.names}))

@@ -16,46 +16,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tarnkappe.errors import NoSolutionError, ParameterError
-from tarnkappe.exchange.checking.rarity import Known
+from tarnkappe.exchange.checking.rarity import KnownAttribute
+from tarnkappe.exchange.checking.unverified_package import (
+    UnverifiedPackage,
+    class_ids,
+    without_constant,
+    without_telling_others,
+)
 from tarnkappe.exchange.policy import Thresholds
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import Result, anonymize
 from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.search_plan import create_algorithm
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, XYLinkability
-from tarnkappe.privacy.several_sensitive import protect_several
-from tarnkappe.recoding.patience import by_processor_time
-from tarnkappe.table import SUPPRESSED, Role, Table, encode
+from tarnkappe.recoding.deadline import by_counted_work
+from tarnkappe.table import SUPPRESSED, Role, Table
 from tarnkappe.table.encoding import Progress, encode_column
 from tarnkappe.table.grouping import group_codes
 
 Rows = npt.NDArray[np.int64]
 LARGER = (2, 4)
 """How many times larger groups are tried where those of k are not diverse."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Draft:
-    """A package that nobody has verified yet.
-
-    Attributes:
-        release: the rows, in a random order, with the roles of their columns.
-        source_rows: the row of the selection that each was made from. It never leaves the house.
-        withheld: the columns that had to be withheld to protect the others.
-        levels: the level of each quasi-identifier; empty where intervals were made.
-        told: what was done, in sentences.
-    """
-
-    release: Table
-    source_rows: Rows
-    withheld: tuple[str, ...]
-    levels: Mapping[str, int]
-    told: tuple[str, ...]
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """The columns that an attacker may know."""
-        return self.release.quasi_identifiers
 
 
 class NotEnoughError(NoSolutionError):
@@ -68,15 +49,15 @@ class CannotHideError(NotEnoughError):
 
 def protect(
     table: Table,
-    known: Sequence[Known],
+    known: Sequence[KnownAttribute],
     levels: Mapping[str, int],
     sensitive: Sequence[str],
     limits: Thresholds,
     *,
-    hide: Callable[[Draft], Draft] | None = None,
+    hide: Callable[[UnverifiedPackage], UnverifiedPackage] | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
-) -> Draft:
+) -> UnverifiedPackage:
     """Make a selection k-anonymous, then l-diverse.
 
     Args:
@@ -97,7 +78,7 @@ def protect(
     diversity = [model for name in sensitive[:1] for model in diversity_of(name, limits)]
     _require_values(table, sensitive[:1], limits)
     if not known:
-        return _several(
+        return without_telling_others(
             _hidden(_without_known(table, seed), sensitive, limits, hide), sensitive, limits, seed
         )
     maker = _Maker(table, known, levels, limits, seed, progress)
@@ -122,13 +103,16 @@ def protect(
         )
     elif diversity:
         told.append(f"At least {limits.l} sensitive values remain possible for everybody.")
-    drafted = dataclasses.replace(_without_constant(drafted, known), told=tuple(told))
-    return _several(_hidden(drafted, sensitive, limits, hide), sensitive, limits, seed)
+    drafted = dataclasses.replace(without_constant(drafted, known), told=tuple(told))
+    return without_telling_others(_hidden(drafted, sensitive, limits, hide), sensitive, limits, seed)
 
 
 def _hidden(
-    draft: Draft, sensitive: Sequence[str], limits: Thresholds, hide: Callable[[Draft], Draft] | None
-) -> Draft:
+    draft: UnverifiedPackage,
+    sensitive: Sequence[str],
+    limits: Thresholds,
+    hide: Callable[[UnverifiedPackage], UnverifiedPackage] | None,
+) -> UnverifiedPackage:
     """The draft with conspicuous values hidden among others."""
     if hide is None:
         return draft
@@ -181,14 +165,6 @@ def values_by_group(column: pa.ChunkedArray, groups: Rows) -> Rows:
     return values[np.bincount(ids, minlength=number) > 0]
 
 
-def class_ids(release: Table) -> Rows:
-    """The group of every row of a package, by its quasi-identifiers."""
-    if not release.quasi_identifiers:
-        return np.zeros(release.num_rows, np.int64)
-    own = encode(release, release.quasi_identifiers).values()
-    return group_codes([c.codes for c in own], [c.cardinality for c in own]).ids.astype(np.int64)
-
-
 def _require_values(table: Table, sensitive: Sequence[str], limits: Thresholds) -> None:
     if table.num_rows < max(limits.k, limits.l):
         raise NotEnoughError("too few people are left to hide among each other")
@@ -203,11 +179,13 @@ def is_diverse(data: pa.Table, column: str, limits: Thresholds) -> bool:
     return bool(data.num_rows) and keeps_values_open(everybody, column, limits)
 
 
-def _without_known(table: Table, seed: int | None) -> Draft:
+def _without_known(table: Table, seed: int | None) -> UnverifiedPackage:
     """All rows are one group: nothing that an attacker may know is in them."""
     rows = random_order(table.num_rows, seed)
     release = release_table(table, {}, rows)
-    return Draft(release, rows, (), {}, ("Nothing that identifies anybody is left in the package.",))
+    return UnverifiedPackage(
+        release, rows, (), {}, ("Nothing that identifies anybody is left in the package.",)
+    )
 
 
 class _Maker:
@@ -216,7 +194,7 @@ class _Maker:
     def __init__(
         self,
         table: Table,
-        known: Sequence[Known],
+        known: Sequence[KnownAttribute],
         levels: Mapping[str, int],
         limits: Thresholds,
         seed: int | None,
@@ -225,7 +203,7 @@ class _Maker:
         self._table, self._known, self._levels, self._limits = table, known, levels, limits
         self._seed, self._progress = seed, progress
 
-    def at_once(self, models: Sequence[Model]) -> Draft | None:
+    def at_once(self, models: Sequence[Model]) -> UnverifiedPackage | None:
         """The selection at the levels that it must have at least, if that is enough."""
         columns = [each.column for each in self._known]
         codes = [each.labels_of_rows(self._levels[each.name]) for each in self._known]
@@ -235,19 +213,19 @@ class _Maker:
         fixed = {column.name: (self._levels[column.name],) * 2 for column in columns}
         return self._run(models, fixed, "auto", "precision")
 
-    def by_levels(self, models: Sequence[Model]) -> Draft:
+    def by_levels(self, models: Sequence[Model]) -> UnverifiedPackage:
         """The levels with the least loss; an attribute at the root is withheld."""
         weights = {each.name: each.price for each in self._known if each.price != math.inf}
         return self._run(models, self._ranges(), "auto", {"name": "precision", "weights": weights})
 
-    def by_intervals(self, model: Model) -> Draft:
+    def by_intervals(self, model: Model) -> UnverifiedPackage:
         """The intervals with the least discernibility that its share of the time allows."""
         method = create_algorithm("k-optimize", {"seconds": self._limits.seconds / (1 + len(LARGER))})
         return _sharpened(
             self._run([model], self._ranges(), method, "discernibility"), self._known, self._levels
         )
 
-    def diverse(self, models: Sequence[Model], main: str) -> Draft:
+    def diverse(self, models: Sequence[Model], main: str) -> UnverifiedPackage:
         """What keeps models that look at sensitive values, too.
 
         Intervals are chosen by sizes alone, so they are looked for with larger groups, which are more
@@ -269,7 +247,7 @@ class _Maker:
                     break
         return min(found, key=_discernibility)
 
-    def by_regions(self, models: Sequence[Model]) -> Draft | None:
+    def by_regions(self, models: Sequence[Model]) -> UnverifiedPackage | None:
         """Regions, as many as the models allow, of values that are generalized as far as they must be.
 
         None where a column must not be changed, or where a region has a range of its own that is rare.
@@ -311,9 +289,9 @@ class _Maker:
         loss: Any,
         table: Table | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
-    ) -> Draft:
+    ) -> UnverifiedPackage:
         try:
-            with by_processor_time():  # a busy desk decides as an idle one does
+            with by_counted_work():  # a busy or new machine decides as any other does
                 result: Result = anonymize(
                     table or self._table,
                     privacy=models,
@@ -327,14 +305,16 @@ class _Maker:
                 )
         except (NoSolutionError, ParameterError):
             raise NotEnoughError("no generalization protects everybody") from None
-        return Draft(result.release, result.source_rows, (), result.levels, ())
+        return UnverifiedPackage(result.release, result.source_rows, (), result.levels, ())
 
 
-def _discernibility(draft: Draft) -> int:
+def _discernibility(draft: UnverifiedPackage) -> int:
     return int((np.bincount(class_ids(draft.release)) ** 2).sum())
 
 
-def _sharpened(draft: Draft, known: Sequence[Known], levels: Mapping[str, int]) -> Draft:
+def _sharpened(
+    draft: UnverifiedPackage, known: Sequence[KnownAttribute], levels: Mapping[str, int]
+) -> UnverifiedPackage:
     """The same groups, each column in its finest words that split none of them.
 
     A method that minimizes the sizes of groups does not care whether a column is coarser than they need.
@@ -352,46 +332,6 @@ def _sharpened(draft: Draft, known: Sequence[Known], levels: Mapping[str, int]) 
                     data = data.set_column(data.column_names.index(each.name), each.name, fine)
                 break
     return dataclasses.replace(draft, release=Table(data, draft.release.roles))
-
-
-def _without_constant(draft: Draft, known: Sequence[Known]) -> Draft:
-    """The draft without the columns that were generalized to the root: they tell nothing."""
-    roots = {each.name: each.levels.labels[each.levels.height][0] for each in known}
-    gone = [
-        name
-        for name in draft.quasi_identifiers
-        if draft.release.data.column(name).unique().to_pylist() == [roots[name]]
-    ]
-    if not gone:
-        return draft
-    data = draft.release.data.drop_columns(gone)
-    roles = {name: role for name, role in draft.release.roles.items() if name not in gone}
-    levels = {name: level for name, level in draft.levels.items() if name not in gone}
-    return dataclasses.replace(
-        draft, release=Table(data, roles), withheld=(*draft.withheld, *gone), levels=levels
-    )
-
-
-def _several(draft: Draft, sensitive: Sequence[str], limits: Thresholds, seed: int | None) -> Draft:
-    """Further sensitive columns lose cells, so that none tells another, or are withheld if they still do."""
-    main, others = sensitive[:1], list(sensitive[1:])
-    if not others:
-        return draft
-    protected = protect_several(
-        draft.release.data, pa.array(class_ids(draft.release)), main[0], others, limits.l, seed=seed
-    )
-    if protected.safe:
-        told = f"Cells of {', '.join(others)} were suppressed, so that no sensitive value tells another."
-        release = Table(protected.data, draft.release.roles)
-        return dataclasses.replace(draft, release=release, told=(*draft.told, told))
-    roles = {name: role for name, role in draft.release.roles.items() if name not in others}
-    told = f"{', '.join(others)} would tell another sensitive value, so nothing of it is released."
-    return dataclasses.replace(
-        draft,
-        release=Table(draft.release.data.drop_columns(others), roles),
-        withheld=(*draft.withheld, *others),
-        told=(*draft.told, told),
-    )
 
 
 def selection(base: pa.Table, patient: str, roles: Mapping[str, Role]) -> Table:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tarnkappe.exchange.catalogue import Attribute
 from tarnkappe.exchange.findings import Flag
 from tarnkappe.exchange.policy import Thresholds
-from tarnkappe.exchange.statistics import Distribution, Profile
+from tarnkappe.exchange.statistics import PopulationDistribution, PopulationProfile
 from tarnkappe.exchange.statistics.profile import Bounds, Fits, Words, bounds, joint_bound, ratios
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table import Column, Levels
@@ -24,7 +24,7 @@ LOCAL = (Flag.UNIQUE, Flag.RARE_LOCAL)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Known:
+class KnownAttribute:
     """One quasi-identifier of a selection, as an attacker may know it.
 
     Attributes:
@@ -42,8 +42,12 @@ class Known:
     hierarchy: Hierarchy
     least: int = 0
     price: float = 1.0
-    selected: Distribution = dataclasses.field(default_factory=lambda: Distribution((), {}))
-    everybody: Distribution = dataclasses.field(default_factory=lambda: Distribution((), {}))
+    selected: PopulationDistribution = dataclasses.field(
+        default_factory=lambda: PopulationDistribution((), {})
+    )
+    everybody: PopulationDistribution = dataclasses.field(
+        default_factory=lambda: PopulationDistribution((), {})
+    )
 
     @property
     def name(self) -> str:
@@ -100,7 +104,7 @@ class Flagged:
 class Flagger:
     """Raises flags on the attributes of one selection."""
 
-    def __init__(self, known: Sequence[Known], thresholds: Thresholds) -> None:
+    def __init__(self, known: Sequence[KnownAttribute], thresholds: Thresholds) -> None:
         self.known = {each.name: each for each in known}
         self._thresholds = thresholds
         self._shares: dict[tuple[str, int], Bounds | None] = {}
@@ -125,7 +129,7 @@ class Flagger:
             self._rare[key] = np.asarray(rare[each.labels_of_rows(each.useful)] & live)
         return self._rare[key]
 
-    def _flag(self, each: Known, level: int, live: Mask) -> Flagged:
+    def _flag(self, each: KnownAttribute, level: int, live: Mask) -> Flagged:
         limits = self._thresholds
         number = each.levels.distinct(level)
         counts = np.bincount(each.labels_of_rows(level)[live], minlength=number).astype(np.int64)
@@ -150,7 +154,7 @@ class Flagger:
             is_open = is_open | flags[Flag.TYPICAL]
         return Flagged(counts, flags, is_open, unknown)
 
-    def _bounds(self, each: Known, level: int) -> Bounds | None:
+    def _bounds(self, each: KnownAttribute, level: int) -> Bounds | None:
         key = each.name, level
         if key not in self._shares:
             distribution = each.selected or each.everybody
@@ -159,7 +163,7 @@ class Flagger:
             )
         return self._shares[key]
 
-    def _typical_labels(self, each: Known, level: int) -> Mask:
+    def _typical_labels(self, each: KnownAttribute, level: int) -> Mask:
         key = each.name, level
         if key not in self._typical:
             values = each.depends(self._thresholds.peak)
@@ -192,7 +196,7 @@ class Pattern:
 
 
 def pattern(
-    known: Sequence[Known], levels: Mapping[str, int], live: Mask, profile: Profile, k: int
+    known: Sequence[KnownAttribute], levels: Mapping[str, int], live: Mask, profile: PopulationProfile, k: int
 ) -> Pattern:
     """Whether combinations of values are rare in the population, as far as the statistics prove it.
 
@@ -240,11 +244,11 @@ def pattern(
 
 
 def _most_within(
-    distribution: Distribution,
+    distribution: PopulationDistribution,
     labels: Mapping[str, Sequence[str]],
     hierarchies: Mapping[str, Hierarchy],
     first: Mapping[str, npt.NDArray[np.int32]],
-    profile: Profile,
+    profile: PopulationProfile,
 ) -> npt.NDArray[np.float64] | float:
     """At most which share of a group has the values of each combination, by one attribute of the group."""
     (name,) = distribution.attributes if len(distribution.attributes) == 1 else ("",)

@@ -13,31 +13,39 @@ from tarnkappe.errors import InputError
 from tarnkappe.exchange.catalogue import Reclassification
 from tarnkappe.exchange.checking.actions import choose
 from tarnkappe.exchange.checking.case import Case
-from tarnkappe.exchange.checking.rarity import Flagger, Known, pattern
+from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute, pattern
 from tarnkappe.exchange.checking.telling import hidden_attributes
-from tarnkappe.exchange.facts import Protected, gather
-from tarnkappe.exchange.findings import Action, Answer, Finding, Flag, Step, Treatment, count
+from tarnkappe.exchange.facts import PackageFacts, gather
+from tarnkappe.exchange.findings import (
+    Action,
+    AttributeTreatment,
+    CheckStep,
+    Finding,
+    Flag,
+    StepResult,
+    count,
+)
 from tarnkappe.exchange.request import price_of_change
-from tarnkappe.exchange.rules import Outcome, RuleSet, Ruling, evaluate
+from tarnkappe.exchange.rules import RuleOutcome, RuleSet, Ruling, evaluate
 from tarnkappe.exchange.safe_harbor import filtered, safe_hierarchy
-from tarnkappe.exchange.statistics import Asked, Profile, ask
+from tarnkappe.exchange.statistics import Asked, PopulationProfile, ask
 from tarnkappe.job.release import plain
 from tarnkappe.table import SUPPRESSED, Role
 from tarnkappe.table.encoding import as_text, encode_column
 
 
-def s0_authenticate(case: Case) -> Step:
+def s0_authenticate(case: Case) -> CheckStep:
     """Who asks?"""
     question = "Does the request come from a member of the network?"
     if case.around.network.find(case.request.institution) is None:
-        return Step("S0", question, "The institution is not a member, or no longer.", Answer.REFUSE)
+        return CheckStep("S0", question, "The institution is not a member, or no longer.", StepResult.REFUSE)
     if case.around.suspicions is not None:
         case.history = case.around.suspicions.history(case.request)
     findings = tuple(case.history.findings(case.request))
-    return Step("S0", question, f"{case.request.institution} is a member.", findings=findings)
+    return CheckStep("S0", question, f"{case.request.institution} is a member.", findings=findings)
 
 
-def s1_decompose(case: Case) -> Step:
+def s1_decompose(case: Case) -> CheckStep:
     """Which attributes are asked for, and what is each of them?"""
     case.wanted = {each.name: each for each in case.request.wanted}
     findings = [_reclassified(change) for change in case.reclassified]
@@ -61,20 +69,24 @@ def s1_decompose(case: Case) -> Step:
     question = "What is each attribute to an attacker?"
     anchor = case.request.anchor
     if anchor.attribute not in case.catalogue or not case.catalogue[anchor.attribute].selects:
-        return Step(
-            "S1", question, "Nobody may be selected by this attribute.", Answer.REFUSE, tuple(findings)
+        return CheckStep(
+            "S1", question, "Nobody may be selected by this attribute.", StepResult.REFUSE, tuple(findings)
         )
     if set(anchor.values) & set(case.catalogue[anchor.attribute].conspicuous):
         reply = "Nobody may be selected by a conspicuous value: the selection would tell who has it."
-        return Step("S1", question, reply, Answer.REFUSE, tuple(findings))
+        return CheckStep("S1", question, reply, StepResult.REFUSE, tuple(findings))
     if case.policy.strict and any(found.code == "primary identifier" for found in findings):
-        return Step("S1", question, "A primary identifier was asked for.", Answer.REFUSE, tuple(findings))
+        return CheckStep(
+            "S1", question, "A primary identifier was asked for.", StepResult.REFUSE, tuple(findings)
+        )
     if not case.wanted:
-        return Step(
-            "S1", question, "Nothing that may be released is asked for.", Answer.REFUSE, tuple(findings)
+        return CheckStep(
+            "S1", question, "Nothing that may be released is asked for.", StepResult.REFUSE, tuple(findings)
         )
     told = ", ".join(f"{name}: {case.role(name)}" for name in case.wanted)
-    return Step("S1", question, told, Answer.CHANGE if changed else Answer.GO_ON, tuple(findings))
+    return CheckStep(
+        "S1", question, told, StepResult.CHANGE if changed else StepResult.GO_ON, tuple(findings)
+    )
 
 
 def _reclassified(change: Reclassification) -> Finding:
@@ -86,7 +98,7 @@ def _reclassified(change: Reclassification) -> Finding:
     )
 
 
-def s2_gates(case: Case) -> Step:
+def s2_gates(case: Case) -> CheckStep:
     """Do law, guidelines and policy allow it?"""
     question = "Do the rules allow this use?"
     findings = []
@@ -96,23 +108,27 @@ def s2_gates(case: Case) -> Step:
             findings.append(Finding("not essential", f"'{name}' is not essential for the purpose.", name))
     if case.request.reidentification and case.request.purpose not in case.policy.reidentification:
         reply = f"For {case.request.purpose} nobody is identified again."
-        return Step("S2", question, reply, Answer.REFUSE, tuple(findings))
-    case.rulings = rulings(case, Protected())
-    failed = [ruling for ruling in case.rulings if ruling.outcome is Outcome.FAIL]
+        return CheckStep("S2", question, reply, StepResult.REFUSE, tuple(findings))
+    case.rulings = rulings(case, PackageFacts())
+    failed = [ruling for ruling in case.rulings if ruling.outcome is RuleOutcome.FAIL]
     findings += [
         Finding("rule", f"{r.rule.id} ({r.rule.title}, {r.rule.paragraph}): {'; '.join(r.evidence)}.")
         for r in failed
     ]
     if failed:
         names = ", ".join(ruling.rule.id for ruling in failed)
-        return Step("S2", question, f"Not allowed by {names}.", Answer.REFUSE, tuple(findings))
+        return CheckStep("S2", question, f"Not allowed by {names}.", StepResult.REFUSE, tuple(findings))
     if not case.wanted:
-        return Step("S2", question, "Nothing essential is asked for.", Answer.REFUSE, tuple(findings))
+        return CheckStep(
+            "S2", question, "Nothing essential is asked for.", StepResult.REFUSE, tuple(findings)
+        )
     reply = "No rule forbids it."
-    return Step("S2", question, reply, Answer.CHANGE if findings else Answer.GO_ON, tuple(findings))
+    return CheckStep(
+        "S2", question, reply, StepResult.CHANGE if findings else StepResult.GO_ON, tuple(findings)
+    )
 
 
-def rulings(case: Case, package: Protected) -> tuple[Ruling, ...]:
+def rulings(case: Case, package: PackageFacts) -> tuple[Ruling, ...]:
     """What all rule sets of the policy say, by what is known so far."""
     consent = True if case.request.reidentification and case.base is not None else None
     facts = gather(
@@ -128,7 +144,7 @@ def rulings(case: Case, package: Protected) -> tuple[Ruling, ...]:
     return tuple(r for name in case.policy.rules for r in evaluate(RuleSet.load(name), facts))
 
 
-def s3_base_set(case: Case) -> Step:
+def s3_base_set(case: Case) -> CheckStep:
     """How many people does the request select?"""
     question = f"Does the request select at least {case.least:,} people?"
     institution = case.around.institution
@@ -146,12 +162,14 @@ def s3_base_set(case: Case) -> Step:
         return _too_few(question, base.num_rows, findings)
     case.base = _prepared(case, base)
     _read_everybody(case)
-    return Step("S3", question, f"It selects {count(base.num_rows)}.", findings=findings)
+    return CheckStep("S3", question, f"It selects {count(base.num_rows)}.", findings=findings)
 
 
-def _too_few(question: str, number: int, findings: tuple[Finding, ...] = ()) -> Step:
+def _too_few(question: str, number: int, findings: tuple[Finding, ...] = ()) -> CheckStep:
     found = Finding("small base set", "Too few people are selected to hide among each other.", people=number)
-    return Step("S3", question, f"It selects only {count(number)}.", Answer.REFUSE, (*findings, found))
+    return CheckStep(
+        "S3", question, f"It selects only {count(number)}.", StepResult.REFUSE, (*findings, found)
+    )
 
 
 def _may_be_released(case: Case, patients: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -191,11 +209,11 @@ def _read_everybody(case: Case) -> None:
     case.everybody = _through_safe_harbor(case, people)
 
 
-def s4_profile(case: Case) -> Step:
+def s4_profile(case: Case) -> CheckStep:
     """What do the statistics of the population say?"""
     assert case.base is not None
     question = "What do the statistics say of people like these?"
-    case.profile = Profile(case.request.anchor)
+    case.profile = PopulationProfile(case.request.anchor)
     known = [*case.names(Role.QUASI_IDENTIFIER), *case.names(Role.SENSITIVE)]
     reply, findings = "There are no statistics.", [_unknown_population()]
     if case.around.statistics is not None:
@@ -212,14 +230,14 @@ def s4_profile(case: Case) -> Step:
             reply = f"The statistics cannot be reached ({type(error).__name__}), so nothing is known."
     case.known = [_known(case, name) for name in case.names(Role.QUASI_IDENTIFIER)]
     case.flagger = Flagger(case.known, case.limits)
-    return Step("S4", question, reply, findings=tuple(findings))
+    return CheckStep("S4", question, reply, findings=tuple(findings))
 
 
 def _unknown_population() -> Finding:
     return Finding("population rarity unknown", "How rare these people are in the population is not known.")
 
 
-def _known(case: Case, name: str) -> Known:
+def _known(case: Case, name: str) -> KnownAttribute:
     """A quasi-identifier, generalized like everybody's: labels must not tell who was selected."""
     assert case.base is not None
     assert case.everybody is not None
@@ -228,7 +246,7 @@ def _known(case: Case, name: str) -> Known:
     build, originals = case.catalogue[name].hierarchy_for, case.originals.get(name)
     hierarchy = build(everybody) if originals is None else safe_hierarchy(everybody, originals, build)
     case.everybodys[name] = hierarchy.attach(everybody)
-    return Known(
+    return KnownAttribute(
         case.catalogue[name],
         hierarchy.attach(encode_column(name, plain(case.base.column(name)))),
         hierarchy,
@@ -239,7 +257,7 @@ def _known(case: Case, name: str) -> Known:
     )
 
 
-def s5_flags(case: Case) -> Step:
+def s5_flags(case: Case) -> CheckStep:
     """Which values are conspicuous?"""
     assert case.flagger is not None
     assert case.profile is not None
@@ -270,8 +288,8 @@ def s5_flags(case: Case) -> Step:
     reply = (
         f"{count(flagged, 'attribute has', 'attributes have')} conspicuous values." if flagged else "None."
     )
-    answer = Answer.CHANGE if flagged or combinations.rare else Answer.GO_ON
-    return Step(
+    answer = StepResult.CHANGE if flagged or combinations.rare else StepResult.GO_ON
+    return CheckStep(
         "S5", "Which values are conspicuous, here or in the population?", reply, answer, tuple(findings)
     )
 
@@ -296,7 +314,7 @@ PROBABILITY = {
 surely is, one of at least two at best every second time."""
 
 
-def _flag_finding(each: Known, flag: Flag, people: int) -> Finding:
+def _flag_finding(each: KnownAttribute, flag: Flag, people: int) -> Finding:
     return Finding(
         flag.value,
         f"{each.attribute.called}: {count(people)} {FLAG_TEXTS[flag]}.",
@@ -307,7 +325,7 @@ def _flag_finding(each: Known, flag: Flag, people: int) -> Finding:
     )
 
 
-def s6_actions(case: Case) -> Step:
+def s6_actions(case: Case) -> CheckStep:
     """What has to be done so that nothing is conspicuous any more?"""
     assert case.flagger is not None
     assert case.profile is not None
@@ -316,10 +334,10 @@ def s6_actions(case: Case) -> Step:
     chosen = choose(case.known, case.flagger, case.profile, case.limits.k, case.least)
     if chosen is None and case.known:
         reply = "Nothing that keeps enough people clears all flags."
-        return Step("S6", question, reply, Answer.REFUSE)
+        return CheckStep("S6", question, reply, StepResult.REFUSE)
     case.actions = chosen
     if chosen is None:
-        return Step("S6", question, "Nothing that an attacker may know is asked for.")
+        return CheckStep("S6", question, "Nothing that an attacker may know is asked for.")
     told = []
     for each in case.known:
         treatment = _treatment(case, each, chosen.levels.get(each.name))
@@ -337,19 +355,19 @@ def s6_actions(case: Case) -> Step:
         if gone
         else ()
     )
-    answer = Answer.CHANGE if told else Answer.GO_ON
-    return Step("S6", question, "; ".join(told) or "Nothing.", answer, findings)
+    answer = StepResult.CHANGE if told else StepResult.GO_ON
+    return CheckStep("S6", question, "; ".join(told) or "Nothing.", answer, findings)
 
 
-def _treatment(case: Case, each: Known, level: int | None) -> Treatment:
+def _treatment(case: Case, each: KnownAttribute, level: int | None) -> AttributeTreatment:
     if level is None:
         reason = "A value stays conspicuous however far it is generalized."
-        return Treatment(each.name, Action.WITHHOLD, each.levels.height, reason)
+        return AttributeTreatment(each.name, Action.WITHHOLD, each.levels.height, reason)
     if level == 0:
-        return Treatment(each.name, Action.RELEASE, 0, "No value is conspicuous.")
+        return AttributeTreatment(each.name, Action.RELEASE, 0, "No value is conspicuous.")
     if each.depends(case.limits.peak):
         reason = "What people were selected by depends on it, so it is released in ranges."
-        return Treatment(each.name, Action.RANGE, level, reason)
+        return AttributeTreatment(each.name, Action.RANGE, level, reason)
     if level == each.least:
-        return Treatment(each.name, Action.GENERALIZE, level, "The purpose needs no more detail.")
-    return Treatment(each.name, Action.GENERALIZE, level, "Finer values were conspicuous.")
+        return AttributeTreatment(each.name, Action.GENERALIZE, level, "The purpose needs no more detail.")
+    return AttributeTreatment(each.name, Action.GENERALIZE, level, "Finer values were conspicuous.")

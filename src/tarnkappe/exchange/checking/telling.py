@@ -13,7 +13,7 @@ from tarnkappe.exchange.checking.case import Case
 from tarnkappe.exchange.checking.told import LEFT_OUT, NO_LABEL, NO_ROW, Told, value_mark, value_marks
 from tarnkappe.exchange.checking.verify import Verified
 from tarnkappe.job.release import plain
-from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.state import Key
 from tarnkappe.table import MISSING, SUPPRESSED, Role
 from tarnkappe.table.encoding import Codes, as_text, encode_column
@@ -115,7 +115,7 @@ def _labels_of_regions(case: Case, data: pa.Table, written: Numbers, rows: Numbe
                 inside[region] &= np.array([words[row] in (text, SUPPRESSED) for text in own], dtype=bool)
             continue
         column = case.everybodys[name]
-        reader, level = Reader(column), 0 if case.actions is None else case.actions.levels.get(name, 0)
+        reader, level = LabelReader(column), 0 if case.actions is None else case.actions.levels.get(name, 0)
         known = _at_level(case, name, level)
         for region, row in enumerate(first):
             meaning = reader.meaning(words[row]) or ()

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tarnkappe.exchange.checking.protect import Draft
-from tarnkappe.exchange.checking.rarity import Known
+from tarnkappe.exchange.checking.rarity import KnownAttribute
+from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage
 from tarnkappe.exchange.findings import Finding, count
 from tarnkappe.exchange.policy import Thresholds
 from tarnkappe.exchange.statistics.profile import as_range, bounds
@@ -24,7 +24,7 @@ from tarnkappe.job.release import plain
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
 from tarnkappe.privacy.verify import Verification
 from tarnkappe.privacy.verify import verify as verify_in_sql
-from tarnkappe.recoding.labels import Reader
+from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.risk import IdentifierScan, attack, find_identifiers
 from tarnkappe.table import MISSING, SUPPRESSED, Role, Table
 from tarnkappe.table.encoding import as_text
@@ -48,9 +48,9 @@ class Inquiry:
         detail: the least level of each quasi-identifier that the purpose needs.
     """
 
-    draft: Draft
+    draft: UnverifiedPackage
     base: pa.Table
-    known: Sequence[Known]
+    known: Sequence[KnownAttribute]
     sensitive: Sequence[str]
     allowed: Sequence[str]
     identifiers: Sequence[str]
@@ -178,7 +178,7 @@ def protected_groups(inquiry: Inquiry) -> str:
 def true_cells(inquiry: Inquiry) -> str:
     """Every generalized cell covers the value that it was made from; all others are that value, or '*'."""
     source = pa.array(inquiry.draft.source_rows)
-    readers = {each.name: Reader(each.column) for each in inquiry.known}
+    readers = {each.name: LabelReader(each.column) for each in inquiry.known}
     for name in inquiry.release.column_names:
         pairs = _pairs(inquiry.base.column(name).take(source), inquiry.release.data.column(name))
         if name not in readers:
@@ -271,7 +271,7 @@ def balanced(inquiry: Inquiry) -> str:
 
 
 def _bounds_of_overlapping(
-    each: Known, labels: Sequence[str], shares: npt.NDArray[np.float64]
+    each: KnownAttribute, labels: Sequence[str], shares: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """At least and at most how many are in what each label means: those of labels inside it, or beside it."""
     under: dict[str, list[int]] = {}

@@ -1,9 +1,17 @@
 """The desk: what becomes of requests, who decides, and what patients can learn of it."""
 
-from tarnkappe.exchange.desk.delivery import Answer
-from tarnkappe.exchange.desk.desk import Desk
-from tarnkappe.exchange.desk.people import Disclosure, PatientRegister
-from tarnkappe.exchange.desk.reidentification import Ask, Progress
-from tarnkappe.exchange.desk.states import State
+from tarnkappe.exchange.desk.delivery import SignedAnswer
+from tarnkappe.exchange.desk.desk import RequestWorkflow
+from tarnkappe.exchange.desk.people import DisclosureRecord, PatientRegister
+from tarnkappe.exchange.desk.reidentification import Ask, ReidentificationState
+from tarnkappe.exchange.desk.states import RequestState
 
-__all__ = ["Answer", "Ask", "Desk", "Disclosure", "PatientRegister", "Progress", "State"]
+__all__ = [
+    "Ask",
+    "DisclosureRecord",
+    "PatientRegister",
+    "ReidentificationState",
+    "RequestState",
+    "RequestWorkflow",
+    "SignedAnswer",
+]

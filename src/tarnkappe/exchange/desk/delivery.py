@@ -19,8 +19,8 @@ from tarnkappe.errors import VerificationError
 from tarnkappe.exchange.desk.decisions import public_part
 from tarnkappe.exchange.desk.earlier import EarlierReleases
 from tarnkappe.exchange.desk.logged import MOVES, TOLD, registers, row_digest
-from tarnkappe.exchange.desk.records import Records
-from tarnkappe.exchange.desk.states import Event, State
+from tarnkappe.exchange.desk.records import RequestRecords
+from tarnkappe.exchange.desk.states import RequestEvent, RequestState
 from tarnkappe.exchange.desk.tables import ANSWERS
 from tarnkappe.exchange.desk.whole import Checked, Whole, WholeReader
 from tarnkappe.state import Signer, Statement
@@ -30,7 +30,7 @@ PART = 2**20
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class SignedAnswer:
     """What the requester gets: verdict and package, and no reasons, which would tell about patients."""
 
     content: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Delivery:
 
     def __init__(
         self,
-        records: Records,
+        records: RequestRecords,
         reader: WholeReader,
         earlier: EarlierReleases,
         signer: Signer,
@@ -107,7 +107,7 @@ class Delivery:
         connection.execute(sa.delete(ANSWERS).where(ANSWERS.c.digest == digest))
         self._earlier.take_back(connection, digest)
 
-    def answer(self, digest: str, institution: str) -> Answer:
+    def answer(self, digest: str, institution: str) -> SignedAnswer:
         """The signed answer, for who asked only; the same one until it is confirmed.
 
         Raises:
@@ -118,21 +118,21 @@ class Delivery:
         try:
             with self._records.store.writing() as connection:
                 whole, found = self._verified_answer(connection, digest)
-                if whole.state is not State.DELIVERED:
-                    told = {"request": digest, "to": institution, "again": whole.state is State.SENT}
+                if whole.state is not RequestState.DELIVERED:
+                    told = {"request": digest, "to": institution, "again": whole.state is RequestState.SENT}
                     if found.package is not None:
-                        self._records.move(connection, digest, Event.SEND)
+                        self._records.move(connection, digest, RequestEvent.SEND)
                         self._earlier.leave(connection, digest)
-                        told |= {MOVES: str(Event.SEND), **registers(connection, TOLD)}
+                        told |= {MOVES: str(RequestEvent.SEND), **registers(connection, TOLD)}
                     self._records.log.append("answer sent", told, connection)
         except VerificationError as error:
             self._records.tampered(error, digest)
             raise
-        if whole.state is State.DELIVERED:
+        if whole.state is RequestState.DELIVERED:
             raise self._records.refused("the answer was delivered and is not sent again", digest)
         package = None if found.package is None else bytes(found.package)
         self._verified = digest, package or b""
-        return Answer(json.loads(found.content), found.signature, package)
+        return SignedAnswer(json.loads(found.content), found.signature, package)
 
     def _verified_answer(self, connection: sa.Connection, digest: str) -> tuple[Whole, sa.Row[Any]]:
         whole = self._reader.read(connection, digest)
@@ -142,7 +142,7 @@ class Delivery:
         """A part of a package whose answer was sent, from some byte on; nothing behind its end."""
         self._records.require_own(digest, institution)
         state = self._records.state(digest)
-        if state is not State.SENT:
+        if state is not RequestState.SENT:
             raise self._records.refused("there is no package to be fetched", digest)
         if self._verified[0] != digest:
             try:
@@ -151,20 +151,20 @@ class Delivery:
             except VerificationError as error:
                 self._records.tampered(error, digest)
                 raise
-            if whole.state is not State.SENT or found.package is None:
+            if whole.state is not RequestState.SENT or found.package is None:
                 raise self._records.refused("there is no package to be fetched", digest)
             self._verified = digest, bytes(found.package)
         return self._verified[1][begin : begin + PART]
 
-    def confirm(self, digest: str, institution: str) -> State:
+    def confirm(self, digest: str, institution: str) -> RequestState:
         """The requester has the answer; the package is deleted here. Confirming again changes nothing."""
         self._records.require_own(digest, institution)
         with self._records.store.writing() as connection:
-            if self._records.row(connection, digest).state != State.DELIVERED:
-                self._records.move(connection, digest, Event.CONFIRM)
+            if self._records.row(connection, digest).state != RequestState.DELIVERED:
+                self._records.move(connection, digest, RequestEvent.CONFIRM)
                 connection.execute(sa.update(ANSWERS).where(ANSWERS.c.digest == digest).values(package=None))
                 self._records.forget_packages(connection, digest)
-                told = {"request": digest, "to": institution, MOVES: str(Event.CONFIRM)}
+                told = {"request": digest, "to": institution, MOVES: str(RequestEvent.CONFIRM)}
                 self._records.log.append("answer delivered", told, connection)
                 self._verified = "", b""
-        return State.DELIVERED
+        return RequestState.DELIVERED

@@ -1,9 +1,8 @@
 """The desk of an institution: requests come in, are checked, decided by people and answered.
 
-Everything is written before anything leaves, each step in one transaction with its entry in the audit log; a
-crash at any point loses no request and no decision, and repeating a step changes nothing. Nothing leaves
-without the signed decisions that the policy asks for, about this very request and this very package; and
-nothing is believed because it stands in the database (`whole.py`).
+Everything is written before anything leaves, each step in one transaction with its entry in the audit log: a
+crash loses no request and no decision, repeating a step changes nothing. Nothing leaves without the signed
+decisions of the policy about this very request and package; the database is not believed (`whole.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange.checking import Recommendation, Surroundings, check
 from tarnkappe.exchange.desk.decisions import new_decision
-from tarnkappe.exchange.desk.delivery import Answer, Delivery
+from tarnkappe.exchange.desk.delivery import Delivery, SignedAnswer
 from tarnkappe.exchange.desk.earlier import EarlierReleases
 from tarnkappe.exchange.desk.entries import check_statement, known_registers, note_decision
 from tarnkappe.exchange.desk.logged import (
@@ -39,21 +38,21 @@ from tarnkappe.exchange.desk.logged import (
 )
 from tarnkappe.exchange.desk.packages import packed
 from tarnkappe.exchange.desk.people import PatientRegister
-from tarnkappe.exchange.desk.records import Records
+from tarnkappe.exchange.desk.records import RequestRecords
 from tarnkappe.exchange.desk.reidentification import Reidentifications
-from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, Event, State, after
-from tarnkappe.exchange.desk.suspicions import Suspicions
+from tarnkappe.exchange.desk.related_requests import Suspicions
+from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, RequestEvent, RequestState, after
 from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS
 from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader
 from tarnkappe.exchange.keys import InstitutionKeys
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
 from tarnkappe.pseudonym import Registrar
 from tarnkappe.state import Key, Signer, Statement, Store, guard, require_signature
 from tarnkappe.table import Role
 
 
-class Desk:
+class RequestWorkflow:
     """The desk of an institution.
 
     Args:
@@ -78,7 +77,7 @@ class Desk:
         staff.refuse_key(Signer(own.sign).public)
         if store.seals is None:
             guard(store, own.seals)
-        self.records = Records(store)
+        self.records = RequestRecords(store)
         self.log, self.signer = self.records.log, Signer(own.sign)
         key = own.marks
         self.register = PatientRegister(store, key)
@@ -92,7 +91,7 @@ class Desk:
         )
         self.reidentifications = Reidentifications(self.records, key, staff)
 
-    def receive(self, request: Request) -> State:
+    def receive(self, request: DataRequest) -> RequestState:
         """Take a request in, with the time of this moment; one that is there already is not taken again.
 
         Raises:
@@ -111,7 +110,7 @@ class Desk:
                     "institution": request.institution,
                     "id": request.id,
                     "content": json.dumps(stamped.to_dict(), ensure_ascii=False),
-                    "state": State.RECEIVED.value,
+                    "state": RequestState.RECEIVED.value,
                     "deadline": (now + timedelta(days=self.around.policy.days)).isoformat(),
                     "checks": 0,
                 }
@@ -119,10 +118,10 @@ class Desk:
                 told = {"request": request.digest, "institution": request.institution}
                 told |= {"purpose": str(request.purpose), ROW: row_digest(values, REQUESTS, *INDEX)}
                 self.log.append(RECEIVED, told, connection)
-                return State.RECEIVED
+                return RequestState.RECEIVED
         if known.digest != request.digest:
             raise self.records.refused("a request was changed after it was sent", known.digest)
-        return State(known.state)
+        return RequestState(known.state)
 
     @contextmanager
     def _noticing(self, digest: str | None = None) -> Iterator[None]:
@@ -170,7 +169,7 @@ class Desk:
             whole = self.reader.read(connection, digest, logged)
             self.reader.require_requests(connection, logged)
             before = known_registers(connection, logged)
-        after(whole.state, Event.CHECK)
+        after(whole.state, RequestEvent.CHECK)
         found = check(whole.request, self.around, roles=roles, **options)
         package = packed(found, whole.request, self._key, self._registrar)
         marks = self.register.marks(found.patients)
@@ -180,7 +179,7 @@ class Desk:
                 raise AccessError(
                     "a patient withdrew, or a package left, while this was checked: check again"
                 )
-            row = self.records.move(connection, digest, Event.CHECK)
+            row = self.records.move(connection, digest, RequestEvent.CHECK)
             number = row.checks + 1
             limits = self.around.policy.thresholds_for(whole.request.purpose)
             said = check_statement(number, steward, found, package, limits)
@@ -208,7 +207,7 @@ class Desk:
             told = {"request": digest, "check": number, "verdict": str(found.verdict), "by": steward}
             told |= {"steps": [step.name for step in found.steps], "order": order}
             told |= {"reclassified": [change.to_dict() for change in found.reclassified]}
-            told |= {MOVES: str(Event.CHECK), ROW: row_digest(values, RECOMMENDATIONS, "package")}
+            told |= {MOVES: str(RequestEvent.CHECK), ROW: row_digest(values, RECOMMENDATIONS, "package")}
             self.log.append(CHECKED, told, connection)
         return found
 
@@ -241,7 +240,7 @@ class Desk:
             public_key="" if known is None else known.public_key,
         )
 
-    def decide(self, content: Mapping[str, Any], signature: str) -> State:
+    def decide(self, content: Mapping[str, Any], signature: str) -> RequestState:
         """Take a signed decision.
 
         Raises:
@@ -269,13 +268,14 @@ class Desk:
         check: Checked,
         content: Mapping[str, Any],
         signature: str,
-    ) -> State:
+    ) -> RequestState:
         digest = whole.row.digest
-        self.records.move(connection, digest, Event.REJECT)
+        self.records.move(connection, digest, RequestEvent.REJECT)
         self.records.forget_packages(connection, digest)
         answer = self.delivery.write(connection, whole, None, ())
-        note_decision(self.log, connection, check, content, signature, Event.REJECT, {ANSWER_ROW: answer})
-        return State.REJECTED
+        row = {ANSWER_ROW: answer}
+        note_decision(self.log, connection, check, content, signature, RequestEvent.REJECT, row)
+        return RequestState.REJECTED
 
     def _accept(
         self,
@@ -284,18 +284,18 @@ class Desk:
         check: Checked,
         content: Mapping[str, Any],
         signature: str,
-    ) -> State:
+    ) -> RequestState:
         digest, request = whole.row.digest, whole.request
-        after(whole.state, Event.AGREE_LAST)
+        after(whole.state, RequestEvent.AGREE_LAST)
         if check.package is None:
             raise AccessError("there is no verified package: this request can only be rejected")
         signed = [*((each.content, each.signature) for each in whole.agreed), (content, signature)]
         is_last = len(signed) >= self.reader.needed(request)
-        event = Event.AGREE_LAST if is_last else Event.AGREE_FIRST
+        event = RequestEvent.AGREE_LAST if is_last else RequestEvent.AGREE_FIRST
         self.records.move(connection, digest, event)
         if not is_last:
             note_decision(self.log, connection, check, content, signature, event, {})
-            return State.HALF_AGREED
+            return RequestState.HALF_AGREED
         table, marks, recipient = check.package.table, check.marks, request.institution
         whole.logged.require_register(connection, TOLD)
         whole.logged.require_register(connection, WITHDRAWN)
@@ -309,18 +309,18 @@ class Desk:
         answer = self.delivery.write(connection, whole, check, signed)
         rest = {ANSWER_ROW: answer, RELEASE_ROW: release, **registers(connection, TOLD)}
         note_decision(self.log, connection, check, content, signature, event, rest)
-        return State.ACCEPTED
+        return RequestState.ACCEPTED
 
     def withdraw_request(self, digest: str, institution: str) -> None:
         """The requester does not want it any more; withdrawing again changes nothing."""
         self.records.require_own(digest, institution)
         self.expire()
         with self.store.writing() as connection:
-            if self.records.row(connection, digest).state == State.WITHDRAWN:
+            if self.records.row(connection, digest).state == RequestState.WITHDRAWN:
                 return
-            self.records.move(connection, digest, Event.WITHDRAW)
+            self.records.move(connection, digest, RequestEvent.WITHDRAW)
             self.records.forget_packages(connection, digest)
-            told = {"request": digest, MOVES: str(Event.WITHDRAW)}
+            told = {"request": digest, MOVES: str(RequestEvent.WITHDRAW)}
             self.log.append("request withdrawn", told, connection)
 
     def withdraw_patient(self, patient: str) -> list[str]:
@@ -336,12 +336,17 @@ class Desk:
                 )
                 .where(PEOPLE.c.mark == mark)
             ).all()
-            held = [row.digest for row in involved if State(row.state) in HELD_BACK]
+            held = [row.digest for row in involved if RequestState(row.state) in HELD_BACK]
             for digest in held:
-                self.records.move(connection, digest, Event.CHECK_AGAIN)
+                self.records.move(connection, digest, RequestEvent.CHECK_AGAIN)
                 self.delivery.take_back(connection, digest)
                 self.register.forget_release(connection, digest)
-                told = {"request": digest, MOVES: str(Event.CHECK_AGAIN), RELEASE_ROW: None, ANSWER_ROW: None}
+                told = {
+                    "request": digest,
+                    MOVES: str(RequestEvent.CHECK_AGAIN),
+                    RELEASE_ROW: None,
+                    ANSWER_ROW: None,
+                }
                 self.log.append("package held back", told | registers(connection, TOLD), connection)
         return held
 
@@ -354,25 +359,25 @@ class Desk:
         with self.store.writing() as connection:
             digests = list(connection.execute(sa.select(REQUESTS.c.digest).where(late)).scalars())
             for digest in digests:
-                self.records.move(connection, digest, Event.EXPIRE)
+                self.records.move(connection, digest, RequestEvent.EXPIRE)
                 self.records.forget_packages(connection, digest)
-                told = {"request": digest, MOVES: str(Event.EXPIRE)}
+                told = {"request": digest, MOVES: str(RequestEvent.EXPIRE)}
                 self.log.append("request expired", told, connection)
         return len(digests)
 
-    def answer(self, digest: str, institution: str) -> Answer:
+    def answer(self, digest: str, institution: str) -> SignedAnswer:
         """The signed answer, for who asked only; the same one until it is confirmed."""
         return self.delivery.answer(digest, institution)
 
-    def confirm(self, digest: str, institution: str) -> State:
+    def confirm(self, digest: str, institution: str) -> RequestState:
         """The requester has the answer; the package is deleted here. Confirming again changes nothing."""
         return self.delivery.confirm(digest, institution)
 
-    def request(self, digest: str) -> Request:
+    def request(self, digest: str) -> DataRequest:
         """A request by its digest."""
         return self.records.request(digest)
 
-    def state(self, digest: str) -> State:
+    def state(self, digest: str) -> RequestState:
         """Where a request stands."""
         return self.records.state(digest)
 
@@ -380,7 +385,7 @@ class Desk:
         """The last recommendation, as plain data, after it and its package were verified."""
         return dict(self.whole(digest).require_check().content)
 
-    def requests(self) -> list[tuple[Request, State]]:
+    def requests(self) -> list[tuple[DataRequest, RequestState]]:
         """All requests with where they stand."""
         return self.records.all()
 

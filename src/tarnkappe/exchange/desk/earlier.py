@@ -25,10 +25,10 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError
 from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.checking.told import objection as objection_to_told
+from tarnkappe.exchange.desk.exposure import Trails, joined, objection
 from tarnkappe.exchange.desk.logged import TOLD, Logged
 from tarnkappe.exchange.desk.people import PatientRegister
 from tarnkappe.exchange.desk.tables import LEDGER, PENDING, TELLINGS, TRAILS
-from tarnkappe.exchange.desk.trails import Trails, joined, objection
 from tarnkappe.exchange.policy import Thresholds, Together
 from tarnkappe.state import AuditLog, Key, Store
 from tarnkappe.table import Table

@@ -21,7 +21,7 @@ from tarnkappe.exchange.desk.logged import (
     row_digest,
 )
 from tarnkappe.exchange.desk.packages import Package
-from tarnkappe.exchange.desk.states import Event
+from tarnkappe.exchange.desk.states import RequestEvent
 from tarnkappe.exchange.desk.tables import DECISIONS
 from tarnkappe.exchange.desk.whole import Checked, measured
 from tarnkappe.exchange.policy import Thresholds
@@ -59,7 +59,7 @@ def note_decision(
     check: Checked,
     content: Mapping[str, Any],
     signature: str,
-    event: Event,
+    event: RequestEvent,
     rest: Mapping[str, Any],
 ) -> None:
     """Keep a decision and log it, with what follows from it."""

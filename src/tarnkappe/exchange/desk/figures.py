@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, InputError
-from tarnkappe.exchange.desk.desk import Desk
+from tarnkappe.exchange.desk.desk import RequestWorkflow
 from tarnkappe.exchange.desk.tables import SHARED
 from tarnkappe.exchange.statistics import Statistics
-from tarnkappe.exchange.statistics.sharing import Plan, Shown, combined, count
+from tarnkappe.exchange.statistics.sharing import CountingPlan, Shown, combined, count
 from tarnkappe.state import Budgets, Statement, require_signature
 from tarnkappe.table.encoding import as_text
 
@@ -32,7 +32,7 @@ class Figures:
         plan: what the institutions have agreed to count.
     """
 
-    def __init__(self, desk: Desk, plan: Plan) -> None:
+    def __init__(self, desk: RequestWorkflow, plan: CountingPlan) -> None:
         self._desk, self._store, self.plan = desk, desk.store, plan
         self._budgets = Budgets(desk.store)
 

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, VerificationError
-from tarnkappe.exchange.desk.states import Event, State, after
+from tarnkappe.exchange.desk.states import RequestEvent, RequestState, after
 from tarnkappe.exchange.desk.tables import CONSENTS, LEDGER, PENDING, TRAILS, WITHDRAWALS
 from tarnkappe.state import AuditEntry, AuditLog, Statement
 
@@ -117,13 +117,13 @@ class Logged:
         found = [entry.details[name] for entry in self._by_request.get(digest, ()) if name in entry.details]
         return found[-1] if found else None
 
-    def state(self, digest: str) -> State:
+    def state(self, digest: str) -> RequestState:
         """Where a request stands, by everything that happened to it."""
-        state = State.RECEIVED
+        state = RequestState.RECEIVED
         try:
             for entry in self._by_request.get(digest, ()):
                 if MOVES in entry.details:
-                    state = after(state, Event(entry.details[MOVES]))
+                    state = after(state, RequestEvent(entry.details[MOVES]))
         except (AccessError, ValueError):
             raise VerificationError("the log tells of this request what cannot have happened") from None
         return state

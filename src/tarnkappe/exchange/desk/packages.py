@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.exchange.checking import Recommendation
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.job.release import plain
 from tarnkappe.pseudonym import Registrar, Reversible
 from tarnkappe.state import Key
@@ -52,7 +52,7 @@ def pseudonyms_of(key: Key, request: str) -> Reversible:
     return Reversible(key, f"exchange {request}")
 
 
-def packed(found: Recommendation, request: Request, key: Key, registrar: Registrar | None) -> Package:
+def packed(found: Recommendation, request: DataRequest, key: Key, registrar: Registrar | None) -> Package:
     """The package of a recommendation.
 
     Where somebody may have to be identified again, each row gets a pseudonym, another one in every request.

@@ -23,15 +23,15 @@ from tarnkappe.exchange.desk.logged import (
     row_digest,
 )
 from tarnkappe.exchange.desk.tables import CONSENTS, EXCHANGE, RELEASE_LOG, RELEASES, WITHDRAWALS
-from tarnkappe.exchange.request import Request
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.exchange.request import DataRequest
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.state import AuditLog, Key, Statement, Store
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import as_text
 
 
 @dataclasses.dataclass(frozen=True)
-class Disclosure:
+class DisclosureRecord:
     """One package that somebody's data were in: what a patient is told who asks."""
 
     recipient: str
@@ -92,7 +92,7 @@ class PatientRegister:
             gone = set(connection.execute(sa.select(WITHDRAWALS.c.mark)).scalars())
         return [mark in gone for mark in self.marks(patients)] if gone else [False] * len(patients)
 
-    def may_be_released(self, patients: pa.Array, request: Request) -> Mask:
+    def may_be_released(self, patients: pa.Array, request: DataRequest) -> Mask:
         """Who has not withdrawn, and where somebody may have to be identified again, consented to that."""
         names = as_text(patients).to_pylist()
         may = ~np.array(self.has_withdrawn(names), dtype=bool)
@@ -103,13 +103,13 @@ class PatientRegister:
             Logged.read(self._log, connection).require_register(connection, CONSENTED)
             given = {row.mark: row.content for row in connection.execute(sa.select(CONSENTS))}
         covered = [
-            mark in given and Consent.from_dict(json.loads(given[mark])).covers(Scope.THIS_STUDY, now)
+            mark in given and Consent.from_dict(json.loads(given[mark])).covers(ConsentScope.THIS_STUDY, now)
             for mark in self.marks(names)
         ]
         return np.asarray(np.logical_and(may, covered))
 
     def note_release(
-        self, connection: sa.Connection, request: Request, columns: Sequence[str], marks: Sequence[bytes]
+        self, connection: sa.Connection, request: DataRequest, columns: Sequence[str], marks: Sequence[bytes]
     ) -> str:
         """Note for every patient in a package who gets it, in the transaction that lets it go; a digest for
         the log.
@@ -133,7 +133,7 @@ class PatientRegister:
         connection.execute(sa.delete(RELEASE_LOG).where(RELEASE_LOG.c.digest == digest))
         connection.execute(sa.delete(RELEASES).where(RELEASES.c.digest == digest))
 
-    def disclosures(self, patient: str) -> list[Disclosure]:
+    def disclosures(self, patient: str) -> list[DisclosureRecord]:
         """Every package that somebody's data were in, the oldest first.
 
         Raises:
@@ -148,7 +148,7 @@ class PatientRegister:
                 .where(RELEASE_LOG.c.mark == self.mark(patient))
                 .order_by(RELEASES.c.time)
             ).all()
-        return [Disclosure(r.recipient, r.purpose, tuple(json.loads(r.columns)), r.time) for r in found]
+        return [DisclosureRecord(r.recipient, r.purpose, tuple(json.loads(r.columns)), r.time) for r in found]
 
     def audit(self, connection: sa.Connection, logged: Logged) -> list[str]:
         """What is wrong with the notes of patients' rights, by what the log says of them."""

@@ -10,16 +10,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LimitError, ParameterError, VerificationError
-from tarnkappe.exchange.desk.states import OPEN, Event, State, after
+from tarnkappe.exchange.desk.states import OPEN, RequestEvent, RequestState, after
 from tarnkappe.exchange.desk.tables import EXCHANGE, PEOPLE, RECOMMENDATIONS, REQUESTS, TELLINGS
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.state import AuditLog, Store
 
 MOST_OPEN, MOST_A_DAY = 50, 1000
 """So many requests of one member may be open at once, and come in on one day."""
 
 
-class Records:
+class RequestRecords:
     """What a desk has on file.
 
     Args:
@@ -37,30 +37,30 @@ class Records:
             raise AccessError("there is no such request")
         return found
 
-    def request(self, digest: str) -> Request:
+    def request(self, digest: str) -> DataRequest:
         """A request by its digest."""
         with self.store.reading() as connection:
             return read_request(self.row(connection, digest))
 
-    def state(self, digest: str) -> State:
+    def state(self, digest: str) -> RequestState:
         """Where a request stands."""
         with self.store.reading() as connection:
-            return State(self.row(connection, digest).state)
+            return RequestState(self.row(connection, digest).state)
 
-    def all(self) -> list[tuple[Request, State]]:
+    def all(self) -> list[tuple[DataRequest, RequestState]]:
         """All requests with where they stand."""
         with self.store.reading() as connection:
             rows = connection.execute(sa.select(REQUESTS).order_by(REQUESTS.c.deadline)).all()
         found = []
         for row in rows:
             with contextlib.suppress(ParameterError, ValueError):
-                found.append((read_request(row), State(row.state)))
+                found.append((read_request(row), RequestState(row.state)))
         return found
 
-    def move(self, connection: sa.Connection, digest: str, event: Event) -> sa.Row[Any]:
+    def move(self, connection: sa.Connection, digest: str, event: RequestEvent) -> sa.Row[Any]:
         """Let something happen to a request, if it may; the request as it was before."""
         row = self.row(connection, digest)
-        state = after(State(row.state), event)
+        state = after(RequestState(row.state), event)
         connection.execute(sa.update(REQUESTS).where(REQUESTS.c.digest == digest).values(state=state.value))
         return row
 
@@ -93,7 +93,7 @@ class Records:
         connection.execute(sa.delete(PEOPLE).where(PEOPLE.c.digest == digest))
         connection.execute(sa.delete(TELLINGS).where(TELLINGS.c.digest == digest))
 
-    def require_own(self, digest: str, institution: str) -> Request:
+    def require_own(self, digest: str, institution: str) -> DataRequest:
         """A request, for who asked only."""
         request = self.request(digest)
         if request.institution != institution:
@@ -127,13 +127,13 @@ class Records:
         return AccessError(why)
 
 
-def read_request(row: Any) -> Request:
+def read_request(row: Any) -> DataRequest:
     """The request in a row.
 
     Raises:
         ParameterError: if it cannot be read; one such row must not stop the others.
     """
     try:
-        return Request.from_dict(json.loads(row.content))
+        return DataRequest.from_dict(json.loads(row.content))
     except (ValueError, TypeError, RecursionError):
         raise ParameterError("a request in the database cannot be read") from None

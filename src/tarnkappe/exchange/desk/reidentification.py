@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError, VerificationError
 from tarnkappe.exchange.desk.packages import pseudonyms_of
-from tarnkappe.exchange.desk.records import Records
-from tarnkappe.exchange.desk.states import State
+from tarnkappe.exchange.desk.records import RequestRecords
+from tarnkappe.exchange.desk.states import RequestState
 from tarnkappe.exchange.desk.tables import REIDENTIFICATIONS
 from tarnkappe.exchange.staff import Duty, Staff
-from tarnkappe.pseudonym import Reason, Requester
+from tarnkappe.pseudonym import ReidentificationReason, Requester
 from tarnkappe.state import Key, Statement
 
 ASKED = "re-identification asked"
@@ -30,7 +30,7 @@ MOST = 100
 """So many pseudonyms may be named at once: more would be an attempt to undo the package."""
 
 
-class Progress(StrEnum):
+class ReidentificationState(StrEnum):
     """What became of it."""
 
     ASKED = "asked"
@@ -52,7 +52,7 @@ class Ask:
 
     request: str
     pseudonyms: tuple[str, ...]
-    reason: Reason
+    reason: ReidentificationReason
     person: str
 
     def __post_init__(self) -> None:
@@ -74,7 +74,12 @@ class Ask:
         """From plain data, as another institution sends it."""
         try:
             names: Sequence[str] = [str(name) for name in data["pseudonyms"]]
-            return cls(str(data["request"]), tuple(names), Reason.parse(data["reason"]), str(data["person"]))
+            return cls(
+                str(data["request"]),
+                tuple(names),
+                ReidentificationReason.parse(data["reason"]),
+                str(data["person"]),
+            )
         except (KeyError, TypeError):
             raise ParameterError("this asks for nobody to be identified again: a part is missing") from None
 
@@ -88,15 +93,15 @@ class Reidentifications:
         staff: who may pass them on.
     """
 
-    def __init__(self, records: Records, key: Key, staff: Staff) -> None:
+    def __init__(self, records: RequestRecords, key: Key, staff: Staff) -> None:
         self._records, self._key, self._staff = records, key, staff
 
-    def ask(self, wish: Ask, institution: str) -> Progress:
+    def ask(self, wish: Ask, institution: str) -> ReidentificationState:
         """Take a wish in, from who got the package only; the same one is taken once."""
         request = self._records.require_own(wish.request, institution)
         if not request.reidentification or self._records.state(wish.request) not in (
-            State.SENT,
-            State.DELIVERED,
+            RequestState.SENT,
+            RequestState.DELIVERED,
         ):
             raise self._records.refused("nobody of this request can be identified again", wish.request)
         try:
@@ -108,12 +113,14 @@ class Reidentifications:
             if known is None:
                 connection.execute(
                     sa.insert(REIDENTIFICATIONS).values(
-                        id=wish.digest, content=json.dumps(wish.to_dict()), state=Progress.ASKED.value
+                        id=wish.digest,
+                        content=json.dumps(wish.to_dict()),
+                        state=ReidentificationState.ASKED.value,
                     )
                 )
                 self._log(ASKED, wish, {"institution": institution}, connection)
-                return Progress.ASKED
-            return Progress(known.state)
+                return ReidentificationState.ASKED
+            return ReidentificationState(known.state)
 
     def forward(self, number: str, physician: str, requester: Requester) -> int:
         """Pass a wish on to the vault, as a physician who is a requester there; the number that it has there.
@@ -123,33 +130,33 @@ class Reidentifications:
         self._require_physician(physician)
         wish = self._open(number)
         in_vault = requester.request(self._in_vault(wish), wish.reason)
-        self._note(wish, Progress.FORWARDED, {"by": physician, "vault_request": in_vault})
+        self._note(wish, ReidentificationState.FORWARDED, {"by": physician, "vault_request": in_vault})
         return in_vault
 
     def refuse(self, number: str, physician: str) -> None:
         """Refuse a wish for good."""
         self._require_physician(physician)
-        self._note(self._open(number), Progress.REFUSED, {"by": physician})
+        self._note(self._open(number), ReidentificationState.REFUSED, {"by": physician})
 
-    def progress(self, number: str, institution: str) -> Progress:
+    def progress(self, number: str, institution: str) -> ReidentificationState:
         """What became of a wish, for who has it."""
         with self._records.store.reading() as connection:
             row = self._row(connection, number)
         if row is None:
             raise AccessError("nobody asked for that")
         self._records.require_own(json.loads(row.content)["request"], institution)
-        return Progress(row.state)
+        return ReidentificationState(row.state)
 
-    def all(self) -> list[tuple[Ask, Progress]]:
+    def all(self) -> list[tuple[Ask, ReidentificationState]]:
         """All wishes with what became of them."""
         with self._records.store.reading() as connection:
             rows = connection.execute(sa.select(REIDENTIFICATIONS).order_by(REIDENTIFICATIONS.c.id)).all()
-        return [(Ask.from_dict(json.loads(row.content)), Progress(row.state)) for row in rows]
+        return [(Ask.from_dict(json.loads(row.content)), ReidentificationState(row.state)) for row in rows]
 
     def _open(self, number: str) -> Ask:
         with self._records.store.reading() as connection:
             row = self._row(connection, number)
-        if row is None or row.state != Progress.ASKED:
+        if row is None or row.state != ReidentificationState.ASKED:
             raise AccessError("there is no such open wish")
         wish = Ask.from_dict(json.loads(row.content))
         known = [entry.event for entry in self._records.log.verified() if entry.details.get("wish") == number]
@@ -167,7 +174,7 @@ class Reidentifications:
         method = pseudonyms_of(self._key, wish.request)
         return [str(method.identity(name)[0]) for name in wish.pseudonyms]
 
-    def _note(self, wish: Ask, state: Progress, details: Mapping[str, Any]) -> None:
+    def _note(self, wish: Ask, state: ReidentificationState, details: Mapping[str, Any]) -> None:
         with self._records.store.writing() as connection:
             mine = REIDENTIFICATIONS.c.id == wish.digest
             connection.execute(sa.update(REIDENTIFICATIONS).where(mine).values(state=state.value))

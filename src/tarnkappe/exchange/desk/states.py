@@ -7,7 +7,7 @@ from enum import StrEnum
 from tarnkappe.errors import AccessError
 
 
-class State(StrEnum):
+class RequestState(StrEnum):
     """Where a request stands."""
 
     RECEIVED = "received"
@@ -25,7 +25,7 @@ class State(StrEnum):
     EXPIRED = "expired"
 
 
-class Event(StrEnum):
+class RequestEvent(StrEnum):
     """What can happen to a request."""
 
     CHECK = "check"
@@ -39,8 +39,8 @@ class Event(StrEnum):
     CONFIRM = "confirmation"
 
 
-S, E = State, Event
-TRANSITIONS: dict[tuple[State, Event], State] = {
+S, E = RequestState, RequestEvent
+TRANSITIONS: dict[tuple[RequestState, RequestEvent], RequestState] = {
     (S.RECEIVED, E.CHECK): S.CHECKED,
     (S.CHECKED, E.CHECK): S.CHECKED,
     (S.HALF_AGREED, E.CHECK): S.CHECKED,
@@ -66,20 +66,20 @@ TRANSITIONS: dict[tuple[State, Event], State] = {
 }
 """Everything that may happen."""
 
-HELD_BACK = frozenset(start for start, event in TRANSITIONS if event is Event.CHECK_AGAIN)
+HELD_BACK = frozenset(start for start, event in TRANSITIONS if event is RequestEvent.CHECK_AGAIN)
 """The states in which there is a package that has not left."""
 
-OPEN = frozenset({State.RECEIVED, State.CHECKED, State.HALF_AGREED})
+OPEN = frozenset({RequestState.RECEIVED, RequestState.CHECKED, RequestState.HALF_AGREED})
 """The states in which nothing is decided yet."""
 
-ANSWERED = frozenset({State.ACCEPTED, State.SENT, State.REJECTED})
+ANSWERED = frozenset({RequestState.ACCEPTED, RequestState.SENT, RequestState.REJECTED})
 """The states in which the requester can fetch an answer."""
 
 
-def after(state: State, event: Event) -> State:
+def after(state: RequestState, event: RequestEvent) -> RequestState:
     """The state that an event leads to.
 
-    >>> after(State.RECEIVED, Event.CHECK).value
+    >>> after(RequestState.RECEIVED, RequestEvent.CHECK).value
     'checked'
     """
     if (state, event) not in TRANSITIONS:

@@ -33,10 +33,10 @@ from tarnkappe.exchange.desk.logged import (
     row_digest,
 )
 from tarnkappe.exchange.desk.packages import PSEUDONYM, Package, digest_of, opened, unpacked
-from tarnkappe.exchange.desk.records import Records, read_request
-from tarnkappe.exchange.desk.states import ANSWERED, State
+from tarnkappe.exchange.desk.records import RequestRecords, read_request
+from tarnkappe.exchange.desk.states import ANSWERED, RequestState
 from tarnkappe.exchange.desk.tables import ANSWERS, DECISIONS, RECOMMENDATIONS, REQUESTS
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
 from tarnkappe.privacy.verify import verify as verify_in_sql
@@ -83,8 +83,8 @@ class Whole:
     """A request with everything that was verified of it."""
 
     row: sa.Row[Any]
-    request: Request
-    state: State
+    request: DataRequest
+    state: RequestState
     logged: Logged
     check: Checked | None = None
     decisions: Sequence[Decision] = ()
@@ -110,7 +110,7 @@ class WholeReader:
         around: the catalogue and the policy of today.
     """
 
-    def __init__(self, records: Records, staff: Staff, around: Surroundings) -> None:
+    def __init__(self, records: RequestRecords, staff: Staff, around: Surroundings) -> None:
         self._records, self._staff, self._around = records, staff, around
 
     def read(self, connection: sa.Connection, digest: str, logged: Logged | None = None) -> Whole:
@@ -126,7 +126,7 @@ class WholeReader:
         checks = logged.of(digest, CHECKED)
         if row.checks != len(checks):
             raise VerificationError(CHECK_AGAIN)
-        if not checks or whole.state is State.RECEIVED:
+        if not checks or whole.state is RequestState.RECEIVED:
             return whole
         check = self._check(connection, whole)
         return dataclasses.replace(whole, check=check, decisions=self._decisions(connection, whole, check))
@@ -152,7 +152,7 @@ class WholeReader:
         for digest in sorted(rows - set(logged.before)):
             try:
                 whole = self.read(connection, digest, logged)
-                if whole.state in ANSWERED or whole.state is State.DELIVERED:
+                if whole.state in ANSWERED or whole.state is RequestState.DELIVERED:
                     self.require_answer(connection, whole)
                 self._require_no_others(connection, whole)
             except (TarnkappeError, ValueError, KeyError, TypeError) as error:
@@ -211,9 +211,9 @@ class WholeReader:
                 raise VerificationError(CHECK_AGAIN)
             package = self.require_package(row.package, content["check"])
         elif row.package_digest is not None and whole.state in (
-            State.CHECKED,
-            State.HALF_AGREED,
-            State.ACCEPTED,
+            RequestState.CHECKED,
+            RequestState.HALF_AGREED,
+            RequestState.ACCEPTED,
         ):
             raise VerificationError(CHECK_AGAIN)
         return Checked(row, entry.details[ROW], entry.time, content, package, marks)
@@ -326,7 +326,7 @@ class WholeReader:
         if content["accepts"] and not before and Duty(content["duty"]) is not Duty.PHYSICIAN:
             raise AccessError("a physician has to decide first")
 
-    def needed(self, request: Request) -> int:
+    def needed(self, request: DataRequest) -> int:
         """How many people have to agree."""
         return 2 if request.purpose in self._around.policy.four_eyes else 1
 
@@ -338,7 +338,7 @@ class WholeReader:
         if whole.logged.detail(whole.row.digest, ANSWER_ROW) != row_digest(row, ANSWERS, "package"):
             raise VerificationError("the answer to this request was changed in the database: it is not sent")
         if row.package is None:
-            if json.loads(row.content)["package"] is not None and whole.state is not State.DELIVERED:
+            if json.loads(row.content)["package"] is not None and whole.state is not RequestState.DELIVERED:
                 raise VerificationError(
                     "the package of this request was taken out of the database: it is not sent"
                 )

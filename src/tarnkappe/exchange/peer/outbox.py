@@ -18,25 +18,25 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError, InputError, ParameterError, ProtocolError, TarnkappeError
 from tarnkappe.exchange.desk.packages import digest_of
 from tarnkappe.exchange.desk.states import ANSWERED as TO_BE_FETCHED
-from tarnkappe.exchange.desk.states import State
+from tarnkappe.exchange.desk.states import RequestState
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer.tables import OUTBOX, PARTS, PEER
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.federation.transport import Caller, UnreachableError
 from tarnkappe.state import AuditLog, Statement, Store, require_signature
 
 QUEUED, SENT, FETCHING, ANSWERED, CLOSED = "queued", "sent", "fetching", "answered", "closed"
 """Fetching: the signed answer is here, its package not yet whole. Answered: all is kept here, but the other
 side may not know that yet. Closed: it does."""
-WITHDRAWN = str(State.WITHDRAWN)
-GIVEN_UP = frozenset({State.WITHDRAWN, State.EXPIRED})
+WITHDRAWN = str(RequestState.WITHDRAWN)
+GIVEN_UP = frozenset({RequestState.WITHDRAWN, RequestState.EXPIRED})
 
 
 @dataclasses.dataclass(frozen=True)
 class Sent:
     """A request to another institution and what became of it."""
 
-    request: Request
+    request: DataRequest
     receiver: str
     state: str
     answer: Mapping[str, Any] | None
@@ -63,7 +63,7 @@ class Outbox:
             ANSWERED: self._confirm,
         }
 
-    def add(self, request: Request, receiver: str) -> str:
+    def add(self, request: DataRequest, receiver: str) -> str:
         """Keep a request to be sent; its digest."""
         if self._network.find(receiver) is None:
             raise ParameterError(f"'{receiver}' is not a member of the network")
@@ -208,7 +208,7 @@ class Outbox:
             rows = connection.execute(sa.select(OUTBOX).order_by(OUTBOX.c.digest)).all()
         return [
             Sent(
-                Request.from_dict(json.loads(row.content)),
+                DataRequest.from_dict(json.loads(row.content)),
                 row.receiver,
                 row.state,
                 None if row.answer is None else json.loads(row.answer),

@@ -16,9 +16,9 @@ from threading import Lock, Thread
 from typing import Any
 
 from tarnkappe.errors import AccessError, ParameterError
-from tarnkappe.exchange.desk import Ask, Desk
+from tarnkappe.exchange.desk import Ask, RequestWorkflow
 from tarnkappe.exchange.desk.figures import Figures
-from tarnkappe.exchange.request import Request
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.transport import OK, Answer, Listener
 
@@ -40,7 +40,7 @@ class ExchangeService:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: RequestWorkflow,
         credentials: Credentials,
         address: tuple[str, int],
         figures: Figures | None = None,
@@ -91,7 +91,7 @@ class ExchangeService:
         return OK, self._answers[action](what, caller, body)
 
     def _receive(self, _: str, caller: str, body: bytes) -> Mapping[str, Any]:
-        request = Request.from_message(_read(body))
+        request = DataRequest.from_message(_read(body))
         if request.institution != caller:
             self._desk.log.append("refused", {"why": "a request in another institution's name", "by": caller})
             raise AccessError("the request is in another institution's name")
@@ -139,7 +139,7 @@ class _Listener(Listener):
         address: tuple[str, int],
         credentials: Credentials,
         serve: Callable[[str, bytes, bytes, str], Answer],
-        desk: Desk,
+        desk: RequestWorkflow,
     ) -> None:
         super().__init__(address, credentials, serve)
         self._credentials, self._desk = credentials, desk

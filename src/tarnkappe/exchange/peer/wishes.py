@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import ParameterError, ProtocolError
 from tarnkappe.exchange.desk.packages import PSEUDONYM, opened
-from tarnkappe.exchange.desk.reidentification import Ask, Progress
+from tarnkappe.exchange.desk.reidentification import Ask, ReidentificationState
 from tarnkappe.exchange.peer.outbox import QUEUED, Outbox
 from tarnkappe.exchange.peer.tables import WISHES
 from tarnkappe.federation.transport import Caller, UnreachableError
@@ -49,7 +49,7 @@ class Wishes:
     def work(self) -> None:
         """Send what waits and ask what became of the others; who is offline is asked later."""
         for row in self._rows():
-            if row.state in (Progress.FORWARDED, Progress.REFUSED):
+            if row.state in (ReidentificationState.FORWARDED, ReidentificationState.REFUSED):
                 continue
             try:
                 if row.state == QUEUED:
@@ -60,7 +60,7 @@ class Wishes:
                     answer = self._caller.call(row.receiver, f"/reidentified/{row.id}")
             except UnreachableError:
                 continue
-            state = Progress(answer.get("state")).value
+            state = ReidentificationState(answer.get("state")).value
             if state != row.state:
                 with self._store.writing() as connection:
                     connection.execute(sa.update(WISHES).where(WISHES.c.id == row.id).values(state=state))

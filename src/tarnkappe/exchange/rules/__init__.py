@@ -21,7 +21,7 @@ from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 FOLDER = Path(__file__).parent
 
 
-class Outcome(StrEnum):
+class RuleOutcome(StrEnum):
     """What a rule says."""
 
     PASS = "pass"  # noqa: S105
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Fact:
+class LegalFact:
     """Something that is true, false, or not known to a program, and why."""
 
     value: bool | None
@@ -38,7 +38,7 @@ class Fact:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule:
+class LegalRule:
     """One rule of a rule set.
 
     Attributes:
@@ -77,7 +77,7 @@ class RuleSet:
 
     name: str
     title: str
-    rules: tuple[Rule, ...]
+    rules: tuple[LegalRule, ...]
 
     @classmethod
     def load(cls, name: str) -> RuleSet:
@@ -92,7 +92,7 @@ class RuleSet:
             raise JobError(f"there is no rule set '{name}': known are {known}, or name a .toml file")
         content = read_toml(path, "rule set")
         refuse_unknown(content, ("title", "rule"), f"section of {path.name}")
-        rules = tuple(built(Rule, said, f"[[rule]] of {path.name}") for said in content.get("rule", ()))
+        rules = tuple(built(LegalRule, said, f"[[rule]] of {path.name}") for said in content.get("rule", ()))
         if not rules or len({rule.id for rule in rules}) < len(rules):
             raise JobError(f"{path.name}: a rule set has rules, and no two with one id")
         return cls(path.stem, content.get("title", path.stem), rules)
@@ -108,8 +108,8 @@ class Ruling:
     """What a rule says of a request, with the evidence."""
 
     rule_set: str
-    rule: Rule
-    outcome: Outcome
+    rule: LegalRule
+    outcome: RuleOutcome
     evidence: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,46 +124,48 @@ class Ruling:
         }
 
 
-def evaluate(rules: RuleSet, facts: Mapping[str, Fact]) -> tuple[Ruling, ...]:
+def evaluate(rules: RuleSet, facts: Mapping[str, LegalFact]) -> tuple[Ruling, ...]:
     """What every rule of a set says.
 
-    >>> known = {"purpose_stated": Fact(True, "a purpose is given")}
-    >>> rule = Rule("R1", "purpose", "§6", "Data need a purpose.", all=("purpose_stated",))
+    >>> known = {"purpose_stated": LegalFact(True, "a purpose is given")}
+    >>> rule = LegalRule("R1", "purpose", "§6", "Data need a purpose.", all=("purpose_stated",))
     >>> [str(ruling.outcome) for ruling in evaluate(RuleSet("x", "X", (rule,)), known)]
     ['pass']
     """
     return tuple(_ruling(rules.name, rule, facts) for rule in rules.rules)
 
 
-def _ruling(name: str, rule: Rule, facts: Mapping[str, Fact]) -> Ruling:
+def _ruling(name: str, rule: LegalRule, facts: Mapping[str, LegalFact]) -> Ruling:
     applies = _all([_value(fact, facts) for fact in rule.when])
     if applies is False:
         said = [fact for fact in rule.when if _value(fact, facts) is False]
         return Ruling(
-            name, rule, Outcome.PASS, tuple(f"does not apply: {_because(each, facts)}" for each in said)
+            name, rule, RuleOutcome.PASS, tuple(f"does not apply: {_because(each, facts)}" for each in said)
         )
     demands = [_value(fact, facts) for fact in rule.all]
     if rule.any:
         demands.append(_any([_value(fact, facts) for fact in rule.any]))
     met = _all(demands)
-    outcome = Outcome.PASS if met else Outcome.FAIL if met is False and applies else Outcome.NEEDS_HUMAN
+    outcome = (
+        RuleOutcome.PASS if met else RuleOutcome.FAIL if met is False and applies else RuleOutcome.NEEDS_HUMAN
+    )
     return Ruling(name, rule, outcome, tuple(_because(each, facts) for each in _deciding(rule, facts, met)))
 
 
-def _deciding(rule: Rule, facts: Mapping[str, Fact], met: bool | None) -> list[str]:
+def _deciding(rule: LegalRule, facts: Mapping[str, LegalFact], met: bool | None) -> list[str]:
     """The facts that decided: those with the value of the outcome, or all that are not known."""
     asked = [*rule.all, *rule.any] if met is not None else [*rule.when, *rule.all, *rule.any]
     return [name for name in asked if _value(name, facts) is met] or asked
 
 
-def _value(name: str, facts: Mapping[str, Fact]) -> bool | None:
+def _value(name: str, facts: Mapping[str, LegalFact]) -> bool | None:
     fact = facts.get(name.removeprefix("not "))
     if fact is None or fact.value is None:
         return None
     return fact.value != name.startswith("not ")
 
 
-def _because(name: str, facts: Mapping[str, Fact]) -> str:
+def _because(name: str, facts: Mapping[str, LegalFact]) -> str:
     fact = facts.get(name.removeprefix("not "))
     return f"nobody has said whether '{name}' holds" if fact is None else fact.because
 

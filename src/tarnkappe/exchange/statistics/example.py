@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tarnkappe.exchange.statistics.store import EVERYBODY, LEAST_POPULATION, Fact
+from tarnkappe.exchange.statistics.store import EVERYBODY, LEAST_POPULATION, PopulationFigure
 from tarnkappe.table.examples.draw import Choice, Streams
 
 Joint = npt.NDArray[np.float64]
@@ -132,7 +132,7 @@ def _medicated() -> Joint:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def facts() -> list[Fact]:
+def facts() -> list[PopulationFigure]:
     """The statistics of the population: of everybody, by medication, by diagnosis and by occupation."""
     everything = joint()[..., np.newaxis] * _medicated()
     conditions: list[tuple[tuple[str, str], Joint]] = [(EVERYBODY, everything.sum(axis=-1))]
@@ -148,7 +148,7 @@ def facts() -> list[Fact]:
     return [fact for condition, shares in conditions for fact in _facts_of(condition, shares)]
 
 
-def _facts_of(condition: tuple[str, str], shares: Joint) -> Iterator[Fact]:
+def _facts_of(condition: tuple[str, str], shares: Joint) -> Iterator[PopulationFigure]:
     population = int(shares.sum() * PEOPLE)
     if population < LEAST_POPULATION:
         return
@@ -163,10 +163,12 @@ def _facts_of(condition: tuple[str, str], shares: Joint) -> Iterator[Fact]:
         marginal = shares.sum(axis=tuple(axis for axis in range(4) if axis not in chosen))
         for place in zip(*np.nonzero(marginal), strict=True):
             values = {ATTRIBUTES[axis]: words[axis][at] for axis, at in zip(chosen, place, strict=True)}
-            yield Fact(condition, values, min(float(marginal[place]), 1.0), population, SOURCE, VALID_FROM)
+            yield PopulationFigure(
+                condition, values, min(float(marginal[place]), 1.0), population, SOURCE, VALID_FROM
+            )
     total = sum(ORIGINS.values())
     for origin, weight in ORIGINS.items():
-        yield Fact(condition, {"origin": origin}, weight / total, population, SOURCE, VALID_FROM)
+        yield PopulationFigure(condition, {"origin": origin}, weight / total, population, SOURCE, VALID_FROM)
 
 
 def patients(rows: int, seed: int = 0) -> pa.Table:

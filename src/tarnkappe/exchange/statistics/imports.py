@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import InputError
-from tarnkappe.exchange.statistics.store import Fact, Statistics
+from tarnkappe.exchange.statistics.store import PopulationFigure, Statistics
 
 RESERVED = frozenset(
     {
@@ -82,7 +82,7 @@ def _read_json(text: str, path: Path) -> list[tuple[str, Mapping[str, Any]]]:
 READERS = {".csv": _read_csv, ".json": _read_json}
 
 
-def _fact(line: Mapping[str, Any]) -> Fact:
+def _fact(line: Mapping[str, Any]) -> PopulationFigure:
     said = {key: str(value).strip() for key, value in line.items() if value not in (None, "", [])}
     if None in line:
         raise InputError("there are more fields than columns")
@@ -92,7 +92,7 @@ def _fact(line: Mapping[str, Any]) -> Fact:
     if "attribute" in said:
         values[said["attribute"]] = said["value"]
     population = int(_number(said, "population"))
-    return Fact(
+    return PopulationFigure(
         condition=(said.get("condition_type", ""), said.get("condition_value", "")),
         values=values,
         probability=_probability(said, population),

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.exchange.statistics.store import Distribution
+from tarnkappe.exchange.statistics.store import PopulationDistribution
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.risk.cells import Range, read_cell
 from tarnkappe.table import MISSING, SUPPRESSED
@@ -40,7 +40,7 @@ class Bounds:
     high: Shares
 
 
-def bounds(distribution: Distribution, labels: Sequence[str], hierarchy: Hierarchy) -> Bounds:
+def bounds(distribution: PopulationDistribution, labels: Sequence[str], hierarchy: Hierarchy) -> Bounds:
     """How frequent each label of an attribute is, by the distribution of this attribute alone."""
     values = [value for (value,) in distribution.shares]
     shares = np.array(list(distribution.shares.values()))
@@ -57,7 +57,7 @@ def bounds(distribution: Distribution, labels: Sequence[str], hierarchy: Hierarc
 
 
 def joint_bound(
-    distribution: Distribution,
+    distribution: PopulationDistribution,
     labels: Mapping[str, Sequence[str]],
     hierarchies: Mapping[str, Hierarchy],
     codes: Mapping[str, Codes],
@@ -81,7 +81,7 @@ def joint_bound(
     return np.minimum((shares + distribution.margin) @ may_have + distribution.unknown, 1.0)
 
 
-def ratios(given: Distribution, everybody: Distribution) -> dict[str, float]:
+def ratios(given: PopulationDistribution, everybody: PopulationDistribution) -> dict[str, float]:
     """How many times more frequent each value is under a condition than among everybody, at the least.
 
     What may be due to the margins of both is not counted.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
 from tarnkappe.exchange.request import Anchor
-from tarnkappe.exchange.statistics.store import EVERYBODY, Distribution, Statistics
+from tarnkappe.exchange.statistics.store import EVERYBODY, PopulationDistribution, Statistics
 
 Condition = tuple[str, str]
 
@@ -36,7 +36,7 @@ class Reply:
     """What the statistics replied: distributions, each of an attribute among the people with a condition."""
 
     question: str
-    distributions: Mapping[tuple[Condition, tuple[str, ...]], Distribution]
+    distributions: Mapping[tuple[Condition, tuple[str, ...]], PopulationDistribution]
 
 
 Query = Callable[[Statistics, Asked, date], Reply]
@@ -48,7 +48,7 @@ def q1_features_of_groups(statistics: Statistics, asked: Asked, today: date) -> 
     A group is all who have a value of some attribute, as far as the statistics know such groups. What it is
     called does not matter.
     """
-    found: dict[tuple[Condition, tuple[str, ...]], Distribution] = {}
+    found: dict[tuple[Condition, tuple[str, ...]], PopulationDistribution] = {}
     for kind in asked.attributes:
         here = set(asked.values.get(kind, ()))
         for name in dict.fromkeys([asked.anchor.attribute, *asked.attributes]):
@@ -82,7 +82,7 @@ QUERIES: tuple[Query, ...] = (q1_features_of_groups, q2_features_of_the_selectio
 
 
 @dataclasses.dataclass(frozen=True)
-class Profile:
+class PopulationProfile:
     """Everything that the statistics replied.
 
     Attributes:
@@ -93,21 +93,21 @@ class Profile:
     anchor: Anchor
     replies: tuple[Reply, ...] = ()
 
-    def given_anchor(self, *attributes: str) -> Distribution:
+    def given_anchor(self, *attributes: str) -> PopulationDistribution:
         """The distribution of some attributes among those with what people were selected by.
 
         Where people were selected by several values, only what is known of all of them together would do; the
         statistics know each by itself, so nothing is known then.
         """
         if len(self.anchor.values) != 1:
-            return Distribution(attributes, {})
+            return PopulationDistribution(attributes, {})
         return self._find((self.anchor.attribute, self.anchor.values[0]), attributes)
 
-    def of_everybody(self, *attributes: str) -> Distribution:
+    def of_everybody(self, *attributes: str) -> PopulationDistribution:
         """The distribution of some attributes among everybody."""
         return self._find(EVERYBODY, attributes)
 
-    def joint(self) -> list[Distribution]:
+    def joint(self) -> list[PopulationDistribution]:
         """All distributions of the selection, or of everybody, that tell how many people there are."""
         anchors = {(self.anchor.attribute, value) for value in self.anchor.values}
         wanted = anchors | {EVERYBODY} if len(anchors) == 1 else {EVERYBODY}
@@ -118,7 +118,7 @@ class Profile:
             if condition in wanted and distribution and distribution.population is not None
         ]
 
-    def within_groups(self) -> list[tuple[Condition, Distribution]]:
+    def within_groups(self) -> list[tuple[Condition, PopulationDistribution]]:
         """What is known of groups in the selection, such as occupations, with how many people there are."""
         anchors = {(self.anchor.attribute, value) for value in self.anchor.values}
         return [
@@ -134,16 +134,18 @@ class Profile:
         every = (d for reply in self.replies for d in reply.distributions.values())
         return tuple(sorted({source for distribution in every for source in distribution.sources}))
 
-    def _find(self, condition: Condition, attributes: Sequence[str]) -> Distribution:
+    def _find(self, condition: Condition, attributes: Sequence[str]) -> PopulationDistribution:
         names = tuple(sorted(attributes))
         for reply in self.replies:
             if (condition, names) in reply.distributions:
                 return reply.distributions[condition, names]
-        return Distribution(names, {})
+        return PopulationDistribution(names, {})
 
 
 def ask(
     statistics: Statistics, asked: Asked, today: date | None = None, queries: Sequence[Query] = QUERIES
-) -> Profile:
+) -> PopulationProfile:
     """Ask all questions."""
-    return Profile(asked.anchor, tuple(query(statistics, asked, today or date.today()) for query in queries))
+    return PopulationProfile(
+        asked.anchor, tuple(query(statistics, asked, today or date.today()) for query in queries)
+    )

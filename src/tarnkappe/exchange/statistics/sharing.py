@@ -28,7 +28,7 @@ from tarnkappe.algebra.noisy.mechanisms import laplace
 from tarnkappe.errors import InputError, JobError, ParameterError
 from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 from tarnkappe.exchange.statistics.profile import Fits, compared
-from tarnkappe.exchange.statistics.store import EVERYBODY, LEAST_POPULATION, Fact
+from tarnkappe.exchange.statistics.store import EVERYBODY, LEAST_POPULATION, PopulationFigure
 from tarnkappe.job.release import plain
 from tarnkappe.state.statement import Statement
 from tarnkappe.table.encoding import Codes, as_text
@@ -40,7 +40,7 @@ OUTSIDE = -1
 
 
 @dataclasses.dataclass(frozen=True)
-class Counted:
+class CountTable:
     """One table of counts.
 
     Attributes:
@@ -63,7 +63,7 @@ class Counted:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class CountingPlan:
     """What the institutions have agreed to count.
 
     Attributes:
@@ -72,7 +72,7 @@ class Plan:
     """
 
     values: Mapping[str, tuple[str, ...]]
-    tables: tuple[Counted, ...]
+    tables: tuple[CountTable, ...]
 
     def __post_init__(self) -> None:
         if not self.tables:
@@ -85,7 +85,7 @@ class Plan:
                 raise ParameterError(f"a table of the shared statistics has more than {MOST_CELLS} cells")
 
     @classmethod
-    def load(cls, path: str | Path) -> Plan:
+    def load(cls, path: str | Path) -> CountingPlan:
         """Read a plan: a section [values] and one [[tables]] for each table."""
         content = read_toml(path, "plan of the shared statistics")
         refuse_unknown(content, ("values", "tables"), f"section of {path}")
@@ -93,7 +93,8 @@ class Plan:
         if not isinstance(content.get("tables", []), list):
             raise JobError(f"{path}: write [[tables]] for each table")
         return cls(
-            values, tuple(built(Counted, said, f"[[tables]] of {path}") for said in content.get("tables", []))
+            values,
+            tuple(built(CountTable, said, f"[[tables]] of {path}") for said in content.get("tables", [])),
         )
 
     @property
@@ -106,11 +107,11 @@ class Plan:
         """Everything that is counted by."""
         return tuple(dict.fromkeys(name for table in self.tables for name in table.attributes))
 
-    def cells(self, table: Counted) -> int:
+    def cells(self, table: CountTable) -> int:
         """How many cells a table has."""
         return math.prod(len(self.values[name]) for name in table.attributes)
 
-    def keys(self, table: Counted) -> list[tuple[str, ...]]:
+    def keys(self, table: CountTable) -> list[tuple[str, ...]]:
         """The cells of a table, by their values."""
         return list(itertools.product(*(self.values[name] for name in table.attributes)))
 
@@ -144,7 +145,7 @@ class Shown:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], plan: Plan) -> Shown:
+    def from_dict(cls, data: Mapping[str, Any], plan: CountingPlan) -> Shown:
         """From plain data, as another institution sends it; anything amiss is refused."""
         try:
             made = datetime.fromisoformat(data["made"])
@@ -167,7 +168,7 @@ class Shown:
         return shown
 
 
-def count(people: pa.Table, plan: Plan, institution: str, epsilon: Fraction) -> Shown:
+def count(people: pa.Table, plan: CountingPlan, institution: str, epsilon: Fraction) -> Shown:
     """Count the patients of an institution, one row each, and add noise.
 
     A patient is in one cell of each table at most, so each table is given its share of the epsilon.
@@ -192,9 +193,9 @@ def count(people: pa.Table, plan: Plan, institution: str, epsilon: Fraction) -> 
     return Shown(institution, plan.digest, epsilon, tuple(noisy), datetime.now(UTC))
 
 
-def combined(several: Sequence[Shown], plan: Plan) -> list[Fact]:
+def combined(several: Sequence[Shown], plan: CountingPlan) -> list[PopulationFigure]:
     """The figures of all institutions together, where they are about enough people to be statistics."""
-    facts: list[Fact] = []
+    facts: list[PopulationFigure] = []
     scales = [len(plan.tables) / float(shown.epsilon) for shown in several]
     names = ", ".join(sorted(shown.institution for shown in several))
     source = f"patients of {names}, counted with noise"
@@ -225,11 +226,11 @@ def _fact(
     off_total: float,
     source: str,
     since: date,
-) -> Fact:
+) -> PopulationFigure:
     share = min(max(cell / total, 0.0), 1.0)
     least = max((cell - off) / (total + off_total), 0.0)
     most = min((cell + off) / (total - off_total), 1.0)
-    return Fact(condition, values, share, total, source, since, max(share - least, most - share))
+    return PopulationFigure(condition, values, share, total, source, since, max(share - least, most - share))
 
 
 def noise_bound(scales: Sequence[float], cells: int, doubt: float) -> float:

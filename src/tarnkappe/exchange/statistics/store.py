@@ -55,7 +55,7 @@ IMPORTS = sa.Table(
 
 
 @dataclasses.dataclass(frozen=True)
-class Fact:
+class PopulationFigure:
     """A figure of the population.
 
     Attributes:
@@ -95,7 +95,7 @@ class Statistics:
     """The statistics in a store.
 
     >>> everybody = ("", "")
-    >>> women = Fact(everybody, {"sex": "W"}, 0.51, 9_000_000, "census", date(2024, 1, 1))
+    >>> women = PopulationFigure(everybody, {"sex": "W"}, 0.51, 9_000_000, "census", date(2024, 1, 1))
     >>> statistics = Statistics(Store.in_memory())
     >>> statistics.add([women], "census.csv", "0" * 64)
     1
@@ -107,7 +107,7 @@ class Statistics:
         store.ensure(STATISTICS)
         self.store = store
 
-    def add(self, facts: Iterable[Fact], origin: str, digest: str) -> int:
+    def add(self, facts: Iterable[PopulationFigure], origin: str, digest: str) -> int:
         """Keep figures, all or none; the number of the import.
 
         Args:
@@ -131,14 +131,14 @@ class Statistics:
 
     def distribution(
         self, condition: tuple[str, str], attributes: Sequence[str], today: date | None = None
-    ) -> Distribution:
+    ) -> PopulationDistribution:
         """The latest figures about some attributes of the people with a condition."""
         found = self._facts(condition[0], attributes, today, FACTS.c.condition_value == condition[1])
         return _distribution(attributes, found)
 
     def distributions(
         self, condition_type: str, attributes: Sequence[str], today: date | None = None
-    ) -> dict[str, Distribution]:
+    ) -> dict[str, PopulationDistribution]:
         """The latest figures about some attributes, by the value of a kind of condition."""
         by_value: dict[str, list[sa.Row[Any]]] = {}
         for row in self._facts(condition_type, attributes, today):
@@ -181,7 +181,7 @@ class Statistics:
 
 
 @dataclasses.dataclass(frozen=True)
-class Distribution:
+class PopulationDistribution:
     """How the values of some attributes are distributed among the people with a condition.
 
     Attributes:
@@ -207,11 +207,11 @@ class Distribution:
         return bool(self.shares)
 
 
-def _distribution(attributes: Sequence[str], facts: Sequence[sa.Row[Any]]) -> Distribution:
+def _distribution(attributes: Sequence[str], facts: Sequence[sa.Row[Any]]) -> PopulationDistribution:
     """Of figures about the same thing, the last one counts; noisy ones only where nothing was published."""
     exact = [row for row in facts if not row.margin] or facts
     shares = {tuple(json.loads(row.values)): row for row in exact}
-    return Distribution(
+    return PopulationDistribution(
         tuple(sorted(attributes)),
         {key: row.probability for key, row in shares.items()},
         max((row.population for row in shares.values()), default=None),
@@ -220,7 +220,7 @@ def _distribution(attributes: Sequence[str], facts: Sequence[sa.Row[Any]]) -> Di
     )
 
 
-def _row(fact: Fact) -> dict[str, Any]:
+def _row(fact: PopulationFigure) -> dict[str, Any]:
     names = sorted(fact.values)
     return {
         "condition_type": fact.condition[0],

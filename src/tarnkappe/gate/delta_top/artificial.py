@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.gate.delta_top.extension import sort_stably
-from tarnkappe.gate.delta_top.table import ENTRIES, FULL, LIVE, Table, add, delete, names, undo
+from tarnkappe.gate.delta_top.table import ENTRIES, FULL, LIVE, MatchingArrays, add, delete, names, undo
 from tarnkappe.gate.delta_top.update import CROWDED, MISSING, classify, extend_old, pair_new
 from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.native import compiled
@@ -25,7 +25,7 @@ NOBODY = -1
 
 
 @compiled
-def crowded_edges(table: Table, members: Integers, known: int) -> Integers:
+def crowded_edges(table: MatchingArrays, members: Integers, known: int) -> Integers:
     """All crowded edges of the old members."""
     found = np.empty(table.size[LIVE], dtype=np.int32)
     count = 0
@@ -42,7 +42,7 @@ def crowded_edges(table: Table, members: Integers, known: int) -> Integers:
 
 
 @compiled
-def wishes(table: Table, members: Integers, known: int, crowds: Integers) -> Integers:
+def wishes(table: MatchingArrays, members: Integers, known: int, crowds: Integers) -> Integers:
     """How many edges of the i-th member miss a partner with value v; NOBODY if it needs no occurrence."""
     values = table.head.shape[1]
     wanted = np.full((len(members), values), NOBODY, dtype=np.int32)
@@ -67,7 +67,7 @@ def wishes(table: Table, members: Integers, known: int, crowds: Integers) -> Int
 
 
 @compiled
-def occurrences(table: Table, members: Integers, wanted: Integers) -> Integers:
+def occurrences(table: MatchingArrays, members: Integers, wanted: Integers) -> Integers:
     """Which occurrence of v the i-th member gets: tuples with the same true value get different ones.
 
     Those that miss a partner come before those of a crowd (one of which can do without), and of these the
@@ -97,7 +97,7 @@ def occurrences(table: Table, members: Integers, wanted: Integers) -> Integers:
 
 @compiled
 def withdraw(
-    table: Table,
+    table: MatchingArrays,
     members: Integers,
     mine: Integers,
     value: int,
@@ -127,7 +127,7 @@ def withdraw(
 
 
 @compiled
-def reach(table: Table, tuple_: int, added: Integers) -> int:
+def reach(table: MatchingArrays, tuple_: int, added: Integers) -> int:
     """How many values a new tuple can have if it may use all artificial ones."""
     count = table.degree[tuple_]
     for value in range(len(added)):
@@ -138,7 +138,7 @@ def reach(table: Table, tuple_: int, added: Integers) -> int:
 
 @compiled
 def hurts(
-    table: Table, members: Integers, known: int, k: int, added: Integers, goal: Integers, mark: int
+    table: MatchingArrays, members: Integers, known: int, k: int, added: Integers, goal: Integers, mark: int
 ) -> bool:
     """Whether somebody has fallen below k since a place of the journal."""
     for entry in range(mark, table.size[ENTRIES]):
@@ -153,7 +153,7 @@ def hurts(
 
 @compiled
 def leave_out(
-    table: Table,
+    table: MatchingArrays,
     members: Integers,
     known: int,
     k: int,
@@ -208,7 +208,9 @@ def leave_out(
 
 
 @compiled
-def serve_new(table: Table, members: Integers, known: int, k: int, added: Integers, may_add: bool) -> None:
+def serve_new(
+    table: MatchingArrays, members: Integers, known: int, k: int, added: Integers, may_add: bool
+) -> None:
     """New tuples use the artificial values, and get more of them as long as they have fewer than k values.
 
     The value that helps most of them comes next, and of those the one that is most frequent in the answer.
@@ -253,7 +255,7 @@ def serve_new(table: Table, members: Integers, known: int, k: int, added: Intege
 
 
 def enter_with_artificial(
-    table: Table,
+    table: MatchingArrays,
     members: Integers,
     known: int,
     k: int,

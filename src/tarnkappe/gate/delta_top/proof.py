@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.gate.delta_top.table import Table, names
-from tarnkappe.gate.knowledge import Integers, View
+from tarnkappe.gate.delta_top.table import MatchingArrays, names
+from tarnkappe.gate.knowledge import Integers, KnowledgeArrays
 from tarnkappe.native import compiled
 
 
 @compiled
-def follow(table: Table, edge: int, chosen: Integers, moved: Integers) -> int:
+def follow(table: MatchingArrays, edge: int, chosen: Integers, moved: Integers) -> int:
     """The edges of a distribution that has an edge: `chosen` for each tuple that is moved. Returns how many
     are, or -1 if somebody would need two.
     """
@@ -49,7 +49,12 @@ def follow(table: Table, edge: int, chosen: Integers, moved: Integers) -> int:
 
 @compiled
 def is_possible(
-    table: Table, view: View, spare: Integers, chosen: Integers, moved: Integers, count: int
+    table: MatchingArrays,
+    view: KnowledgeArrays,
+    spare: Integers,
+    chosen: Integers,
+    moved: Integers,
+    count: int,
 ) -> bool:
     """Whether the moved tuples can have the values of their edges, everybody else having the true ones."""
     possible = True
@@ -86,7 +91,7 @@ def is_possible(
 
 
 @compiled
-def spare_room(truth: Integers, view: View) -> Integers:
+def spare_room(truth: Integers, view: KnowledgeArrays) -> Integers:
     """How often each value was published beyond its true owners; negative if the truth is contradicted."""
     spare = view.capacity.copy()
     for membership in range(len(view.member)):
@@ -98,7 +103,7 @@ def spare_room(truth: Integers, view: View) -> Integers:
 
 
 @compiled
-def proven_degrees(table: Table, view: View) -> Integers:
+def proven_degrees(table: MatchingArrays, view: KnowledgeArrays) -> Integers:
     """For how many values of each tuple there is a distribution, by the table and checked by the results."""
     tuples, values = table.head.shape
     degrees = np.zeros(tuples, dtype=np.int32)

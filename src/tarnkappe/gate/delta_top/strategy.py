@@ -16,7 +16,7 @@ from tarnkappe.gate.delta_top.proof import proven_degrees
 from tarnkappe.gate.delta_top.table import FULL, MatchingTable, undo
 from tarnkappe.gate.delta_top.update import enter, lowest
 from tarnkappe.gate.knowledge import Integers
-from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy, counted
 from tarnkappe.schema import param
 
 
@@ -26,7 +26,7 @@ class TableStrategy(Strategy):
     def _start(self) -> None:
         self._table = MatchingTable(self.knowledge.values)
 
-    def propose(self, members: Integers, truth: Integers, may_add: bool) -> Proposal | None:
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
         known = self._open(truth)
         proposal = self._answer(members, known, may_add)
         if proposal is None:
@@ -34,7 +34,7 @@ class TableStrategy(Strategy):
         return proposal
 
     @abstractmethod
-    def _answer(self, members: Integers, known: int, may_add: bool) -> Proposal | None:
+    def _answer(self, members: Integers, known: int, may_add: bool) -> AnswerProposal | None:
         """The proposal, with the table as it will be; what it is if there is none does not matter."""
 
     @abstractmethod
@@ -108,7 +108,7 @@ class DeltaTop(TableStrategy):
 
     def complete(
         self, members: Integers, truth: Integers, counts: Integers, may_add: bool
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         known = self._open(truth)
         given = counts - counted(truth[members], self.knowledge.values)
         proposal = self._proposal(members, self._enter(members, known, given, may_add))
@@ -116,7 +116,7 @@ class DeltaTop(TableStrategy):
             self._table.roll_back()
         return proposal
 
-    def _answer(self, members: Integers, known: int, may_add: bool) -> Proposal | None:
+    def _answer(self, members: Integers, known: int, may_add: bool) -> AnswerProposal | None:
         nothing = np.zeros(self.knowledge.values, dtype=np.int32)
         return self._proposal(members, self._enter(members, known, nothing if may_add else None))
 
@@ -128,11 +128,11 @@ class DeltaTop(TableStrategy):
             self._enter(members, known, added, may_add=False)
         return lowest(self._table.arrays, members) >= self.k
 
-    def _proposal(self, members: Integers, added: Integers) -> Proposal | None:
+    def _proposal(self, members: Integers, added: Integers) -> AnswerProposal | None:
         if lowest(self._table.arrays, members) < self.k:
             return None
         real = counted(self._table.arrays.truth[members], self.knowledge.values)
-        return Proposal((Part(members, real + added),))
+        return AnswerProposal((ResultPart(members, real + added),))
 
     def _enter(self, members: Integers, known: int, given: Integers | None, may_add: bool = True) -> Integers:
         """Process an answer, with more room if there is too little; returns the artificial values."""

@@ -35,7 +35,7 @@ from tarnkappe.native import compiled
 EDGES, PARTNERS, ENTRIES, FULL, LIVE = 0, 1, 2, 3, 4
 
 
-class Table(NamedTuple):
+class MatchingArrays(NamedTuple):
     """The arrays of the table, as the kernels take them."""
 
     truth: Integers
@@ -55,7 +55,7 @@ class Table(NamedTuple):
 
 
 @compiled
-def names(table: Table, edge: int, tuple_: int) -> bool:
+def names(table: MatchingArrays, edge: int, tuple_: int) -> bool:
     """Whether an edge names a tuple as a partner."""
     place, end = table.start[edge], table.start[edge] + table.length[edge]
     while place < end and table.partner[place] != tuple_:
@@ -64,7 +64,7 @@ def names(table: Table, edge: int, tuple_: int) -> bool:
 
 
 @compiled
-def enlist(table: Table, edge: int, sign: int) -> None:
+def enlist(table: MatchingArrays, edge: int, sign: int) -> None:
     """Count an edge in (1) or out (-1), and note it in the journal."""
     tuple_, value = table.owner[edge], table.value[edge]
     table.live[edge] = sign > 0
@@ -77,7 +77,7 @@ def enlist(table: Table, edge: int, sign: int) -> None:
 
 
 @compiled
-def add(table: Table, tuple_: int, value: int, like: int, more: int) -> None:
+def add(table: MatchingArrays, tuple_: int, value: int, like: int, more: int) -> None:
     """Add an edge with the partners of another edge (-1: of none) and one more (-1: no more)."""
     count = (table.length[like] if like >= 0 else 0) + (1 if more >= 0 else 0)
     edge, first = table.size[EDGES], table.size[PARTNERS]
@@ -102,7 +102,7 @@ def add(table: Table, tuple_: int, value: int, like: int, more: int) -> None:
 
 
 @compiled
-def delete(table: Table, edge: int) -> None:
+def delete(table: MatchingArrays, edge: int) -> None:
     """Remove an edge, and every edge that can be in no modelled distribution without it.
 
     When the last edge with which t takes the value of u is gone, nobody can have what u gave: all edges
@@ -132,7 +132,7 @@ def delete(table: Table, edge: int) -> None:
 
 
 @compiled
-def undo(table: Table, mark: int) -> None:
+def undo(table: MatchingArrays, mark: int) -> None:
     """Take back all that was done after a place of the journal."""
     while table.size[ENTRIES] > mark:
         entry = table.journal[table.size[ENTRIES] - 1]
@@ -148,7 +148,7 @@ def undo(table: Table, mark: int) -> None:
 
 
 @compiled
-def commit(table: Table) -> None:
+def commit(table: MatchingArrays) -> None:
     """Forget the way back: edges that are gone leave the lists."""
     for entry in range(table.size[ENTRIES]):
         edge = -table.journal[entry] - 1
@@ -172,7 +172,7 @@ def commit(table: Table) -> None:
 
 
 @compiled
-def compact(table: Table, into: Table) -> None:
+def compact(table: MatchingArrays, into: MatchingArrays) -> None:
     """Write all edges, tuple by tuple and in their order, into a table that shares the arrays of tuples."""
     edges = partners = 0
     for tuple_ in range(table.head.shape[0]):
@@ -195,7 +195,7 @@ def compact(table: Table, into: Table) -> None:
 
 
 @compiled
-def in_order(table: Table) -> Integers:
+def in_order(table: MatchingArrays) -> Integers:
     """All live edges, those of one tuple and value in the order in which `add` must meet them."""
     order = np.empty(table.size[LIVE], dtype=np.int32)
     count = 0
@@ -213,7 +213,9 @@ def in_order(table: Table) -> Integers:
 
 
 @compiled
-def refill(table: Table, owner: Integers, value: Integers, length: Integers, partner: Integers) -> None:
+def refill(
+    table: MatchingArrays, owner: Integers, value: Integers, length: Integers, partner: Integers
+) -> None:
     """Add edges in the order of `in_order`, to a table with room for them."""
     place = 0
     for edge in range(len(owner)):
@@ -246,10 +248,10 @@ class MatchingTable:
         return len(self._truth)
 
     @property
-    def arrays(self) -> Table:
+    def arrays(self) -> MatchingArrays:
         """The arrays, for kernels; valid until the table grows."""
         rows = (self._truth.rows, self._degree.rows, self._head.rows, self._alive.rows)
-        return Table._make((*rows, *self._edges, self._size))
+        return MatchingArrays._make((*rows, *self._edges, self._size))
 
     def add_tuples(self, truth: Integers) -> None:
         """Rows without edges for new tuples with these true values."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.gate.delta_top.extension import extend
-from tarnkappe.gate.delta_top.table import ENTRIES, Table, add, delete, enlist
+from tarnkappe.gate.delta_top.table import ENTRIES, MatchingArrays, add, delete, enlist
 from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.native import compiled
 
@@ -25,7 +25,7 @@ KEPT, WAITING, MISSING, CROWDED = 0, 1, 2, 3
 
 
 @compiled
-def classify(table: Table, members: Integers, known: int, inside: Booleans) -> None:
+def classify(table: MatchingArrays, members: Integers, known: int, inside: Booleans) -> None:
     """Mark the members, and note the fate of every edge of the old ones."""
     values = table.head.shape[1]
     news = np.zeros(values, dtype=np.bool_)
@@ -53,7 +53,7 @@ def classify(table: Table, members: Integers, known: int, inside: Booleans) -> N
 
 
 @compiled
-def delete_fated(table: Table, tuple_: int, fate: int) -> None:
+def delete_fated(table: MatchingArrays, tuple_: int, fate: int) -> None:
     """Remove all edges of a tuple that have a fate."""
     for value in range(table.head.shape[1]):
         edge = table.head[tuple_, value]
@@ -64,7 +64,7 @@ def delete_fated(table: Table, tuple_: int, fate: int) -> None:
 
 
 @compiled
-def delete_hopeless(table: Table, members: Integers, known: int) -> None:
+def delete_hopeless(table: MatchingArrays, members: Integers, known: int) -> None:
     """Remove all edges of old members that no new tuple can keep alive."""
     for tuple_ in members:
         if tuple_ < known:
@@ -73,7 +73,7 @@ def delete_hopeless(table: Table, members: Integers, known: int) -> None:
 
 
 @compiled
-def pair_new(table: Table, members: Integers, known: int) -> None:
+def pair_new(table: MatchingArrays, members: Integers, known: int) -> None:
     """Any two new tuples with different values can have each other's."""
     for one in range(len(members)):
         for two in range(one):
@@ -84,7 +84,7 @@ def pair_new(table: Table, members: Integers, known: int) -> None:
 
 
 @compiled
-def join(table: Table, old: int, value: int, news: Integers, most: int) -> None:
+def join(table: MatchingArrays, old: int, value: int, news: Integers, most: int) -> None:
     """Let every waiting edge of a tuple and value live on with one of some new tuples.
 
     All combinations are possible, and there may be too many. Those are made first that let every waiting edge
@@ -115,7 +115,9 @@ def join(table: Table, old: int, value: int, news: Integers, most: int) -> None:
 
 
 @compiled
-def extend_old(table: Table, members: Integers, known: int, algorithm: int, most: int, remove: bool) -> None:
+def extend_old(
+    table: MatchingArrays, members: Integers, known: int, algorithm: int, most: int, remove: bool
+) -> None:
     """Give the new tuples to the old ones, once for each true value of old tuples.
 
     What waited in vain misses a partner; with `remove` it is removed at once, before the next true value.
@@ -170,7 +172,9 @@ def extend_old(table: Table, members: Integers, known: int, algorithm: int, most
                 delete_fated(table, olds[old], MISSING)
 
 
-def enter(table: Table, members: Integers, known: int, algorithm: int, most: int, inside: Booleans) -> None:
+def enter(
+    table: MatchingArrays, members: Integers, known: int, algorithm: int, most: int, inside: Booleans
+) -> None:
     """An answer without artificial values: all edges without a partner are removed."""
     classify(table, members, known, inside)
     delete_hopeless(table, members, known)
@@ -179,7 +183,7 @@ def enter(table: Table, members: Integers, known: int, algorithm: int, most: int
 
 
 @compiled
-def lowest(table: Table, members: Integers) -> int:
+def lowest(table: MatchingArrays, members: Integers) -> int:
     """The smallest degree of all members and of all tuples that lost an edge since the last commit."""
     least = table.head.shape[1]
     for tuple_ in members:

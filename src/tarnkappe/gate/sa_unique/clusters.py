@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.gate.delta_top.extension import sort_stably
-from tarnkappe.gate.delta_top.table import Table
+from tarnkappe.gate.delta_top.table import MatchingArrays
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.native import compiled
 
@@ -27,13 +27,13 @@ PLAIN, AT_ONCE, WHERE_NEEDED, ONE_PHASE = 0, 1, 2, 3
 
 
 @compiled
-def can_have(table: Table, tuple_: int, value: int) -> bool:
+def can_have(table: MatchingArrays, tuple_: int, value: int) -> bool:
     """Whether a value is in the signature of a tuple."""
     return bool(table.truth[tuple_] == value or table.alive[tuple_, value] > 0)
 
 
 @compiled
-def usefulness_of_one(table: Table, one: int, other: int, known: int, lone: bool) -> int:
+def usefulness_of_one(table: MatchingArrays, one: int, other: int, known: int, lone: bool) -> int:
     """How many edges two tuples keep alive or make if they are in one part: 2, 0, or NEVER.
 
     `lone` does not count what two new tuples can always do.
@@ -55,7 +55,7 @@ def usefulness_of_one(table: Table, one: int, other: int, known: int, lone: bool
 
 @compiled
 def usefulness(
-    table: Table,
+    table: MatchingArrays,
     members: Integers,
     known: int,
     part: NDArray[np.int64],
@@ -75,7 +75,9 @@ def usefulness(
 
 
 @compiled
-def cluster_old(table: Table, members: Integers, known: int, variant: int, part: NDArray[np.int64]) -> int:
+def cluster_old(
+    table: MatchingArrays, members: Integers, known: int, variant: int, part: NDArray[np.int64]
+) -> int:
     """Put the old members into parts that meet the cluster criterion; returns how many parts."""
     frequency = np.zeros(table.head.shape[1], dtype=np.int64)
     for tuple_ in members:
@@ -109,7 +111,13 @@ def cluster_old(table: Table, members: Integers, known: int, variant: int, part:
 
 @compiled
 def cluster_new(
-    table: Table, members: Integers, known: int, k: int, variant: int, part: NDArray[np.int64], count: int
+    table: MatchingArrays,
+    members: Integers,
+    known: int,
+    k: int,
+    variant: int,
+    part: NDArray[np.int64],
+    count: int,
 ) -> None:
     """Let new members join the parts of the old ones.
 
@@ -138,7 +146,7 @@ def cluster_new(
 
 @compiled
 def fill_where_needed(
-    table: Table, members: Integers, known: int, k: int, part: NDArray[np.int64], count: int
+    table: MatchingArrays, members: Integers, known: int, k: int, part: NDArray[np.int64], count: int
 ) -> None:
     """Variant b: a new member joins only where an old one has fewer than k values in its part."""
     for number in range(count):
@@ -163,7 +171,7 @@ def fill_where_needed(
 
 
 @compiled
-def partition(table: Table, members: Integers, k: int, part: NDArray[np.int64], count: int) -> int:
+def partition(table: MatchingArrays, members: Integers, k: int, part: NDArray[np.int64], count: int) -> int:
     """Deal those who have no part yet into parts without equal values, of at least k if possible."""
     frequency = np.zeros(table.head.shape[1], dtype=np.int64)
     rest, key = np.empty(len(members), dtype=np.int64), np.empty(len(members), dtype=np.int64)
@@ -187,7 +195,7 @@ def partition(table: Table, members: Integers, k: int, part: NDArray[np.int64], 
 
 @compiled
 def lacking(
-    table: Table, members: Integers, known: int, part: NDArray[np.int64], number: int, value: int
+    table: MatchingArrays, members: Integers, known: int, part: NDArray[np.int64], number: int, value: int
 ) -> int:
     """How many old members of a part cannot have a value."""
     count = 0
@@ -198,7 +206,9 @@ def lacking(
 
 
 @compiled
-def fits_together(table: Table, members: Integers, known: int, k: int, part: NDArray[np.int64]) -> bool:
+def fits_together(
+    table: MatchingArrays, members: Integers, known: int, k: int, part: NDArray[np.int64]
+) -> bool:
     """Whether all parts meet the cluster criterion and let every new member reach k values."""
     for one in range(len(members)):
         for other in range(one):
@@ -213,7 +223,7 @@ def fits_together(table: Table, members: Integers, known: int, k: int, part: NDA
 
 
 @compiled
-def is_unique(table: Table, members: Integers) -> bool:
+def is_unique(table: MatchingArrays, members: Integers) -> bool:
     """Whether no two members have the same value."""
     seen = np.zeros(table.head.shape[1], dtype=np.bool_)
     for tuple_ in members:
@@ -225,7 +235,7 @@ def is_unique(table: Table, members: Integers) -> bool:
 
 @compiled
 def split(
-    table: Table, members: Integers, known: int, k: int, variant: int, strict: bool
+    table: MatchingArrays, members: Integers, known: int, k: int, variant: int, strict: bool
 ) -> NDArray[np.int64]:
     """The part of each member; parts are numbered in the order in which they are to be entered.
 

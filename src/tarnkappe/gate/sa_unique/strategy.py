@@ -21,7 +21,7 @@ from tarnkappe.gate.sa_unique.clusters import (
     split,
 )
 from tarnkappe.gate.sa_unique.update import enter_part, enter_parts
-from tarnkappe.gate.strategy import Part, Proposal, counted, in_order_of_parts
+from tarnkappe.gate.strategy import AnswerProposal, ResultPart, counted, in_order_of_parts
 
 
 class InParts(TableStrategy):
@@ -29,7 +29,7 @@ class InParts(TableStrategy):
 
     def _enter_parts(
         self, members: Integers, part: NDArray[np.int64], known: int, may_add: bool, order: Integers
-    ) -> Proposal | None:
+    ) -> AnswerProposal | None:
         self._table.use(unique=True)
         while True:
             table = self._table.arrays
@@ -44,8 +44,8 @@ class InParts(TableStrategy):
         for number, artificial in enumerate(added):
             mine = members[part == number]
             real = counted(table.truth[mine], self.knowledge.values)
-            parts.append(Part(mine, real + artificial.astype(np.int32)))
-        return Proposal(tuple(parts), order=order)
+            parts.append(ResultPart(mine, real + artificial.astype(np.int32)))
+        return AnswerProposal(tuple(parts), order=order)
 
     def _follow_part(self, members: Integers, known: int, added: Integers) -> bool:
         """Follow a published part; False if it has equal values, or if it is not clear that k is kept."""
@@ -71,7 +71,7 @@ class SaUnique(InParts):
     name: ClassVar[str] = "sa-unique"
     variant: ClassVar[int] = PLAIN
 
-    def _answer(self, members: Integers, known: int, may_add: bool) -> Proposal | None:
+    def _answer(self, members: Integers, known: int, may_add: bool) -> AnswerProposal | None:
         part = split(self._table.arrays, members, known, self.k, self.variant, may_add)
         members, order = in_order_of_parts(members, part, known)
         self._table.arrays.truth[known:] = self._table.arrays.truth[order]
@@ -113,7 +113,7 @@ class UniqueThenClone(CloneMatching, InParts):
     name: ClassVar[str] = "unique-then-clone"
     completes: ClassVar[bool] = False
 
-    def _answer(self, members: Integers, known: int, may_add: bool) -> Proposal | None:
+    def _answer(self, members: Integers, known: int, may_add: bool) -> AnswerProposal | None:
         if not self._is_early(members, known):
             return super()._answer(members, known, may_add)
         whole = np.zeros(len(members), dtype=np.int64)

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.gate.delta_top.extension import sort_stably
-from tarnkappe.gate.delta_top.table import ENTRIES, FULL, Table, add, delete, enlist, names, undo
+from tarnkappe.gate.delta_top.table import ENTRIES, FULL, MatchingArrays, add, delete, enlist, names, undo
 from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.native import compiled
 
 
 @compiled
-def owners(table: Table, members: Integers) -> Integers:
+def owners(table: MatchingArrays, members: Integers) -> Integers:
     """The member that truly has a value, or -1."""
     found = np.full(table.head.shape[1], -1, dtype=np.int32)
     for tuple_ in members:
@@ -27,14 +27,14 @@ def owners(table: Table, members: Integers) -> Integers:
 
 
 @compiled
-def lengthen(table: Table, edge: int, more: int) -> None:
+def lengthen(table: MatchingArrays, edge: int, more: int) -> None:
     """Replace an edge by one with one more partner."""
     add(table, table.owner[edge], table.value[edge], edge, more)
     enlist(table, edge, -1)
 
 
 @compiled
-def living(table: Table, tuple_: int, value: int) -> int:
+def living(table: MatchingArrays, tuple_: int, value: int) -> int:
     """The edge of a tuple and value, or -1."""
     edge = table.head[tuple_, value]
     while edge >= 0 and not table.live[edge]:
@@ -43,7 +43,7 @@ def living(table: Table, tuple_: int, value: int) -> int:
 
 
 @compiled
-def enter_part(table: Table, members: Integers, known: int, added: Booleans) -> None:
+def enter_part(table: MatchingArrays, members: Integers, known: int, added: Booleans) -> None:
     """Enter a part in which the marked values are artificial.
 
     An edge with a value that nobody has in the part lives on if the value is artificial; one whose value a
@@ -84,7 +84,9 @@ def enter_part(table: Table, members: Integers, known: int, added: Booleans) -> 
 
 
 @compiled
-def breaks(table: Table, known: int, k: int, where: Integers, who: Integers, number: int, mark: int) -> bool:
+def breaks(
+    table: MatchingArrays, known: int, k: int, where: Integers, who: Integers, number: int, mark: int
+) -> bool:
     """Whether removals since a place of the journal left somebody fewer than k values, or broke the cluster
     criterion of this part or a later one, or took from a new tuple there what it needs to reach k values.
 
@@ -116,7 +118,7 @@ def breaks(table: Table, known: int, k: int, where: Integers, who: Integers, num
 
 @compiled
 def needed_values(
-    table: Table, members: Integers, known: int, k: int, where: Integers, who: Integers, number: int
+    table: MatchingArrays, members: Integers, known: int, k: int, where: Integers, who: Integers, number: int
 ) -> Booleans:
     """Which artificial values the old members of a part need.
 
@@ -149,7 +151,7 @@ def needed_values(
 
 @compiled
 def serve_new_of_part(
-    table: Table, members: Integers, known: int, k: int, who: Integers, number: int, added: Booleans
+    table: MatchingArrays, members: Integers, known: int, k: int, who: Integers, number: int, added: Booleans
 ) -> None:
     """More artificial values, of those that the part does not have, until all new members have k values.
 
@@ -176,7 +178,7 @@ def serve_new_of_part(
 
 
 def enter_parts(
-    table: Table, members: Integers, part: NDArray[np.int64], known: int, k: int, may_add: bool
+    table: MatchingArrays, members: Integers, part: NDArray[np.int64], known: int, k: int, may_add: bool
 ) -> Booleans:
     """Enter all parts of an answer; returns for each part which values are artificial."""
     values, parts = table.head.shape[1], part.max() + 1

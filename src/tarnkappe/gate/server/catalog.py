@@ -45,7 +45,7 @@ from tarnkappe.gate.sql.catalog_reader import (
 )
 from tarnkappe.gate.sql.errors import CANCELED, NOT_OFFERED, TOO_LARGE, StatementError
 from tarnkappe.gate.sql.types import ResultField
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 
 LONGEST_SECONDS = 5.0
 MOST_ROWS = 10_000
@@ -82,10 +82,10 @@ Answer = tuple[tuple[ResultField, ...], list[Row], int]
 """The columns, the rows, and how many bytes they are."""
 
 
-class Catalog:
+class SystemCatalog:
     """The catalog of one gate; each session looks at it through its own `Look`."""
 
-    def __init__(self, view: View, settings: Mapping[str, str]) -> None:
+    def __init__(self, view: TableView, settings: Mapping[str, str]) -> None:
         self._statements: list[tuple[str, Sequence[Any]]] = []
         for place in (*dict.fromkeys(SCHEMAS.values()), FUNCTIONS):
             self._do(f"CREATE SCHEMA {place}")
@@ -141,7 +141,7 @@ class Catalog:
             marks = ", ".join("?" for _ in row)
             self._do(f'INSERT INTO {SCHEMAS[place]}."{name}" ({names}) VALUES ({marks})', list(row.values()))
 
-    def _fill(self, view: View, settings: Mapping[str, str]) -> None:
+    def _fill(self, view: TableView, settings: Mapping[str, str]) -> None:
         self._put("pg_namespace", namespaces())
         self._put("pg_database", [database()])
         self._put("pg_type", all_types())
@@ -179,7 +179,7 @@ class Catalog:
 class Look:
     """One session's sight of the catalog."""
 
-    def __init__(self, catalog: Catalog, user: str, process: int) -> None:
+    def __init__(self, catalog: SystemCatalog, user: str, process: int) -> None:
         self._catalog, self._user, self._process = catalog, user, process
 
     async def answer(self, query: CatalogQuery, values: Sequence[Any]) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tarnkappe.gate.sql.catalog_reader import catalog_tables
 from tarnkappe.gate.sql.types import TYPES
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 
 DATABASE = "tarnkappe"
 TABLE_OID = 16_384
@@ -89,7 +89,7 @@ def _type(
     }
 
 
-def relation(view: View) -> dict[str, Any]:
+def relation(view: TableView) -> dict[str, Any]:
     """The only table."""
     return {
         "oid": TABLE_OID,
@@ -123,7 +123,7 @@ def relation(view: View) -> dict[str, Any]:
     }
 
 
-def attributes(view: View) -> list[dict[str, Any]]:
+def attributes(view: TableView) -> list[dict[str, Any]]:
     """Its columns."""
     return [
         {
@@ -192,13 +192,13 @@ def schema() -> dict[str, Any]:
     return {"catalog_name": DATABASE, "schema_name": "public", "schema_owner": "gate"}
 
 
-def table(view: View) -> dict[str, Any]:
+def table(view: TableView) -> dict[str, Any]:
     """The table, in the words of the standard."""
     where = {"table_catalog": DATABASE, "table_schema": "public", "table_name": view.table}
     return where | {"table_type": "BASE TABLE", "is_insertable_into": "NO", "is_typed": "NO"}
 
 
-def columns(view: View) -> list[dict[str, Any]]:
+def columns(view: TableView) -> list[dict[str, Any]]:
     """Its columns, in the words of the standard."""
     return [
         {

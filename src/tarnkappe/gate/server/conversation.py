@@ -8,9 +8,9 @@ from typing import Any
 
 from pygwire import TransactionStatus
 
-from tarnkappe.gate.server.catalog import Catalog
-from tarnkappe.gate.server.desk import Desk
-from tarnkappe.gate.server.results import Portal, Result
+from tarnkappe.gate.server.catalog import SystemCatalog
+from tarnkappe.gate.server.query_queue import QueryQueue
+from tarnkappe.gate.server.results import Portal, StatementResult
 from tarnkappe.gate.server.variables import Variables
 from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.catalog_reader import CatalogQuery
@@ -26,10 +26,10 @@ from tarnkappe.gate.sql.errors import (
 )
 from tarnkappe.gate.sql.operands import BindParameters
 from tarnkappe.gate.sql.reader import Nothing, OpenCursor, Statement, read
-from tarnkappe.gate.sql.selection import Selection
+from tarnkappe.gate.sql.selection import AllowedQuery
 from tarnkappe.gate.sql.session_commands import Fetch, Forget, SetVariable, ShowVariable, Transaction
 from tarnkappe.gate.sql.types import ResultField
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 
 LONG = 2_000
 MOST_OPEN = 1_000
@@ -52,7 +52,13 @@ class Conversation:
     """
 
     def __init__(
-        self, user: str, view: View, desk: Desk, catalog: Catalog, given: Mapping[str, str], process: int
+        self,
+        user: str,
+        view: TableView,
+        desk: QueryQueue,
+        catalog: SystemCatalog,
+        given: Mapping[str, str],
+        process: int,
     ) -> None:
         self.user, self.view = user, view
         self._desk, self._look = desk, catalog.look(user, process)
@@ -114,11 +120,13 @@ class Conversation:
         """The parameters of a statement."""
         if isinstance(statement, OpenCursor):
             statement = statement.query
-        return statement.parameters if isinstance(statement, (Selection, CatalogQuery)) else BindParameters()
+        return (
+            statement.parameters if isinstance(statement, (AllowedQuery, CatalogQuery)) else BindParameters()
+        )
 
     async def fields(self, statement: Statement) -> tuple[ResultField, ...] | None:
         """The columns that a statement will give."""
-        if isinstance(statement, Selection):
+        if isinstance(statement, AllowedQuery):
             return statement.fields
         if isinstance(statement, CatalogQuery):
             return await self._look.fields(statement)
@@ -130,9 +138,9 @@ class Conversation:
 
     # Running
 
-    async def run(self, statement: Statement, values: tuple[Any, ...]) -> Result:
+    async def run(self, statement: Statement, values: tuple[Any, ...]) -> StatementResult:
         """What a statement gives."""
-        if isinstance(statement, (Selection, CatalogQuery)):
+        if isinstance(statement, (AllowedQuery, CatalogQuery)):
             return await self._query(statement, values)
         if isinstance(statement, OpenCursor):
             return self._declare(statement, values)
@@ -142,41 +150,41 @@ class Conversation:
             return self._transact(statement)
         if isinstance(statement, SetVariable):
             changed = self.variables.set(statement.name, statement.value) if statement.name else None
-            return Result(None, tag=statement.tag, reports=() if changed is None else (changed,))
+            return StatementResult(None, tag=statement.tag, reports=() if changed is None else (changed,))
         if isinstance(statement, ShowVariable):
             return self._show(statement)
         if isinstance(statement, Forget):
             return self._forget(statement)
         raise StatementError(NOT_OFFERED, "statements of this kind are not offered here")
 
-    async def _query(self, query: Selection | CatalogQuery, values: tuple[Any, ...]) -> Result:
+    async def _query(self, query: AllowedQuery | CatalogQuery, values: tuple[Any, ...]) -> StatementResult:
         kept = sum(portal.result.size for portal in self.portals.values() if portal.result is not None)
         if kept > MOST_KEPT:
             raise StatementError(TOO_LARGE, "the open cursors hold too many rows: close some")
         if isinstance(query, CatalogQuery):
             fields, rows, size = await self._look.answer(query, values)
-            return Result(fields, rows, size=size)
+            return StatementResult(fields, rows, size=size)
         found, notice = await self._desk.ask(self.user, query, values, self.cancel)
-        return Result(
+        return StatementResult(
             query.fields, found, notice=notice, size=BYTES_OF_A_CELL * len(query.fields) * len(found)
         )
 
-    def _declare(self, cursor: OpenCursor, values: tuple[Any, ...]) -> Result:
+    def _declare(self, cursor: OpenCursor, values: tuple[Any, ...]) -> StatementResult:
         if not cursor.holds and self.status is TransactionStatus.IDLE:
             raise StatementError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
         self.bind(cursor.name, Portal(cursor.query, values, (), cursor.holds))
-        return Result(None, tag="DECLARE CURSOR")
+        return StatementResult(None, tag="DECLARE CURSOR")
 
-    async def _fetch(self, fetch: Fetch) -> Result:
+    async def _fetch(self, fetch: Fetch) -> StatementResult:
         portal = self.portal(fetch.name)
         if portal.result is None:
             portal.result = await self.run(portal.statement, portal.values)
         rows, _ = portal.next_rows(fetch.count)
         if fetch.only_moves:
-            return Result(None, tag=f"MOVE {len(rows)}")
-        return Result(portal.result.fields, rows, "FETCH {}", portal.result.notice)
+            return StatementResult(None, tag=f"MOVE {len(rows)}")
+        return StatementResult(portal.result.fields, rows, "FETCH {}", portal.result.notice)
 
-    def _transact(self, command: Transaction) -> Result:
+    def _transact(self, command: Transaction) -> StatementResult:
         failed = self.status is TransactionStatus.ERROR_TRANSACTION
         if command.action in ("begin", "back"):
             if command.action == "back" and self.status is TransactionStatus.IDLE:
@@ -188,15 +196,17 @@ class Conversation:
         else:
             self.status = TransactionStatus.IDLE
             self.forget_portals()
-        return Result(None, tag="ROLLBACK" if failed and command.action == "commit" else command.tag)
+        return StatementResult(None, tag="ROLLBACK" if failed and command.action == "commit" else command.tag)
 
-    def _show(self, command: ShowVariable) -> Result:
+    def _show(self, command: ShowVariable) -> StatementResult:
         fields = _shown_fields(command)
         if command.name == "all":
-            return Result(fields, [(name, value, "") for name, value in self.variables.all()], "SHOW")
-        return Result(fields, [(self.variables.show(command.name),)], "SHOW")
+            return StatementResult(
+                fields, [(name, value, "") for name, value in self.variables.all()], "SHOW"
+            )
+        return StatementResult(fields, [(self.variables.show(command.name),)], "SHOW")
 
-    def _forget(self, command: Forget) -> Result:
+    def _forget(self, command: Forget) -> StatementResult:
         if command.what in ("cursor", "everything"):
             if command.name is not None and command.name not in self.portals:
                 raise StatementError(NO_CURSOR, "cursor does not exist")
@@ -211,7 +221,7 @@ class Conversation:
                 del self.statements[name]
         if command.what == "everything":
             self.variables.set("all", None)
-        return Result(None, tag=command.tag)
+        return StatementResult(None, tag=command.tag)
 
     def forget_portals(self) -> None:
         """Outside a transaction only those cursors stay open that were declared to."""

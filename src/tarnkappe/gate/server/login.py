@@ -16,7 +16,7 @@ from pygwire.messages import (
     SASLResponse,
 )
 
-from tarnkappe.gate.server.scram import BOUND, PLAIN, Exchange, ScramError, Verifier
+from tarnkappe.gate.server.scram import BOUND, PLAIN, ScramError, ScramExchange, Verifier
 from tarnkappe.gate.server.wire import ProtocolViolationError, Wire, error
 from tarnkappe.gate.sql.errors import LOGIN_FAILED
 
@@ -45,7 +45,7 @@ async def log_in(
             raise ProtocolViolationError
         if first.mechanism not in ((PLAIN,) if binding is None else (PLAIN, BOUND)):
             raise ScramError
-        exchange = Exchange(verifier(user), first.mechanism, binding)
+        exchange = ScramExchange(verifier(user), first.mechanism, binding)
         wire.send(AuthenticationSASLContinue(data=exchange.challenge(first.data)))
         await wire.flush()
         last = await wire.receive()

@@ -13,7 +13,7 @@ from tarnkappe.gate.sql.types import ResultField
 
 
 @dataclasses.dataclass(frozen=True)
-class Result:
+class StatementResult:
     """What a statement gives.
 
     Attributes:
@@ -40,7 +40,7 @@ class Portal:
     values: tuple[Any, ...]
     formats: tuple[int, ...]
     holds: bool = False
-    result: Result | None = None
+    result: StatementResult | None = None
     place: int = 0
 
     def next_rows(self, most: int | None) -> tuple[Sequence[tuple[Any, ...]], bool]:

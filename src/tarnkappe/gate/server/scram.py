@@ -81,7 +81,7 @@ class Verifier:
         return f"SCRAM-SHA-256${self.iterations}:{salt}${stored}:{server}"
 
 
-class Exchange:
+class ScramExchange:
     """One login: `challenge` answers the client's first message, `finish` its last.
 
     Args:

@@ -16,22 +16,22 @@ from pygwire.messages import BackendKeyData, CancelRequest, ParameterStatus, Rea
 
 from tarnkappe.errors import InputError, TarnkappeError
 from tarnkappe.gate.noisy_figures import NoisyFigures
-from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.server.catalog import Catalog
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.server.catalog import SystemCatalog
 from tarnkappe.gate.server.conversation import Conversation
-from tarnkappe.gate.server.desk import Answering, Desk
 from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.login import LoginFailedError, channel_binding, log_in
 from tarnkappe.gate.server.metrics import Metrics, serve_metrics
+from tarnkappe.gate.server.query_queue import Answering, QueryQueue
 from tarnkappe.gate.server.scram import Verifier
-from tarnkappe.gate.server.session import Session
+from tarnkappe.gate.server.session import ClientSession
 from tarnkappe.gate.server.settings import Settings
 from tarnkappe.gate.server.startup import Beginning, Startup
 from tarnkappe.gate.server.users import NAME, Users
 from tarnkappe.gate.server.variables import CHANGEABLE, FIXED
 from tarnkappe.gate.server.wire import GoneError, ProtocolViolationError, Wire, error, notice
 from tarnkappe.gate.sql.errors import INTERNAL, NO_LOGIN, PROTOCOL, TOO_MANY_CLIENTS
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 
 log = logging.getLogger(__name__)
 BACKLOG = 128
@@ -42,11 +42,11 @@ GREETING = "answers are protected: they may contain artificial values, and who h
 class _Client:
     """A client that is logged in: its session, and the secret by which it may cancel."""
 
-    session: Session
+    session: ClientSession
     secret: bytes
 
 
-class Service:
+class GateServer:
     """A gate that clients of PostgreSQL can talk to.
 
     Args:
@@ -60,8 +60,8 @@ class Service:
     def __init__(
         self,
         keeper: Answering,
-        view: View,
-        policy: Policy,
+        view: TableView,
+        policy: GatePolicy,
         settings: Settings,
         noisy: NoisyFigures | None = None,
     ) -> None:
@@ -71,8 +71,8 @@ class Service:
         self._users.names()  # a users file that cannot be read is noticed now, not at the first login
         self._tls, self._binding = _tls(settings)
         self._startup = Startup(self._tls, settings.largest_message, settings.send_seconds)
-        self._desk = Desk(keeper, settings.quantum, settings.aggregates, self.metrics, noisy)
-        self._catalog = Catalog(view, FIXED | CHANGEABLE)
+        self._desk = QueryQueue(keeper, settings.quantum, settings.aggregates, self.metrics, noisy)
+        self._catalog = SystemCatalog(view, FIXED | CHANGEABLE)
         self._clients: dict[int, _Client] = {}
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -207,7 +207,7 @@ class Service:
         secret = secrets.token_bytes(32 if begun.newest else 4)
         assert isinstance(begun.message, StartupMessage)
         talk = Conversation(user, self._view, self._desk, self._catalog, begun.message.params, number)
-        session = Session(wire, talk, self.metrics, self._settings.idle_seconds)
+        session = ClientSession(wire, talk, self.metrics, self._settings.idle_seconds)
         self._clients[number] = _Client(session, secret)
         if self._closing:
             session.stops.set()

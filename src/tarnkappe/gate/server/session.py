@@ -33,18 +33,18 @@ from pygwire.messages import (
 from tarnkappe.gate.server.conversation import Conversation
 from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.metrics import Metrics
-from tarnkappe.gate.server.results import Portal, Result, described, spread_formats, written
+from tarnkappe.gate.server.results import Portal, StatementResult, described, spread_formats, written
 from tarnkappe.gate.server.wire import GoneError, ProtocolViolationError, Wire, error, notice
 from tarnkappe.gate.sql.errors import IDLE_TOO_LONG, INTERNAL, NOT_OFFERED, PROTOCOL, StatementError
 from tarnkappe.gate.sql.reader import Nothing, Statement
-from tarnkappe.gate.sql.selection import Selection
+from tarnkappe.gate.sql.selection import AllowedQuery
 
 log = logging.getLogger(__name__)
 FLUSHED_AT = 65_536
 """The bytes after which rows are sent, so that no answer piles up in memory twice."""
 
 
-class Session:
+class ClientSession:
     """One client after its login."""
 
     def __init__(self, wire: Wire, talk: Conversation, metrics: Metrics, idle_seconds: float) -> None:
@@ -156,19 +156,21 @@ class Session:
             await self._rows(result, formats, result.rows)
         self._end(result, len(result.rows))
 
-    async def _run(self, statement: Statement, values: tuple[Any, ...]) -> Result:
+    async def _run(self, statement: Statement, values: tuple[Any, ...]) -> StatementResult:
         result = await self._talk.run(statement, values)
-        kind = "question" if isinstance(statement, Selection) else "other"
+        kind = "question" if isinstance(statement, AllowedQuery) else "other"
         self._metrics.count("tarn_gate_statements_total", kind=kind, outcome="done")
         return result
 
-    async def _rows(self, result: Result, formats: Sequence[int], rows: Sequence[tuple[Any, ...]]) -> None:
+    async def _rows(
+        self, result: StatementResult, formats: Sequence[int], rows: Sequence[tuple[Any, ...]]
+    ) -> None:
         for row in written(result.fields or (), formats, rows):
             self._wire.send(row)
             if self._wire.queued > FLUSHED_AT:
                 await self._wire.flush()
 
-    def _end(self, result: Result, rows: int) -> None:
+    def _end(self, result: StatementResult, rows: int) -> None:
         for name, value in result.reports:
             self._wire.send(ParameterStatus(name=name, value=value))
         if result.notice and self._talk.variables.hears_notices:

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from tarnkappe.gate.sql import types
-from tarnkappe.gate.sql.selection import Order, Output, Selection
+from tarnkappe.gate.sql.selection import AllowedQuery, Order, OutputColumn
 from tarnkappe.gate.sql.view import ViewColumn
 
 Row = tuple[Any, ...]
 
 
-def arranged(selection: Selection, rows: Iterable[Sequence[Any]], values: Sequence[Any]) -> list[Row]:
+def arranged(selection: AllowedQuery, rows: Iterable[Sequence[Any]], values: Sequence[Any]) -> list[Row]:
     """The rows of the answer.
 
     Args:
@@ -35,8 +35,8 @@ def arranged(selection: Selection, rows: Iterable[Sequence[Any]], values: Sequen
 
 
 def noised(
-    selection: Selection,
-    figures: Mapping[tuple[str, ...], Mapping[Output, Fraction | None]],
+    selection: AllowedQuery,
+    figures: Mapping[tuple[str, ...], Mapping[OutputColumn, Fraction | None]],
     values: Sequence[Any],
 ) -> list[Row]:
     """The rows of an answer that is made of figures by group."""
@@ -51,7 +51,7 @@ def noised(
     return _finished(selection, pairs, values)
 
 
-def _number(output: Output, value: Fraction | None) -> int | float | Decimal | None:
+def _number(output: OutputColumn, value: Fraction | None) -> int | float | Decimal | None:
     """A figure as a number of the type that its column has in the answer."""
     if value is None:
         return None
@@ -63,11 +63,11 @@ def _number(output: Output, value: Fraction | None) -> int | float | Decimal | N
     return exact if value.denominator == 1 else exact.quantize(Decimal("0.000001"))
 
 
-def _places(selection: Selection) -> dict[ViewColumn, int]:
+def _places(selection: AllowedQuery) -> dict[ViewColumn, int]:
     return {column: number for number, column in enumerate(selection.asked)}
 
 
-def _finished(selection: Selection, pairs: list[tuple[Row, Row]], values: Sequence[Any]) -> list[Row]:
+def _finished(selection: AllowedQuery, pairs: list[tuple[Row, Row]], values: Sequence[Any]) -> list[Row]:
     place = _places(selection)
     if selection.distinct:
         pairs = list({row: (row, source) for row, source in pairs}.values())
@@ -78,12 +78,12 @@ def _finished(selection: Selection, pairs: list[tuple[Row, Row]], values: Sequen
     return [row for row, _ in pairs[first:end]]
 
 
-def _shown(output: Output) -> ViewColumn:
+def _shown(output: OutputColumn) -> ViewColumn:
     assert output.column is not None
     return output.column
 
 
-def _groups(selection: Selection, rows: list[Row], place: dict[ViewColumn, int]) -> list[list[Row]]:
+def _groups(selection: AllowedQuery, rows: list[Row], place: dict[ViewColumn, int]) -> list[list[Row]]:
     if not selection.grouped:
         return [rows]
     found: dict[Hashable, list[Row]] = {}
@@ -92,7 +92,7 @@ def _groups(selection: Selection, rows: list[Row], place: dict[ViewColumn, int])
     return list(found.values())
 
 
-def _figures(selection: Selection, group: list[Row], place: dict[ViewColumn, int]) -> Row:
+def _figures(selection: AllowedQuery, group: list[Row], place: dict[ViewColumn, int]) -> Row:
     figures = []
     for output in selection.outputs:
         if output.column is None:
@@ -103,7 +103,7 @@ def _figures(selection: Selection, group: list[Row], place: dict[ViewColumn, int
     return tuple(figures)
 
 
-def _aggregate(output: Output, cells: list[Any]) -> Any:
+def _aggregate(output: OutputColumn, cells: list[Any]) -> Any:
     present = [cell for cell in cells if cell is not None]
     if output.distinct:
         present = list(dict.fromkeys(present))

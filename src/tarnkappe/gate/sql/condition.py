@@ -17,15 +17,15 @@ from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.dialect import only
 from tarnkappe.gate.sql.errors import NOT_ALLOWED, NOT_OFFERED, TOO_COMPLEX, WRONG_TYPE, StatementError
 from tarnkappe.gate.sql.operands import (
+    BindParameter,
     BindParameters,
     Constant,
     Operand,
-    Parameter,
     comparable,
     parameter_number,
     read_operand,
 )
-from tarnkappe.gate.sql.view import View, ViewColumn
+from tarnkappe.gate.sql.view import TableView, ViewColumn
 
 MOST_TERMS = 1_000
 COMPARISONS: dict[type[exp.Expr], str] = {
@@ -51,7 +51,7 @@ class Condition(ABC):
 
 
 @dataclasses.dataclass(frozen=True)
-class Comparison(Condition):
+class ComparisonCondition(Condition):
     """A column and a value."""
 
     column: str
@@ -77,16 +77,18 @@ class ColumnComparison(Condition):
 
 
 @dataclasses.dataclass(frozen=True)
-class Membership(Condition):
+class InListCondition(Condition):
     """A column and a list of values, which may be the elements of one parameter."""
 
     column: str
-    operands: tuple[Operand, ...] | Parameter
+    operands: tuple[Operand, ...] | BindParameter
 
     def written(self, values: Sequence[Any], taken: list[Any]) -> str:
         several = self.operands
         listed = (
-            several.bound(values) if isinstance(several, Parameter) else [o.bound(values) for o in several]
+            several.bound(values)
+            if isinstance(several, BindParameter)
+            else [o.bound(values) for o in several]
         )
         if not listed:
             return "(1 = 0)"
@@ -162,7 +164,7 @@ class ConditionReader:
         parameters: takes note of the parameters.
     """
 
-    def __init__(self, view: View, names: frozenset[str], parameters: BindParameters) -> None:
+    def __init__(self, view: TableView, names: frozenset[str], parameters: BindParameters) -> None:
         self.view, self.names, self.parameters = view, names, parameters
         self._terms = 0
 
@@ -206,7 +208,7 @@ class ConditionReader:
             return self._is(node)
         column = self.column(node)
         if column is not None:
-            return Comparison(self._selecting(column, types.BOOLEAN).name, "=", _TRUE)
+            return ComparisonCondition(self._selecting(column, types.BOOLEAN).name, "=", _TRUE)
         raise StatementError(
             NOT_OFFERED,
             "this condition is not offered here",
@@ -238,7 +240,7 @@ class ConditionReader:
         column = self._selecting(one)
         if isinstance(right, exp.Any) and operator == "=":
             return self._any(column, right)
-        return Comparison(column.name, operator, read_operand(right, column.asked, self.parameters))
+        return ComparisonCondition(column.name, operator, read_operand(right, column.asked, self.parameters))
 
     def _constant(self, left: exp.Expr, operator: str, right: exp.Expr) -> Condition | None:
         """What clients write for "all" and "none": 1=1, 1=0."""
@@ -255,9 +257,9 @@ class ConditionReader:
             inner = inner.this
         number = parameter_number(inner)
         if number is not None:
-            return Membership(column.name, self.parameters.take(number, column.asked, is_array=True))
+            return InListCondition(column.name, self.parameters.take(number, column.asked, is_array=True))
         if isinstance(inner, exp.Array):
-            return Membership(column.name, self._operands(column, inner.expressions))
+            return InListCondition(column.name, self._operands(column, inner.expressions))
         raise StatementError(NOT_OFFERED, "ANY takes a parameter or an array of constants")
 
     def _operands(self, column: ViewColumn, nodes: Sequence[exp.Expr]) -> tuple[Operand, ...]:
@@ -270,22 +272,24 @@ class ConditionReader:
         only(node, ("this", "low", "high", "negate"), "comparisons")
         column = self._selecting(self.column(node.this))
         low, high = self._operands(column, (node.args["low"], node.args["high"]))
-        within = Junction("AND", (Comparison(column.name, ">=", low), Comparison(column.name, "<=", high)))
+        within = Junction(
+            "AND", (ComparisonCondition(column.name, ">=", low), ComparisonCondition(column.name, "<=", high))
+        )
         return _unless(node, within)
 
     def _membership(self, node: exp.In) -> Condition:
         only(node, ("this", "expressions", "negate"), "lists")
         column = self._selecting(self.column(node.this))
-        return _unless(node, Membership(column.name, self._operands(column, node.expressions)))
+        return _unless(node, InListCondition(column.name, self._operands(column, node.expressions)))
 
     def _pattern(self, node: exp.Expr) -> Condition:
         only(node, ("this", "expression", "negate"), "patterns")
         column = self._selecting(self.column(node.this), types.TEXT)
         operand = read_operand(node.expression, types.TEXT, self.parameters)
         operator = "LIKE" if type(node) is exp.Like else "ILIKE"
-        if not isinstance(operand, Parameter):
+        if not isinstance(operand, BindParameter):
             _safe(operator, operand.value)
-        return _unless(node, Comparison(column.name, operator, operand))
+        return _unless(node, ComparisonCondition(column.name, operator, operand))
 
     def _is(self, node: exp.Is) -> Condition:
         only(node, ("this", "expression", "negate"), "conditions")
@@ -295,7 +299,7 @@ class ConditionReader:
             found: Condition = Missing(column.name)
         elif isinstance(what, exp.Boolean):
             self._selecting(column, types.BOOLEAN)
-            equal = Comparison(column.name, "=", read_operand(what, types.BOOLEAN, self.parameters))
+            equal = ComparisonCondition(column.name, "=", read_operand(what, types.BOOLEAN, self.parameters))
             found = Junction("AND", (Negation(Missing(column.name)), equal))
         else:
             raise StatementError(NOT_OFFERED, "this condition is not offered here")

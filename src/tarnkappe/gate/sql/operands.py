@@ -46,7 +46,7 @@ class Constant:
 
 
 @dataclasses.dataclass(frozen=True)
-class Parameter:
+class BindParameter:
     """A value that comes with each execution, counted from 0."""
 
     number: int
@@ -56,7 +56,7 @@ class Parameter:
         return values[self.number]
 
 
-Operand = Constant | Parameter
+Operand = Constant | BindParameter
 
 
 @dataclasses.dataclass
@@ -71,7 +71,7 @@ class BindParameters:
     found: dict[int, WireType] = dataclasses.field(default_factory=dict)
     arrays: set[int] = dataclasses.field(default_factory=set)
 
-    def take(self, number: int, wanted: WireType, is_array: bool = False) -> Parameter:
+    def take(self, number: int, wanted: WireType, is_array: bool = False) -> BindParameter:
         """The parameter of this number, as which type it is used is `wanted`."""
         if not 0 <= number < MOST_PARAMETERS:
             raise StatementError(NO_PARAMETER, "there is no such parameter")
@@ -86,7 +86,7 @@ class BindParameters:
         self.found[number] = kind
         if is_array:
             self.arrays.add(number)
-        return Parameter(number)
+        return BindParameter(number)
 
     @property
     def oids(self) -> list[int]:

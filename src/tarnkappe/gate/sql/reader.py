@@ -13,9 +13,9 @@ from tarnkappe.gate.sql.dialect import parsed, words_of
 from tarnkappe.gate.sql.errors import NOT_OFFERED, TOO_COMPLEX, StatementError
 from tarnkappe.gate.sql.operands import BindParameters
 from tarnkappe.gate.sql.select_reader import is_protected, read_select
-from tarnkappe.gate.sql.selection import Selection
+from tarnkappe.gate.sql.selection import AllowedQuery
 from tarnkappe.gate.sql.session_commands import Declare, SessionCommand, read_session_command
-from tarnkappe.gate.sql.view import View
+from tarnkappe.gate.sql.view import TableView
 
 QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES)
 
@@ -31,14 +31,14 @@ class OpenCursor:
 
     name: str
     holds: bool
-    query: Selection | CatalogQuery
+    query: AllowedQuery | CatalogQuery
 
 
-Query = Selection | CatalogQuery
+Query = AllowedQuery | CatalogQuery
 Statement = Query | OpenCursor | SessionCommand | Nothing
 
 
-def read(text: str, view: View, declared: Sequence[int] = ()) -> Statement:
+def read(text: str, view: TableView, declared: Sequence[int] = ()) -> Statement:
     """What a statement asks for.
 
     Args:
@@ -59,7 +59,7 @@ def read(text: str, view: View, declared: Sequence[int] = ()) -> Statement:
         raise StatementError(TOO_COMPLEX, "the statement is nested too deeply") from None
 
 
-def _query(words: list[Token], text: str, view: View, declared: Sequence[int]) -> Query:
+def _query(words: list[Token], text: str, view: TableView, declared: Sequence[int]) -> Query:
     if not words or words[0].token_type not in QUERIES:
         raise StatementError(NOT_OFFERED, "only queries of the protected table are offered here")
     tree = parsed(words, text)

@@ -12,8 +12,8 @@ from tarnkappe.gate.sql.condition import Always, Condition, ConditionReader
 from tarnkappe.gate.sql.dialect import only
 from tarnkappe.gate.sql.errors import GROUPING, NO_FUNCTION, NOT_OFFERED, StatementError
 from tarnkappe.gate.sql.operands import BindParameters, Constant, Operand, read_operand
-from tarnkappe.gate.sql.selection import Order, Output, Selection
-from tarnkappe.gate.sql.view import SCHEMA, View, ViewColumn, chosen
+from tarnkappe.gate.sql.selection import AllowedQuery, Order, OutputColumn
+from tarnkappe.gate.sql.view import SCHEMA, TableView, ViewColumn, chosen
 
 CLAUSES = ("kind", "expressions", "from_", "where", "group", "order", "limit", "offset", "distinct")
 AGGREGATES: dict[type[exp.Expr], str] = {
@@ -26,13 +26,13 @@ AGGREGATES: dict[type[exp.Expr], str] = {
 MOST_OUTPUTS = 1_000
 
 
-def read_select(tree: exp.Select, view: View, parameters: BindParameters) -> Selection:
+def read_select(tree: exp.Select, view: TableView, parameters: BindParameters) -> AllowedQuery:
     """The query of the protected table that a tree is."""
     return _SelectReader(tree, view, parameters).read()
 
 
 class _SelectReader:
-    def __init__(self, tree: exp.Select, view: View, parameters: BindParameters) -> None:
+    def __init__(self, tree: exp.Select, view: TableView, parameters: BindParameters) -> None:
         if tree.args.get("having") is not None:
             raise StatementError(
                 NOT_OFFERED,
@@ -46,14 +46,14 @@ class _SelectReader:
         if len(tree.expressions) > MOST_OUTPUTS:
             raise StatementError("54011", "too many columns")
 
-    def read(self) -> Selection:
+    def read(self) -> AllowedQuery:
         outputs = self._outputs()
         grouped = self._grouped(outputs)
         if grouped or any(output.function for output in outputs):
             for output in outputs:
                 if output.function is None and output.column not in grouped:
                     raise StatementError(GROUPING, "a column must be in GROUP BY or in an aggregate")
-        return Selection(
+        return AllowedQuery(
             outputs,
             self._condition(),
             self.parameters,
@@ -79,8 +79,8 @@ class _SelectReader:
         only(alias, ("this",), "aliases")
         return frozenset({alias.this.this.casefold()})
 
-    def _outputs(self) -> tuple[Output, ...]:
-        found: list[Output] = []
+    def _outputs(self) -> tuple[OutputColumn, ...]:
+        found: list[OutputColumn] = []
         for node in self.tree.expressions:
             if isinstance(node, exp.Star) or (
                 isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
@@ -94,18 +94,18 @@ class _SelectReader:
             found.append(self._output(node, name))
         return tuple(found)
 
-    def _star(self, node: exp.Expr) -> list[Output]:
+    def _star(self, node: exp.Expr) -> list[OutputColumn]:
         only(node, ("this", "table"), "columns")
         if isinstance(node, exp.Column):
             only(node.this, (), "columns")
             if node.table.casefold() not in self.names:
                 raise StatementError("42P01", "missing FROM-clause entry for a table")
-        return [Output(column.name, column) for column in self.view.columns]
+        return [OutputColumn(column.name, column) for column in self.view.columns]
 
-    def _output(self, node: exp.Expr, name: str | None) -> Output:
+    def _output(self, node: exp.Expr, name: str | None) -> OutputColumn:
         column = self.conditions.column(node)
         if column is not None:
-            return Output(name or column.name, column)
+            return OutputColumn(name or column.name, column)
         function = AGGREGATES.get(type(node))
         if function is None:
             raise StatementError(
@@ -121,15 +121,15 @@ class _SelectReader:
                 raise StatementError(NOT_OFFERED, "aggregates of this kind are not offered here")
             inner, distinct = inner.expressions[0], True
         if function == "count" and not distinct and (isinstance(inner, exp.Star) or _is_one(inner)):
-            return Output(name or function, None, function)
+            return OutputColumn(name or function, None, function)
         column = self.conditions.column(inner) if inner is not None else None
         if column is None:
             raise StatementError(NOT_OFFERED, "aggregates are of columns only")
         if function in ("sum", "avg") and column.shown.category != "N":
             raise StatementError(NO_FUNCTION, f"{function} needs a column that answers show as numbers")
-        return Output(name or function, column, function, distinct)
+        return OutputColumn(name or function, column, function, distinct)
 
-    def _grouped(self, outputs: tuple[Output, ...]) -> tuple[ViewColumn, ...]:
+    def _grouped(self, outputs: tuple[OutputColumn, ...]) -> tuple[ViewColumn, ...]:
         clause = self.tree.args.get("group")
         if clause is None:
             return ()
@@ -157,7 +157,7 @@ class _SelectReader:
         only(clause, (), "queries")
         return True
 
-    def _order(self, outputs: tuple[Output, ...], grouped: tuple[ViewColumn, ...]) -> tuple[Order, ...]:
+    def _order(self, outputs: tuple[OutputColumn, ...], grouped: tuple[ViewColumn, ...]) -> tuple[Order, ...]:
         clause = self.tree.args.get("order")
         if clause is None:
             return ()
@@ -173,7 +173,9 @@ class _SelectReader:
             found.append(Order(key, descending, bool(given)))
         return tuple(found)
 
-    def _order_key(self, node: exp.Expr, outputs: tuple[Output, ...], grouped: bool) -> int | ViewColumn:
+    def _order_key(
+        self, node: exp.Expr, outputs: tuple[OutputColumn, ...], grouped: bool
+    ) -> int | ViewColumn:
         place = self._place(node, outputs)
         if place is not None:
             return place
@@ -185,7 +187,7 @@ class _SelectReader:
             raise StatementError(NOT_OFFERED, "ORDER BY takes columns of the answer here")
         return wanted.column
 
-    def _place(self, node: exp.Expr, outputs: tuple[Output, ...]) -> int | None:
+    def _place(self, node: exp.Expr, outputs: tuple[OutputColumn, ...]) -> int | None:
         """Which column of the answer is meant, by its number or its name."""
         if isinstance(node, exp.Literal) and not node.is_string:
             number = int(node.this) if str(node.this).isdecimal() else 0
@@ -215,7 +217,7 @@ class _SelectReader:
         return read_operand(clause.expression, types.BIGINT, self.parameters)
 
 
-def is_protected(table: exp.Table, view: View) -> bool:
+def is_protected(table: exp.Table, view: TableView) -> bool:
     """Whether a name in FROM is that of the protected table."""
     if not isinstance(table.this, exp.Identifier) or table.catalog:
         return False

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from tarnkappe.gate.question import Question
+from tarnkappe.gate.question import GateQuery
 from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.condition import Always, Condition
 from tarnkappe.gate.sql.errors import BAD_VALUE, StatementError
@@ -22,7 +22,7 @@ EVERYTHING = Constant(None)
 
 
 @dataclasses.dataclass(frozen=True)
-class Output:
+class OutputColumn:
     """A column of the answer: a column of the view, or an aggregate of one.
 
     Attributes:
@@ -58,7 +58,7 @@ class Order:
 
 
 @dataclasses.dataclass(frozen=True)
-class Selection:
+class AllowedQuery:
     """A query that is allowed.
 
     Attributes:
@@ -67,7 +67,7 @@ class Selection:
         grouped: the columns that aggregates are grouped by.
     """
 
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputColumn, ...]
     condition: Condition
     parameters: BindParameters
     any_column: ViewColumn
@@ -94,11 +94,11 @@ class Selection:
         sources += [*self.grouped, *(key.output for key in self.order if not isinstance(key.output, int))]
         return tuple(dict.fromkeys(column for column in sources if column is not None)) or (self.any_column,)
 
-    def question(self, values: Sequence[Any]) -> Question:
+    def question(self, values: Sequence[Any]) -> GateQuery:
         """What the keeper is asked, with these values of the parameters."""
         taken: list[Any] = []
         where = None if self.condition == Always(True) else self.condition.written(values, taken)
-        return Question(tuple(column.name for column in self.asked), where, tuple(taken))
+        return GateQuery(tuple(column.name for column in self.asked), where, tuple(taken))
 
     def window(self, values: Sequence[Any]) -> tuple[int, int | None]:
         """Which rows of the arranged answer are wanted: from where, and how many at most."""

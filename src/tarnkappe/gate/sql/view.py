@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from tarnkappe.gate.forms import types_shown
-from tarnkappe.gate.policy import Policy
+from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.sql.errors import NO_COLUMN, StatementError
 from tarnkappe.gate.sql.types import BY_NAME, TEXT, WireType
 
@@ -32,14 +32,14 @@ class ViewColumn:
 
 
 @dataclasses.dataclass(frozen=True)
-class View:
+class TableView:
     """The protected table as clients see it; everything else does not exist for them."""
 
     table: str
     columns: tuple[ViewColumn, ...]
 
     @classmethod
-    def of(cls, policy: Policy, kinds: Mapping[str, str]) -> View:
+    def of(cls, policy: GatePolicy, kinds: Mapping[str, str]) -> TableView:
         """What a policy shows of a table whose columns have these types."""
         shown = types_shown(policy, kinds)
         columns = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.pseudonym.linkage.records import CODE_LENGTH, Numbers, Records
+from tarnkappe.pseudonym.linkage.records import CODE_LENGTH, LinkageRecords, Numbers
 from tarnkappe.table.encoding import Progress
 
 LARGEST = 3000
@@ -30,7 +30,7 @@ BLOCKS = (
 )
 
 
-def candidates(records: Records, progress: Progress | None = None) -> npt.NDArray[np.int64]:
+def candidates(records: LinkageRecords, progress: Progress | None = None) -> npt.NDArray[np.int64]:
     """Pairs of people (the smaller number first) who are in different sources and share a block."""
     parts = _parts(records)
     usable = [block for block in BLOCKS if all(part in parts for part in block)]
@@ -49,7 +49,7 @@ def candidates(records: Records, progress: Progress | None = None) -> npt.NDArra
     return np.column_stack([found // count, found % count])
 
 
-def _parts(records: Records) -> dict[str, Numbers]:
+def _parts(records: LinkageRecords) -> dict[str, Numbers]:
     """What people can be blocked by: equal numbers are equal values, -1 is a missing one."""
     parts: dict[str, Numbers] = {}
     for field in records.fields:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.pseudonym.linkage.records import LinkageField, Numbers, Records
+from tarnkappe.pseudonym.linkage.records import LinkageField, LinkageRecords, Numbers
 from tarnkappe.pseudonym.linkage.similarity import CLOSE, DIFFERENT, EQUAL, MISSING, Levels
 
 GENERATION = (12, 60)
@@ -22,7 +22,7 @@ GIVEN = "another given name"
 PARENT = "parent and child?"
 
 
-def contradictions(people: Records, pairs: Numbers, found: Levels) -> npt.NDArray[np.str_]:
+def contradictions(people: LinkageRecords, pairs: Numbers, found: Levels) -> npt.NDArray[np.str_]:
     """Of each pair, what forbids to link it without a person; nothing if nothing does.
 
     Args:

@@ -16,7 +16,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.pseudonym.identity import Identity
 from tarnkappe.pseudonym.linkage.blocking import candidates
 from tarnkappe.pseudonym.linkage.contradictions import contradictions
-from tarnkappe.pseudonym.linkage.records import Records, records
+from tarnkappe.pseudonym.linkage.records import LinkageRecords, records
 from tarnkappe.pseudonym.linkage.similarity import Levels, levels
 from tarnkappe.pseudonym.linkage.weights import Floats, Weights, chances, estimate, scores
 from tarnkappe.table.encoding import Progress
@@ -95,7 +95,7 @@ def link(
 
 class _Judge:
     def __init__(
-        self, people: Records, decisions: Decisions, weights: Weights, sure: float, doubtful: float
+        self, people: LinkageRecords, decisions: Decisions, weights: Weights, sure: float, doubtful: float
     ) -> None:
         self._people, self._decisions, self._weights = people, decisions, weights
         self._sure_chance, self._doubtful = sure, doubtful

@@ -50,7 +50,7 @@ class LinkageField:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Records:
+class LinkageRecords:
     """Distinct identities with the sources (as bits) in which each occurs."""
 
     people: Sequence[Identity]
@@ -62,7 +62,7 @@ class Records:
         return next((field for field in self.fields if field.kind == kind), None)
 
 
-def records(sources: Sequence[Sequence[Identity]], fields: Sequence[str]) -> Records:
+def records(sources: Sequence[Sequence[Identity]], fields: Sequence[str]) -> LinkageRecords:
     """The people of some sources; an identity that occurs in several is one record."""
     known = [kind for kind in KINDS if kind in fields]
     if "born" not in known or not set(NAMES) & set(known):
@@ -78,7 +78,7 @@ def records(sources: Sequence[Sequence[Identity]], fields: Sequence[str]) -> Rec
             bits[person] = bits.get(person, 0) | 1 << number
     people = list(bits)
     columns = [_field(kind, [person[fields.index(kind)] for person in people]) for kind in known]
-    return Records(people, np.array(list(bits.values()), dtype=np.int64), columns)
+    return LinkageRecords(people, np.array(list(bits.values()), dtype=np.int64), columns)
 
 
 def _field(kind: str, values: Sequence[str | None]) -> LinkageField:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
-from tarnkappe.pseudonym.linkage.records import NAMES, Letters, LinkageField, Numbers, Records
+from tarnkappe.pseudonym.linkage.records import NAMES, Letters, LinkageField, LinkageRecords, Numbers
 
 MISSING, DIFFERENT, FAINT, CLOSE, EQUAL = range(5)
 """The levels of likeness; a missing value says nothing."""
@@ -20,7 +20,7 @@ PARTS_OF_DATE = (slice(0, 4), slice(4, 6), slice(6, 8))
 Levels = npt.NDArray[np.int8]
 
 
-def levels(records: Records, pairs: Numbers) -> Levels:
+def levels(records: LinkageRecords, pairs: Numbers) -> Levels:
     """The level of each pair (a row) in each field (a column)."""
     left, right = pairs[:, 0], pairs[:, 1]
     columns = [

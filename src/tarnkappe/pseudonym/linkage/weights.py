@@ -14,7 +14,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.pseudonym.linkage.records import NAMES, Numbers, Records
+from tarnkappe.pseudonym.linkage.records import NAMES, LinkageRecords, Numbers
 from tarnkappe.pseudonym.linkage.similarity import CLOSE, DIFFERENT, EQUAL, FAINT, LEVELS, Levels, levels
 
 RANDOM_PAIRS = 200_000
@@ -48,7 +48,7 @@ class Weights:
         return table
 
 
-def estimate(records: Records, found: Levels, seed: int = 0) -> Weights:
+def estimate(records: LinkageRecords, found: Levels, seed: int = 0) -> Weights:
     """Estimate the weights from the candidates."""
     other = _of_two_people(records, seed)
     base = LEVELS ** np.arange(found.shape[1])
@@ -78,7 +78,7 @@ def estimate(records: Records, found: Levels, seed: int = 0) -> Weights:
     return Weights(np.maximum(same, SMALLEST), other, prior)
 
 
-def scores(records: Records, pairs: Numbers, found: Levels, weights: Weights) -> Floats:
+def scores(records: LinkageRecords, pairs: Numbers, found: Levels, weights: Weights) -> Floats:
     """The weight of each pair, names by how rare they are."""
     total = weights.table[np.arange(found.shape[1]), found].sum(axis=1)
     for place, field in enumerate(records.fields):
@@ -95,7 +95,7 @@ def chances(score: Floats, prior: float) -> Floats:
     return np.asarray(1 / (1 + np.exp(-odds)), dtype=np.float64)
 
 
-def _of_two_people(records: Records, seed: int) -> Floats:
+def _of_two_people(records: LinkageRecords, seed: int) -> Floats:
     draw = np.random.default_rng(seed)
     count = len(records.people)
     pairs = draw.integers(0, count, (min(RANDOM_PAIRS, 8 * count**2), 2))
@@ -110,7 +110,7 @@ def _of_two_people(records: Records, seed: int) -> Floats:
     return np.maximum(shares, SMALLEST)
 
 
-def _pairs_of_two_sources(records: Records) -> int:
+def _pairs_of_two_sources(records: LinkageRecords) -> int:
     kinds, sizes = np.unique(records.sources, return_counts=True)
     return sum(
         int(sizes[i]) * int(sizes[j]) for i in range(len(kinds)) for j in range(i) if not kinds[i] & kinds[j]

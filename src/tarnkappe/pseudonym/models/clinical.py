@@ -28,7 +28,7 @@ from typing import Any
 
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.pseudonym.identity import Identity
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.pseudonym.models.export import Rows, export
 from tarnkappe.pseudonym.models.parcels import Data
 from tarnkappe.pseudonym.one_way import OneWay
@@ -81,7 +81,7 @@ class ClinicalDatabase:
             raise ParameterError("there is no sample with this LabID")
         self._records.setdefault(self._labs[lab_id], []).append(dict(data))
 
-    def export(self, use: Scope, *, linked_for: str | None = None) -> Rows:
+    def export(self, use: ConsentScope, *, linked_for: str | None = None) -> Rows:
         """An extract for research; exports can be joined only for a purpose that was approved with it."""
         linkage = None if linked_for is None else (self._key, linked_for)
         return export(self._records, self._consents, use, self._now(), linkage)

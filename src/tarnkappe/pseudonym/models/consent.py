@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 
-class Scope(IntEnum):
+class ConsentScope(IntEnum):
     """What data are used for; who agrees to more agrees to less."""
 
     THIS_STUDY = 1
@@ -22,19 +22,19 @@ class Consent:
     """A declaration of consent.
 
     >>> from datetime import UTC
-    >>> given = Consent(Scope.DISEASE_AREA, datetime(2031, 1, 1, tzinfo=UTC))
+    >>> given = Consent(ConsentScope.DISEASE_AREA, datetime(2031, 1, 1, tzinfo=UTC))
     >>> summer = datetime(2030, 7, 1, tzinfo=UTC)
-    >>> given.covers(Scope.THIS_STUDY, summer), given.covers(Scope.ANY_MEDICAL_RESEARCH, summer)
+    >>> given.covers(ConsentScope.THIS_STUDY, summer), given.covers(ConsentScope.ANY_MEDICAL_RESEARCH, summer)
     (True, False)
-    >>> given.withdrawn(summer).covers(Scope.THIS_STUDY, summer)
+    >>> given.withdrawn(summer).covers(ConsentScope.THIS_STUDY, summer)
     False
     """
 
-    scope: Scope
+    scope: ConsentScope
     valid_until: datetime
     withdrawn_at: datetime | None = None
 
-    def covers(self, use: Scope, now: datetime) -> bool:
+    def covers(self, use: ConsentScope, now: datetime) -> bool:
         """Whether a use is agreed to at a time."""
         is_withdrawn = self.withdrawn_at is not None and self.withdrawn_at <= now
         return use <= self.scope and now < self.valid_until and not is_withdrawn
@@ -56,7 +56,7 @@ class Consent:
         """From plain data."""
         gone = data["withdrawn_at"]
         return cls(
-            Scope(data["scope"]),
+            ConsentScope(data["scope"]),
             datetime.fromisoformat(data["valid_until"]),
             None if gone is None else datetime.fromisoformat(gone),
         )

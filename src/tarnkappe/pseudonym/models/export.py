@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.pseudonym.models.parcels import shuffled
 from tarnkappe.pseudonym.one_way import OneWay
 from tarnkappe.state import Key
@@ -17,7 +17,7 @@ Rows = list[dict[str, Any]]
 def export(
     people: Mapping[str, Sequence[Mapping[str, Any]]],
     consents: Mapping[str, Consent],
-    use: Scope,
+    use: ConsentScope,
     now: datetime,
     linkage: tuple[Key, str] | None = None,
 ) -> Rows:

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.pseudonym.models.export import Rows, export
 from tarnkappe.pseudonym.models.parcels import Parcel
 from tarnkappe.pseudonym.sealing import KeyPair
@@ -51,7 +51,7 @@ class ResearchDatabase:
             raise ParameterError("this pseudonym is not in the database")
         self._consents[pseudonym] = self._consents[pseudonym].withdrawn(now)
 
-    def export(self, use: Scope, now: datetime, *, linked_for: str | None = None) -> Rows:
+    def export(self, use: ConsentScope, now: datetime, *, linked_for: str | None = None) -> Rows:
         """An extract for a use; exports can be joined only for a purpose that was approved with it."""
         linkage = None if linked_for is None else (self._linkage, linked_for)
         return export(self._people, self._consents, use, now, linkage)

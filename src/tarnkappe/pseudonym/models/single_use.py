@@ -43,7 +43,7 @@ def without_identity(table: Table) -> Table:
     return Table(data, {name: table.roles[name] for name in kept})
 
 
-class Source:
+class DataProvider:
     """A hospital with the data of its patients by PID."""
 
     def __init__(self, patients: Mapping[str, Data]) -> None:

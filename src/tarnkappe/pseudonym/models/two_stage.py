@@ -25,11 +25,11 @@ from datetime import datetime
 
 from tarnkappe.errors import AccessError
 from tarnkappe.pseudonym.identity import Identity
-from tarnkappe.pseudonym.models.consent import Consent, Scope
+from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.pseudonym.models.parcels import Data, Parcel, renamed
 from tarnkappe.pseudonym.reversible import Reversible
 from tarnkappe.pseudonym.sealing import KeyPair, seal
-from tarnkappe.pseudonym.vault import Approver, Reason, Registrar, Requester
+from tarnkappe.pseudonym.vault import Approver, Registrar, ReidentificationReason, Requester
 from tarnkappe.state import Key
 
 Patient = tuple[Identity, Data, Consent]
@@ -71,7 +71,7 @@ class ConsentingSource:
         self._patients = list(patients)
 
     def deliver(
-        self, pid_service: PidService, user: bytes, project: str, scope: Scope, now: datetime
+        self, pid_service: PidService, user: bytes, project: str, scope: ConsentScope, now: datetime
     ) -> list[Parcel]:
         """Ask for PIDs, and pack the data; the consent travels with them, for who keeps them longer."""
         agreed = [patient for patient in self._patients if patient[2].covers(scope, now)]
@@ -107,7 +107,7 @@ def identify_again(
     requester: Requester,
     approver: Approver,
     physician: bytes,
-    reason: Reason,
+    reason: ReidentificationReason,
 ) -> bytes:
     """The way back: from the pseudonym to the PID, and with four eyes to the person.
 

@@ -14,7 +14,7 @@ from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.pseudonym.code import encode
 from tarnkappe.pseudonym.identity import Identity
 from tarnkappe.pseudonym.sealing import seal
-from tarnkappe.pseudonym.vault.tables import IDENTITIES, PSEUDONYMS, Role
+from tarnkappe.pseudonym.vault.tables import IDENTITIES, PSEUDONYMS, VaultRole
 from tarnkappe.pseudonym.vault.vault import MARK_KEY_BYTES, Vault
 from tarnkappe.pseudonym.vault.voucher import VOUCHER_KEY_BYTES, is_vouched, vouch_identity, vouch_merge
 from tarnkappe.state import Key
@@ -41,7 +41,7 @@ class Registrar:
     def __init__(self, vault: Vault, person: str, key: Key, progress: Progress | None = None) -> None:
         self._vault, self._person, self._progress = vault, person, progress
         self._generation = vault.record().generation
-        share = vault.share(person, key, Role.REGISTRAR).secret
+        share = vault.share(person, key, VaultRole.REGISTRAR).secret
         self._vouchers, rest = share[:VOUCHER_KEY_BYTES], share[VOUCHER_KEY_BYTES:]
         self._secret, self._public = rest[:MARK_KEY_BYTES], rest[MARK_KEY_BYTES:]
         self._refuse_another_share()
@@ -169,7 +169,7 @@ class Registrar:
         if row is not None:
             expected = vouch_identity(self._vouchers, project, row.pseudonym, row.sealed)
             if not is_vouched(expected, row.voucher):
-                self._vault.refuse(self._person, UNVOUCHED, Role.REGISTRAR)
+                self._vault.refuse(self._person, UNVOUCHED, VaultRole.REGISTRAR)
 
 
 class _Plan:

@@ -17,10 +17,10 @@ from tarnkappe.pseudonym.vault.tables import (
     PSEUDONYMS,
     REQUESTS,
     VAULTS,
-    Role,
+    VaultRole,
 )
 from tarnkappe.pseudonym.vault.trust import newest_root, write_root
-from tarnkappe.pseudonym.vault.vault import Member, Share, Shares, Vault, add_member
+from tarnkappe.pseudonym.vault.vault import KeyShare, Shares, Vault, VaultMember, add_member
 from tarnkappe.pseudonym.vault.voucher import VOUCHER_KEY_BYTES, is_vouched, vouch_identity, vouch_merge
 from tarnkappe.state import Key
 from tarnkappe.table.encoding import Progress
@@ -90,14 +90,14 @@ def rotate(
 
 def _shares(
     vault: Vault, requester: tuple[str, Key], approver: tuple[str, Key], trust_members: bool
-) -> tuple[Share | _UnsignedShare, Share | _UnsignedShare]:
+) -> tuple[KeyShare | _UnsignedShare, KeyShare | _UnsignedShare]:
     with vault.store.reading() as connection:
         is_signed = newest_root(connection, vault.project, None) is not None
     if is_signed or not trust_members:
-        return vault.share(*requester, Role.REQUESTER), vault.share(*approver, Role.APPROVER)
+        return vault.share(*requester, VaultRole.REQUESTER), vault.share(*approver, VaultRole.APPROVER)
     return (
-        _UnsignedShare(vault.sealed_share(*requester, Role.REQUESTER)),
-        _UnsignedShare(vault.sealed_share(*approver, Role.APPROVER)),
+        _UnsignedShare(vault.sealed_share(*requester, VaultRole.REQUESTER)),
+        _UnsignedShare(vault.sealed_share(*approver, VaultRole.APPROVER)),
     )
 
 
@@ -113,17 +113,17 @@ def _appoint_anew(
     vault: Vault,
     fresh: Shares,
     generation: int,
-    asking: Share | _UnsignedShare,
-    agreeing: Share | _UnsignedShare,
+    asking: KeyShare | _UnsignedShare,
+    agreeing: KeyShare | _UnsignedShare,
 ) -> None:
     """A new root, signed by both who change the keys, and the members with what they have from now on."""
-    members: dict[str, Member]
-    if isinstance(asking, Share) and isinstance(agreeing, Share):
+    members: dict[str, VaultMember]
+    if isinstance(asking, KeyShare) and isinstance(agreeing, KeyShare):
         if asking.root != agreeing.root:
             raise AccessError(f"vault '{vault.project}': its keys were changed: open it again")
         members = vault.proven_members(connection, asking.root)
         root = fresh.root(vault.project, generation + 1, vault.fields, asking.root.fingerprint)
-        signers = {Role.REQUESTER: asking.signer, Role.APPROVER: agreeing.signer}
+        signers = {VaultRole.REQUESTER: asking.signer, VaultRole.APPROVER: agreeing.signer}
         write_root(connection, root, signers)
     else:
         members = vault.members(connection)

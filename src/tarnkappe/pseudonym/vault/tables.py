@@ -10,7 +10,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.state.component import Component
 
 
-class Role(StrEnum):
+class VaultRole(StrEnum):
     """What somebody may do in a vault; nobody has two roles."""
 
     REGISTRAR = "registrar"
@@ -21,7 +21,7 @@ class Role(StrEnum):
     """Agrees that a requester is shown who is behind a pseudonym; cannot see it himself."""
 
 
-class Reason(StrEnum):
+class ReidentificationReason(StrEnum):
     """Why somebody must be identified again. Words of one's own could hold the name that is kept secret."""
 
     FEEDBACK = "feedback"
@@ -34,7 +34,7 @@ class Reason(StrEnum):
     """Wrong data or a wrong diagnosis are to be cleared up."""
 
     @classmethod
-    def parse(cls, text: str) -> Reason:
+    def parse(cls, text: str) -> ReidentificationReason:
         """The reason with this name."""
         try:
             return cls(text)

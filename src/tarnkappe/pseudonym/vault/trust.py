@@ -25,12 +25,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, InputError, OutputError
-from tarnkappe.pseudonym.vault.tables import PROOFS, ROOTS, Role
+from tarnkappe.pseudonym.vault.tables import PROOFS, ROOTS, VaultRole
 from tarnkappe.state.key import Key
 from tarnkappe.state.statement import Signer, Statement, require_signature
 
 TAMPERED = "what stands in it was not written by a member: it was tampered with"
-SIGNING_ROLES = (Role.REQUESTER, Role.APPROVER)
+SIGNING_ROLES = (VaultRole.REQUESTER, VaultRole.APPROVER)
 """Whose signatures, both of them, make the next root."""
 
 
@@ -42,7 +42,7 @@ class Root:
     generation: int
     fields: tuple[str, ...]
     public: bytes
-    roles: Mapping[Role, str]
+    roles: Mapping[VaultRole, str]
     before: str | None
     """The fingerprint of the root before this one; None for the first."""
 
@@ -64,7 +64,7 @@ class Root:
         """Stands for the whole root."""
         return self.statement.digest
 
-    def follows(self, before: Root, signatures: Mapping[Role, object]) -> None:
+    def follows(self, before: Root, signatures: Mapping[VaultRole, object]) -> None:
         """Refuse a root that the requesters and approvers of the one before have not both signed."""
         if self.before != before.fingerprint or self.generation != before.generation + 1:
             raise AccessError(TAMPERED)
@@ -72,7 +72,7 @@ class Root:
             require_signature(before.roles[role], self.statement, signatures[role])
 
 
-def write_root(connection: sa.Connection, root: Root, signers: Mapping[Role, Signer]) -> None:
+def write_root(connection: sa.Connection, root: Root, signers: Mapping[VaultRole, Signer]) -> None:
     """Keep a root with the signatures of the roles before it; of the first there are none."""
     signed = {role: signers[role].sign(root.statement) for role in SIGNING_ROLES if role in signers}
     connection.execute(
@@ -80,8 +80,8 @@ def write_root(connection: sa.Connection, root: Root, signers: Mapping[Role, Sig
             project=root.project,
             generation=root.generation,
             content=json.dumps(dict(root.statement.content)),
-            requester_signature=signed.get(Role.REQUESTER),
-            approver_signature=signed.get(Role.APPROVER),
+            requester_signature=signed.get(VaultRole.REQUESTER),
+            approver_signature=signed.get(VaultRole.APPROVER),
         )
     )
 
@@ -112,7 +112,10 @@ def newest_root(connection: sa.Connection, project: str, seen: tuple[int, str] |
     newest = trusted[0]
     for found, row in roots:
         if found.generation > start:
-            signed = {Role.REQUESTER: row.requester_signature, Role.APPROVER: row.approver_signature}
+            signed = {
+                VaultRole.REQUESTER: row.requester_signature,
+                VaultRole.APPROVER: row.approver_signature,
+            }
             found.follows(newest, signed)
             newest = found
     return newest
@@ -124,12 +127,12 @@ def _root(content: Mapping[str, Any]) -> Root:
         content["generation"],
         tuple(content["fields"]),
         bytes.fromhex(content["public"]),
-        {Role(role): public for role, public in content["roles"].items()},
+        {VaultRole(role): public for role, public in content["roles"].items()},
         content["before"],
     )
 
 
-def member_statement(root: Root, person: str, role: Role, public: bytes) -> Statement:
+def member_statement(root: Root, person: str, role: VaultRole, public: bytes) -> Statement:
     """That somebody has a role in a generation, with a public key."""
     content = {
         "project": root.project,
@@ -141,7 +144,9 @@ def member_statement(root: Root, person: str, role: Role, public: bytes) -> Stat
     return Statement("vault member", content)
 
 
-def require_member(connection: sa.Connection, root: Root, person: str, role: Role, public: bytes) -> None:
+def require_member(
+    connection: sa.Connection, root: Root, person: str, role: VaultRole, public: bytes
+) -> None:
     """Refuse a member whom nobody of his role has taken in."""
     found = connection.execute(
         sa.select(PROOFS.c.signature).where(PROOFS.c.project == root.project, PROOFS.c.person == person)

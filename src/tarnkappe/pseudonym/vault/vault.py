@@ -28,7 +28,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.pseudonym.sealing import KeyPair, seal
-from tarnkappe.pseudonym.vault.tables import MEMBERS, PROOFS, VAULT, VAULTS, Role
+from tarnkappe.pseudonym.vault.tables import MEMBERS, PROOFS, VAULT, VAULTS, VaultRole
 from tarnkappe.pseudonym.vault.trust import (
     TAMPERED,
     Root,
@@ -50,11 +50,11 @@ Clock = Callable[[], datetime]
 
 
 @dataclasses.dataclass(frozen=True)
-class Member:
+class VaultMember:
     """Somebody with a role in a vault, and the public key of this person."""
 
     person: str
-    role: Role
+    role: VaultRole
     public: bytes
 
 
@@ -66,7 +66,7 @@ class Shares:
     vouchers: bytes
     requester: KeyPair
     approver: KeyPair
-    signing: Mapping[Role, bytes]
+    signing: Mapping[VaultRole, bytes]
 
     @classmethod
     def new(cls) -> Shares:
@@ -76,7 +76,7 @@ class Shares:
             secrets.token_bytes(VOUCHER_KEY_BYTES),
             KeyPair.new(),
             KeyPair.new(),
-            {role: secrets.token_bytes(KEY_BYTES) for role in Role},
+            {role: secrets.token_bytes(KEY_BYTES) for role in VaultRole},
         )
 
     @property
@@ -84,29 +84,29 @@ class Shares:
         """The public key of both halves together."""
         return self.requester.agree(self.approver.public)
 
-    def signer(self, role: Role) -> Signer:
+    def signer(self, role: VaultRole) -> Signer:
         """Signs for a role."""
         return Signer(Key(self.signing[role]))
 
     def root(self, project: str, generation: int, fields: Sequence[str], before: str | None) -> Root:
         """The public keys that belong to these."""
-        roles = {role: self.signer(role).public for role in Role}
+        roles = {role: self.signer(role).public for role in VaultRole}
         return Root(project, generation, tuple(fields), self.public, roles, before)
 
-    def of(self, role: Role) -> bytes:
+    def of(self, role: VaultRole) -> bytes:
         """What a role has."""
         return self.signing[role] + self._secret_of(role)
 
-    def _secret_of(self, role: Role) -> bytes:
-        if role is Role.REGISTRAR:  # the public key, too: one from the store could be an attacker's
+    def _secret_of(self, role: VaultRole) -> bytes:
+        if role is VaultRole.REGISTRAR:  # the public key, too: one from the store could be an attacker's
             return self.vouchers + self.marks + self.public
-        if role is Role.APPROVER:
+        if role is VaultRole.APPROVER:
             return self.vouchers + self.approver.private_bytes()
         return self.requester.private_bytes()
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Share:
+class KeyShare:
     """What a member has, after it was found to be genuine."""
 
     content: bytes
@@ -145,7 +145,9 @@ class Vault:
         self.fields: tuple[str, ...] = tuple(json.loads(found.fields))
 
     @classmethod
-    def create(cls, store: Store, project: str, fields: Sequence[str], members: Sequence[Member]) -> Vault:
+    def create(
+        cls, store: Store, project: str, fields: Sequence[str], members: Sequence[VaultMember]
+    ) -> Vault:
         """A new vault; from the beginning every role has somebody, or nobody could ever take it.
 
         Args:
@@ -156,7 +158,7 @@ class Vault:
         """
         if not fields or len(set(fields)) < len(fields):
             raise ParameterError("name the fields of an identity, each once")
-        missing = set(Role) - {member.role for member in members}
+        missing = set(VaultRole) - {member.role for member in members}
         if missing:
             raise ParameterError(f"a vault needs at least one {min(missing)}")
         shares = Shares.new()
@@ -208,15 +210,15 @@ class Vault:
             raise ParameterError(f"{self.store.place}: there is no vault '{self.project}'")
         return found
 
-    def members(self, connection: sa.Connection | None = None) -> dict[str, Member]:
+    def members(self, connection: sa.Connection | None = None) -> dict[str, VaultMember]:
         """Who has which role."""
         if connection is None:
             with self.store.reading() as opened:
                 return self.members(opened)
         rows = connection.execute(sa.select(MEMBERS).where(MEMBERS.c.project == self.project))
-        return {row.person: Member(row.person, Role(row.role), row.public) for row in rows}
+        return {row.person: VaultMember(row.person, VaultRole(row.role), row.public) for row in rows}
 
-    def share(self, person: str, key: Key, role: Role) -> Share:
+    def share(self, person: str, key: Key, role: VaultRole) -> KeyShare:
         """What a member of a role has; a wrong person, key or role is refused, and that is logged.
 
         So is a share, or a root of the vault, that this member has no reason to believe.
@@ -228,14 +230,14 @@ class Vault:
                 root = self._require(newest_root(connection, self.project, seen.of(self.project)))
         except AccessError as error:
             self.refuse(person, str(error), role)
-        share = Share(content, root)
+        share = KeyShare(content, root)
         if share.signer.public != root.roles[role]:
             self.refuse(person, TAMPERED, role)
         if seen.keep(root):
             self.first_seen(root.fingerprint)
         return share
 
-    def sealed_share(self, person: str, key: Key, role: Role) -> bytes:
+    def sealed_share(self, person: str, key: Key, role: VaultRole) -> bytes:
         """What was sealed for a member, whoever has sealed it."""
         with self.store.reading() as connection:
             row = connection.execute(
@@ -251,7 +253,7 @@ class Vault:
             self.refuse(person, f"'{person}' has the role {row.role}, and this takes the role {role}", role)
         return pair.unseal(row.share, _place(self.project, person, role))
 
-    def proven_members(self, connection: sa.Connection, root: Root) -> dict[str, Member]:
+    def proven_members(self, connection: sa.Connection, root: Root) -> dict[str, VaultMember]:
         """Who has which role, each signed by that role; anybody else is refused."""
         members = self.members(connection)
         for member in members.values():
@@ -267,7 +269,7 @@ class Vault:
             )
         return root
 
-    def appoint(self, by: str, key: Key, new: Member) -> None:
+    def appoint(self, by: str, key: Key, new: VaultMember) -> None:
         """Take somebody into the own role: who has a share can pass it on, and nobody else can."""
         share = self.share(by, key, new.role)
         with self.store.writing() as connection:
@@ -308,7 +310,7 @@ def existing_store(place: str | Path) -> Store:
     return Store.open(place, VAULT, mode="write")
 
 
-def add_member(connection: sa.Connection, root: Root, member: Member, share: bytes) -> None:
+def add_member(connection: sa.Connection, root: Root, member: VaultMember, share: bytes) -> None:
     """Give somebody a role, signed with the key of the role; a person or a key that has one is refused."""
     same = (MEMBERS.c.person == member.person) | (MEMBERS.c.public == member.public)
     ours = MEMBERS.c.project == root.project

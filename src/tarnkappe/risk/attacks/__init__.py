@@ -7,12 +7,12 @@ from tarnkappe.risk.attacks.anatomy_order import AnatomyOrder
 from tarnkappe.risk.attacks.attack import Attack, AttackResult, VictimClass
 from tarnkappe.risk.attacks.background import (
     NOTHING,
-    Answer,
+    AttackNeed,
     Background,
+    ExclusionRule,
     Function,
     Listing,
-    Need,
-    Rule,
+    PublishedAggregate,
     columns_from_people,
 )
 from tarnkappe.risk.attacks.background_knowledge import BackgroundKnowledge
@@ -21,7 +21,7 @@ from tarnkappe.risk.attacks.differencing import Differencing
 from tarnkappe.risk.attacks.homogeneity import Homogeneity
 from tarnkappe.risk.attacks.knowledge_rules import KnowledgeRules
 from tarnkappe.risk.attacks.linking import Linking
-from tarnkappe.risk.attacks.membership import Membership
+from tarnkappe.risk.attacks.membership import MembershipAttack
 from tarnkappe.risk.attacks.minimality import Minimality
 from tarnkappe.risk.attacks.probabilistic_inference import ProbabilisticInference
 from tarnkappe.risk.attacks.quasi_identifier_join import QuasiIdentifierJoin
@@ -34,7 +34,7 @@ from tarnkappe.risk.attacks.skewness import Skewness
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.attacks.temporal import Temporal
 from tarnkappe.schema import Family
-from tarnkappe.table import State
+from tarnkappe.table import ClassState
 
 ATTACKS: Family[Attack] = Family(
     "attack",
@@ -46,7 +46,7 @@ ATTACKS: Family[Attack] = Family(
     Similarity,
     RegisterLinking,
     KnowledgeRules,
-    Membership,
+    MembershipAttack,
     ComplementaryRelease,
     QuasiIdentifierJoin,
     SensitiveJoin,
@@ -61,7 +61,7 @@ ATTACKS: Family[Attack] = Family(
 
 
 def attack_all(
-    state: State, attacks: Sequence[Attack] | None = None, background: Background = NOTHING
+    state: ClassState, attacks: Sequence[Attack] | None = None, background: Background = NOTHING
 ) -> list[AttackResult]:
     """Attack a release in every way that can be tried on it.
 
@@ -83,27 +83,27 @@ __all__ = [
     "NOTHING",
     "AnatomyMembership",
     "AnatomyOrder",
-    "Answer",
     "Attack",
+    "AttackNeed",
     "AttackResult",
     "Background",
     "BackgroundKnowledge",
     "ComplementaryRelease",
     "Differencing",
+    "ExclusionRule",
     "Function",
     "Homogeneity",
     "KnowledgeRules",
     "Linking",
     "Listing",
-    "Membership",
+    "MembershipAttack",
     "Minimality",
-    "Need",
     "ProbabilisticInference",
+    "PublishedAggregate",
     "QuasiIdentifierJoin",
     "Reconstruction",
     "RegisterLinking",
     "RowOrder",
-    "Rule",
     "SensitiveJoin",
     "Similarity",
     "Skewness",

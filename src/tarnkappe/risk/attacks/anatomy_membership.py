@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.risk.attacks.anatomy_tables import AnatomyTables
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 
 
@@ -20,13 +20,13 @@ class AnatomyMembership(Attack):
 
     name = "anatomy-membership"
     title = "Membership in an Anatomy release"
-    needs = (Need.RELEASE, Need.ROWS, Need.SENSITIVE_TABLE)
+    needs = (AttackNeed.RELEASE, AttackNeed.ROWS, AttackNeed.SENSITIVE_TABLE)
     repaired_by = ("generalize",)
     knowledge = "The exact quasi-identifiers of a person."
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         tables = AnatomyTables(target)
-        classes, knows_people = target.classes, target.has(Need.PEOPLE)
+        classes, knows_people = target.classes, target.has(AttackNeed.PEOPLE)
         single = target.kept & (classes.sizes == 1)
         if knows_people:
             single &= target.fit.class_sizes == 1
@@ -42,7 +42,7 @@ class AnatomyMembership(Attack):
                 classes.labels(index), 1, f"is in the table, with {tables.column} {values}", 1.0, who
             )
 
-        return Found(
+        return Victims(
             sizes=np.ones(len(victims), np.int64),
             certainties=np.ones(len(victims)),
             describe=describe,

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 from tarnkappe.risk.attacks.anatomy_tables import AnatomyTables
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 
 
@@ -21,11 +21,11 @@ class AnatomyOrder(Attack):
 
     name = "anatomy-order"
     title = "Order of rows in an Anatomy release"
-    needs = (Need.RELEASE, Need.ROWS, Need.SENSITIVE_TABLE)
+    needs = (AttackNeed.RELEASE, AttackNeed.ROWS, AttackNeed.SENSITIVE_TABLE)
     repaired_by = ("shuffle",)
     knowledge = "Nothing but the two tables."
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         tables = AnatomyTables(target)
         ours, theirs = tables.groups, tables.groups_of_values
         blocks = 1 + sum(a != b for a, b in itertools.pairwise(ours))
@@ -36,7 +36,7 @@ class AnatomyOrder(Attack):
             class_index = int(target.classes.ids[place])
             return VictimClass(target.classes.labels(class_index), 1, tables.all_values[place])
 
-        return Found(
+        return Victims(
             sizes=np.ones(len(rows), np.int64),
             certainties=np.ones(len(rows)),
             describe=describe,

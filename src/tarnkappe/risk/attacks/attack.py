@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.privacy.model import Measure
-from tarnkappe.risk.attacks.background import Need, missing
+from tarnkappe.risk.attacks.background import AttackNeed, missing
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.ranking import Key, first_classes
 from tarnkappe.schema import Name, Parameters, fields_of, param
@@ -96,7 +96,7 @@ class AttackResult:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Victims:
     """Who falls victim, before it is told: groups of people who are victims alike.
 
     Attributes:
@@ -129,7 +129,7 @@ class Attack(Parameters, tag_field="attack"):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    needs: ClassVar[tuple[Need, ...]] = (Need.RELEASE,)
+    needs: ClassVar[tuple[AttackNeed, ...]] = (AttackNeed.RELEASE,)
     repaired_by: ClassVar[tuple[str, ...]] = ("generalize", "suppress")
     """The kinds of repair that can stop the attack."""
     judges_classes_alone: ClassVar[bool] = False
@@ -149,7 +149,7 @@ class Attack(Parameters, tag_field="attack"):
         return [cls()]
 
     @abstractmethod
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         """Find the victims; `shown` groups of them, or all, will be told."""
 
     @property
@@ -222,9 +222,9 @@ class ClassAttack(Attack):
 
     def who(self, target: Target, class_index: int) -> tuple[str, ...]:
         """The names of the victims in a class, as far as the attacker knows people by name."""
-        return target.fit.surely_in(class_index) if target.has(Need.PEOPLE) else ()
+        return target.fit.surely_in(class_index) if target.has(AttackNeed.PEOPLE) else ()
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         """Run the attack on every released class."""
         classes = target.classes
         hit = self.succeeds(target) & target.kept
@@ -244,7 +244,7 @@ class ClassAttack(Attack):
                 self.who(target, index),
             )
 
-        return Found(
+        return Victims(
             sizes=classes.sizes[hit],
             certainties=certainties[hit],
             describe=describe,

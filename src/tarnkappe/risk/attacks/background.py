@@ -13,7 +13,7 @@ from tarnkappe.privacy.model import require
 from tarnkappe.table import Table
 
 
-class Need(StrEnum):
+class AttackNeed(StrEnum):
     """Something that an attack cannot do without."""
 
     RELEASE = "release"
@@ -33,20 +33,20 @@ class Need(StrEnum):
 
 
 _DESCRIPTIONS = {
-    Need.RELEASE: "a release",
-    Need.ROWS: "the rows of the release in their order",
-    Need.PEOPLE: "a table of people with what is known of them (--against)",
-    Need.EARLIER: "at least one earlier release (--history)",
-    Need.RULES: "rules that say who cannot have which value (--rules)",
-    Need.ANSWERS: "answers to queries that count or sum (--answers)",
-    Need.LISTINGS: "answers to queries that list sensitive values (--answers)",
-    Need.SENSITIVE_TABLE: "the sensitive table of an Anatomy release (--sensitive-table)",
-    Need.MINIMAL_FOR: "the model that the release was made for with the fewest steps (--minimal-for)",
+    AttackNeed.RELEASE: "a release",
+    AttackNeed.ROWS: "the rows of the release in their order",
+    AttackNeed.PEOPLE: "a table of people with what is known of them (--against)",
+    AttackNeed.EARLIER: "at least one earlier release (--history)",
+    AttackNeed.RULES: "rules that say who cannot have which value (--rules)",
+    AttackNeed.ANSWERS: "answers to queries that count or sum (--answers)",
+    AttackNeed.LISTINGS: "answers to queries that list sensitive values (--answers)",
+    AttackNeed.SENSITIVE_TABLE: "the sensitive table of an Anatomy release (--sensitive-table)",
+    AttackNeed.MINIMAL_FOR: "the model that the release was made for with the fewest steps (--minimal-for)",
 }
 
 
 @dataclasses.dataclass(frozen=True)
-class Rule:
+class ExclusionRule:
     """Knowledge about some people: certain values that they do not have.
 
     Attributes:
@@ -55,7 +55,7 @@ class Rule:
         where: who they are: the known value (or a cell such as `3*`) of some columns; everybody if
             empty.
 
-    >>> Rule("illness", ("diabetes",), {"name": "Till"}).where["name"]
+    >>> ExclusionRule("illness", ("diabetes",), {"name": "Till"}).where["name"]
     'Till'
     """
 
@@ -75,7 +75,7 @@ class Function(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class PublishedAggregate:
     """An aggregate that was given out: how many people, or the sum of a column over them.
 
     Attributes:
@@ -138,14 +138,14 @@ class Background:
     rows: Table | None = None
     people: Table | None = None
     earlier: Mapping[str, Table] = dataclasses.field(default_factory=dict)
-    rules: tuple[Rule, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    rules: tuple[ExclusionRule, ...] = ()
+    answers: tuple[PublishedAggregate, ...] = ()
     listings: tuple[Listing, ...] = ()
     sensitive_table: Table | None = None
     minimal_for: DistinctDiversity | None = None
     hierarchies: Mapping[str, Hierarchy] = dataclasses.field(default_factory=dict)
 
-    def has(self, need: Need) -> bool:
+    def has(self, need: AttackNeed) -> bool:
         """Whether something is there (the release itself is no background)."""
         found = getattr(self, str(need))
         return found is not None and not (isinstance(found, tuple | Mapping) and len(found) == 0)
@@ -154,7 +154,7 @@ class Background:
 NOTHING = Background()
 
 
-def missing(attack: str, need: Need) -> ParameterError:
+def missing(attack: str, need: AttackNeed) -> ParameterError:
     """The error of an attack that lacks what it needs."""
     return ParameterError(f"the attack '{attack}' needs {need.description}")
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import numpy as np
 
-from tarnkappe.risk.attacks.attack import Attack, Found, Indices, VictimClass
-from tarnkappe.risk.attacks.background import Need
-from tarnkappe.risk.attacks.people import People
+from tarnkappe.risk.attacks.attack import Attack, Indices, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
+from tarnkappe.risk.attacks.people import KnownPeople
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.attacks.views import release_view, shared_values
-from tarnkappe.risk.candidates import View, remaining_values
+from tarnkappe.risk.candidates import ReleaseView, remaining_values
 from tarnkappe.schema import Name, param
 
 
@@ -26,7 +26,7 @@ class ComplementaryRelease(Attack):
 
     name = "complementary-release"
     title = "Complementary releases"
-    needs = (Need.RELEASE, Need.PEOPLE, Need.EARLIER)
+    needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE, AttackNeed.EARLIER)
     repaired_by = ("generalize", "suppress", "base-on-earlier")
     knowledge = "The quasi-identifiers of a person, and that the person is in all of the releases."
 
@@ -37,7 +37,7 @@ class ComplementaryRelease(Attack):
         earlier = target.background.earlier.values()
         return [cls(c) for c in target.sensitive if any(c in table.sensitive for table in earlier)]
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         people, labels, views = self.views(target)
         left = remaining_values(views, people.sizes)
         everywhere = left.limited & (left.groups >= 0).all(axis=1)
@@ -49,7 +49,7 @@ class ComplementaryRelease(Attack):
             return VictimClass(people.known(kind), int(people.sizes[kind]), value, 1.0, people.names([kind]))
 
         number = len(views)
-        return Found(
+        return Victims(
             sizes=people.sizes[victims],
             certainties=np.ones(len(victims)),
             describe=describe,
@@ -67,13 +67,13 @@ class ComplementaryRelease(Attack):
             },
         )
 
-    def _unavoidable(self, views: Sequence[View], people: People, victims: Indices) -> int:
+    def _unavoidable(self, views: Sequence[ReleaseView], people: KnownPeople, victims: Indices) -> int:
         """The victims of the earlier releases: no change of this one can protect them."""
         left = remaining_values(views[1:], people.sizes)
         disclosed = (left.limited & (left.numbers == 1))[left.kind]
         return int(people.sizes[victims][disclosed[victims]].sum())
 
-    def views(self, target: Target) -> tuple[People, list[str], list[View]]:
+    def views(self, target: Target) -> tuple[KnownPeople, list[str], list[ReleaseView]]:
         """The people, the sensitive values, and every release that shows them, the newest first."""
         target.distribution(self.column)  # refuses a column that is not sensitive
         earlier = [fit for fit in target.earlier_fits.values() if (self.column,) in fit.classes.distributions]
@@ -82,7 +82,7 @@ class ComplementaryRelease(Attack):
         return fits[0].people, list(codes), [release_view(fit, self.column, codes) for fit in fits]
 
 
-def _alone(views: Sequence[View]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _alone(views: Sequence[ReleaseView]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """The kinds of people of whom one release alone leaves only one value."""
     found = np.zeros(len(views[0].group), dtype=bool)
     for view in views:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Answer, Function, Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed, Function, PublishedAggregate
 from tarnkappe.risk.attacks.people import all_names, matching
 from tarnkappe.risk.attacks.target import Target
 
 
-class Difference(NamedTuple):
+class AnswerDifference(NamedTuple):
     """The people of one answer that another leaves out, and what is learned of them."""
 
     labels: dict[str, str]
@@ -33,13 +33,13 @@ class Differencing(Attack):
 
     name = "differencing"
     title = "Differencing of two answers"
-    needs = (Need.ANSWERS,)
+    needs = (AttackNeed.ANSWERS,)
     repaired_by = ()
     knowledge = "Two answers about people of whom one includes the other."
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         answers = target.background.answers
-        found: dict[tuple[object, ...], Difference] = {}
+        found: dict[tuple[object, ...], AnswerDifference] = {}
         for wide, narrow in itertools.permutations(answers, 2):
             if (wide.function, wide.column, wide.equals) == (narrow.function, narrow.column, narrow.equals):
                 difference = _difference(target, wide, narrow)
@@ -57,7 +57,7 @@ class Differencing(Attack):
             difference = victims[place]
             return VictimClass(difference.labels, difference.size, difference.learned, 1.0, difference.who)
 
-        return Found(
+        return Victims(
             sizes=np.array([difference.size for difference in victims], dtype=np.int64),
             certainties=np.ones(len(victims)),
             describe=describe,
@@ -68,7 +68,9 @@ class Differencing(Attack):
         )
 
 
-def _difference(target: Target, wide: Answer, narrow: Answer) -> Difference | None:
+def _difference(
+    target: Target, wide: PublishedAggregate, narrow: PublishedAggregate
+) -> AnswerDifference | None:
     """What is learned of the people that only the wider answer is about."""
     more = {name: cell for name, cell in narrow.where.items() if wide.where.get(name) != cell}
     if not more or any(narrow.where.get(name) != cell for name, cell in wide.where.items()):
@@ -83,17 +85,19 @@ def _difference(target: Target, wide: Answer, narrow: Answer) -> Difference | No
     gap = wide.value - narrow.value
     labels = {**wide.where, "not": " and ".join(f"{name} {cell}" for name, cell in more.items())}
     if wide.function is Function.SUM and number == 1:
-        return Difference(labels, 1, f"{wide.column} {gap:g}", who)
+        return AnswerDifference(labels, 1, f"{wide.column} {gap:g}", who)
     if wide.function is Function.COUNT and wide.equals is not None and number and gap == number:
-        return Difference(labels, number, f"{wide.column} {wide.equals}", who)
+        return AnswerDifference(labels, number, f"{wide.column} {wide.equals}", who)
     return None
 
 
-def _counts_people(answer: Answer) -> bool:
+def _counts_people(answer: PublishedAggregate) -> bool:
     return answer.function is Function.COUNT and answer.column is None
 
 
-def _counted(answers: Sequence[Answer], wide: Mapping[str, str], narrow: Mapping[str, str]) -> int | None:
+def _counted(
+    answers: Sequence[PublishedAggregate], wide: Mapping[str, str], narrow: Mapping[str, str]
+) -> int | None:
     """How many people make the difference, if both kinds of people were counted."""
     counts = [
         next((a.value for a in answers if _counts_people(a) and dict(a.where) == dict(where)), None)

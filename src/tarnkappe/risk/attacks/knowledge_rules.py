@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.privacy.exact import decimal
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.people import matching
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.schema import ExactShare, Name, param
@@ -30,7 +30,7 @@ class KnowledgeRules(Attack):
 
     name = "knowledge-rules"
     title = "Background knowledge as rules"
-    needs = (Need.RELEASE, Need.PEOPLE, Need.RULES)
+    needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE, AttackNeed.RULES)
     knowledge = "What linking needs, and rules that say who does not have which value."
 
     column: Annotated[Name, param("the sensitive column", kind="column")]
@@ -47,7 +47,7 @@ class KnowledgeRules(Attack):
     def certain(self) -> bool:
         return decimal(self.confidence) == 1
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         target.distribution(self.column)  # refuses a column that is not sensitive
         rules = [rule for rule in target.background.rules if rule.column in target.sensitive]
         people, fit = target.people, target.fit
@@ -76,7 +76,7 @@ class KnowledgeRules(Attack):
                 people.known(kind), len(rows), learned, float(chance), people.names_of_rows(rows)
             )
 
-        return Found(
+        return Victims(
             sizes=sizes[[group for group, _, _ in found]],
             certainties=np.array([float(chance) for _, _, chance in found]),
             describe=describe,

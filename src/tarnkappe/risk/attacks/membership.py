@@ -7,13 +7,13 @@ from typing import Annotated
 import numpy as np
 
 from tarnkappe.privacy.exact import decimal, percents
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.schema import ExactShare, param
 
 
-class Membership(Attack):
+class MembershipAttack(Attack):
     """Learn that a person of a known population is in the table.
 
     The chance of a person is the share of the rows of a class among all people who fit it; who fits
@@ -23,7 +23,7 @@ class Membership(Attack):
 
     name = "membership"
     title = "Membership of a person"
-    needs = (Need.RELEASE, Need.PEOPLE)
+    needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE)
     knowledge = "The quasi-identifiers of everybody who could be in the table."
 
     confidence: Annotated[
@@ -34,7 +34,7 @@ class Membership(Attack):
     def certain(self) -> bool:
         return decimal(self.confidence) == 1
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         people, fit = target.people, target.fit
         rows, fitting = target.classes.sizes[fit.pairs.right], fit.class_sizes[fit.pairs.right]
         chances = np.zeros(len(people.sizes))
@@ -53,7 +53,7 @@ class Membership(Attack):
             )
 
         sure = "certain" if self.certain else f"at least {percents(self.confidence, '%')} certain"
-        return Found(
+        return Victims(
             sizes=people.sizes[victims],
             certainties=chances[victims],
             describe=describe,

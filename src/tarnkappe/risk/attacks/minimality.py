@@ -11,8 +11,8 @@ import numpy.typing as npt
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy.model import entries_of
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.table import MISSING
 
@@ -38,14 +38,14 @@ class Minimality(Attack):
 
     name = "minimality"
     title = "Minimality"
-    needs = (Need.RELEASE, Need.PEOPLE, Need.MINIMAL_FOR)
+    needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE, AttackNeed.MINIMAL_FOR)
     repaired_by = ()
     knowledge = (
         "Who exactly is in the table with which quasi-identifiers, the hierarchies, the model, "
         "and that no smaller number of generalization steps met it."
     )
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         model = target.background.minimal_for
         assert model is not None
         people, fit = target.people, target.fit
@@ -68,7 +68,7 @@ class Minimality(Attack):
                 labels, victim.size, " or ".join(victim.values), 1.0, people.names(victim.kinds)
             )
 
-        return Found(
+        return Victims(
             sizes=np.array([victim.size for victim in victims], dtype=np.int64),
             certainties=np.ones(len(victims)),
             describe=describe,

@@ -20,7 +20,7 @@ Counts = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int64]
 
 
-class People:
+class KnownPeople:
     """People and what is known of them; those of whom the same is known are one kind of person."""
 
     def __init__(self, table: Table, quasi_identifiers: Iterable[str]) -> None:
@@ -59,7 +59,7 @@ class Fit:
     """Which of the people fit which released classes."""
 
     def __init__(
-        self, people: People, classes: Classes, kept: Mask, hierarchies: Mapping[str, Hierarchy]
+        self, people: KnownPeople, classes: Classes, kept: Mask, hierarchies: Mapping[str, Hierarchy]
     ) -> None:
         self.people, self.classes = people, classes
         pairs = people_in_classes(people.kinds, classes, hierarchies)

@@ -9,7 +9,7 @@ import numpy as np
 from tarnkappe.risk.attacks.release_join import Joined, ReleaseJoin
 from tarnkappe.risk.attacks.row_order import sharers
 from tarnkappe.risk.attacks.target import Target
-from tarnkappe.risk.certain_shares import certain_shares
+from tarnkappe.risk.common_members import certain_shares
 from tarnkappe.risk.pairs import Pairs
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.risk.attacks.attack import Attack, Found, Indices, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, Indices, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.people import all_names, matching
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.schema import MANY_ROWS, param
@@ -35,7 +35,7 @@ class Reconstruction(Attack):
 
     name = "reconstruction"
     title = "Reconstruction from a sequence of answers"
-    needs = (Need.PEOPLE, Need.LISTINGS)
+    needs = (AttackNeed.PEOPLE, AttackNeed.LISTINGS)
     repaired_by = ()
     knowledge = "Who is in each of several answers that list sensitive values without saying whose they are."
 
@@ -43,7 +43,7 @@ class Reconstruction(Attack):
         int, param("a person with so many possible values is no victim", ge=2, le=MANY_ROWS, unit="values")
     ] = 2
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         people = target.background.people
         assert people is not None
         listings = target.background.listings
@@ -69,7 +69,7 @@ class Reconstruction(Attack):
                 _cells(people, known, row), 1, learned, 1.0, all_names(people, np.array([row]))
             )
 
-        return Found(
+        return Victims(
             sizes=np.ones(len(cornered), dtype=np.int64),
             certainties=np.ones(len(cornered)),
             describe=describe,

@@ -8,7 +8,7 @@ import numpy as np
 
 from tarnkappe.privacy.model import Measure, entries_of
 from tarnkappe.risk.attacks.attack import ClassAttack
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.schema import MANY_ROWS, param
 from tarnkappe.table.classes import Mask
@@ -23,7 +23,7 @@ class RegisterLinking(ClassAttack):
 
     name = "register-linking"
     title = "Linking with this register"
-    needs = (Need.RELEASE, Need.PEOPLE)
+    needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE)
     knowledge = "A register with the quasi-identifiers of everybody in the table, and of others."
 
     k: Annotated[

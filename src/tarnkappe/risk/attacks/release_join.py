@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.cells import meet
 from tarnkappe.risk.pairs import Pairs
@@ -36,7 +36,7 @@ class ReleaseJoin(Attack):
     together with fewer than k people, and fewer than their class has.
     """
 
-    needs = (Need.RELEASE, Need.EARLIER)
+    needs = (AttackNeed.RELEASE, AttackNeed.EARLIER)
     repaired_by = ("generalize", "base-on-earlier")
     knowledge = "Earlier releases of exactly the same people; nothing about any of them."
 
@@ -56,7 +56,7 @@ class ReleaseJoin(Attack):
     def success(self, victims: str) -> str:
         """What happens to the victims, in a sentence."""
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         sizes = target.classes.sizes
         found: list[Joined] = []
         same_people = 0
@@ -70,7 +70,7 @@ class ReleaseJoin(Attack):
             join = found[place]
             return VictimClass(_labels(target, join), join.size, join.learned)
 
-        return Found(
+        return Victims(
             sizes=np.array([join.size for join in found], dtype=np.int64),
             certainties=np.ones(len(found)),
             describe=describe,

@@ -7,15 +7,15 @@ from typing import Annotated
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.cells import agreeing, meet, read_cell
 from tarnkappe.schema import MANY_ROWS, param
 from tarnkappe.table import Column, Table, encode
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import encode_column
-from tarnkappe.table.grouping import Grouping, group_codes
+from tarnkappe.table.grouping import RowGrouping, group_codes
 
 
 class RowOrder(Attack):
@@ -28,7 +28,7 @@ class RowOrder(Attack):
 
     name = "row-order"
     title = "Order of rows"
-    needs = (Need.RELEASE, Need.ROWS, Need.EARLIER)
+    needs = (AttackNeed.RELEASE, AttackNeed.ROWS, AttackNeed.EARLIER)
     repaired_by = ("shuffle",)
     knowledge = "An earlier release of the same people in the same order."
 
@@ -41,7 +41,7 @@ class RowOrder(Attack):
     def certain(self) -> bool:
         return self.k == 2
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         release = target.background.rows
         assert release is not None
         own = encode(release, release.quasi_identifiers)
@@ -63,7 +63,7 @@ class RowOrder(Attack):
             told = "every one of these values exactly" if exact[row] else "these values"
             return VictimClass(labels, size, f"{told}, which {sharers(size)}", 1 / size)
 
-        return Found(
+        return Victims(
             sizes=sizes[victims].astype(np.int64),
             certainties=1 / sizes[victims],
             describe=describe,
@@ -103,7 +103,7 @@ def sharers(number: int) -> str:
     return "nobody else has" if number == 1 else f"only {number} people have"
 
 
-def _groups(columns: list[Column]) -> Grouping:
+def _groups(columns: list[Column]) -> RowGrouping:
     return group_codes([column.codes for column in columns], [column.cardinality for column in columns])
 
 

@@ -11,7 +11,7 @@ from tarnkappe.risk.attacks.attack import Attack
 from tarnkappe.risk.attacks.release_join import Joined, ReleaseJoin
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.risk.candidates import ranges
-from tarnkappe.risk.certain_shares import certain_shares
+from tarnkappe.risk.common_members import certain_shares
 from tarnkappe.risk.pairs import Pairs
 from tarnkappe.schema import Name, param
 from tarnkappe.table import Classes, Distribution

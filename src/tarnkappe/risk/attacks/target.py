@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.risk.attacks.background import NOTHING, Background, Need
-from tarnkappe.risk.attacks.people import Fit, People
+from tarnkappe.risk.attacks.background import NOTHING, AttackNeed, Background
+from tarnkappe.risk.attacks.people import Fit, KnownPeople
 from tarnkappe.risk.pairs import Pairs, classes_in_classes, classes_of
-from tarnkappe.table import Classes, Distribution, State, Table
+from tarnkappe.table import Classes, ClassState, Distribution, Table
 from tarnkappe.table.classes import Mask, release_everything
 from tarnkappe.table.encoding import Counts
 
@@ -26,7 +26,7 @@ class Target:
         background: what the attacker has beside it.
     """
 
-    state: State | None
+    state: ClassState | None
     background: Background = NOTHING
 
     @classmethod
@@ -35,9 +35,9 @@ class Target:
         known = dataclasses.replace(background, rows=background.rows or table)
         return cls(release_everything(classes_of(table, background.hierarchies)), known)
 
-    def has(self, need: Need) -> bool:
+    def has(self, need: AttackNeed) -> bool:
         """Whether the attacker has something."""
-        return self.state is not None if need is Need.RELEASE else self.background.has(need)
+        return self.state is not None if need is AttackNeed.RELEASE else self.background.has(need)
 
     @property
     def classes(self) -> Classes:
@@ -83,13 +83,13 @@ class Target:
         return totals
 
     @cached_property
-    def people(self) -> People:
+    def people(self) -> KnownPeople:
         """The people that the attacker knows of, by all columns that any of the releases shows."""
         known = self.background.people
         assert known is not None, "an attack on people needs people"
         columns = [column.name for column in self.classes.quasi_identifiers]
         earlier = [name for table in self.background.earlier.values() for name in table.quasi_identifiers]
-        return People(known, [*columns, *earlier])
+        return KnownPeople(known, [*columns, *earlier])
 
     @cached_property
     def fit(self) -> Fit:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy  # its parts are loaded when they are used
 
 from tarnkappe.privacy.model import entries_of
-from tarnkappe.risk.attacks.attack import Attack, Found, VictimClass
-from tarnkappe.risk.attacks.background import Need
+from tarnkappe.risk.attacks.attack import Attack, VictimClass, Victims
+from tarnkappe.risk.attacks.background import AttackNeed
 from tarnkappe.risk.attacks.target import Target
 from tarnkappe.schema import Name, param
 from tarnkappe.table import Classes
@@ -40,7 +40,7 @@ class Temporal(Attack):
 
     name = "temporal"
     title = "Changed data"
-    needs = (Need.RELEASE, Need.EARLIER)
+    needs = (AttackNeed.RELEASE, AttackNeed.EARLIER)
     repaired_by = ("generalize",)
     knowledge = "An earlier release, who joined or left since, and that nothing else has changed."
 
@@ -51,7 +51,7 @@ class Temporal(Attack):
         earlier = target.background.earlier.values()
         return [cls(c) for c in target.sensitive if any(c in table.sensitive for table in earlier)]
 
-    def find(self, target: Target, shown: int | None) -> Found:
+    def find(self, target: Target, shown: int | None) -> Victims:
         target.distribution(self.column)  # refuses a column that is not sensitive
         changes = [
             change
@@ -65,7 +65,7 @@ class Temporal(Attack):
             who = "who joined" if found[place].joined else "who left"
             return VictimClass(found[place].labels, number, f"{value} (of those {who})")
 
-        return Found(
+        return Victims(
             sizes=np.array([sum(change.values.values()) for change in found], dtype=np.int64),
             certainties=np.ones(len(found)),
             describe=describe,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tarnkappe.risk.attacks.people import Fit
-from tarnkappe.risk.candidates import View, view_of
+from tarnkappe.risk.candidates import ReleaseView, view_of
 
 
 def shared_values(fits: Sequence[Fit], column: str) -> dict[str, int]:
@@ -16,7 +16,7 @@ def shared_values(fits: Sequence[Fit], column: str) -> dict[str, int]:
     return {label: code for code, label in enumerate(dict.fromkeys(labels))}
 
 
-def release_view(fit: Fit, column: str, codes: Mapping[str, int]) -> View:
+def release_view(fit: Fit, column: str, codes: Mapping[str, int]) -> ReleaseView:
     """How a release shows the people who fit into it."""
     distribution = fit.classes.distributions[column,]
     own = np.array([codes[label] for label in distribution.column.labels], dtype=np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 
-from tarnkappe.risk.identifiers.detector import Finding
+from tarnkappe.risk.identifiers.detector import IdentifierFinding
 from tarnkappe.risk.identifiers.scan import DETECTORS, find_identifiers
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
@@ -53,7 +53,7 @@ def find_alarms(
     )
 
 
-def _is_known(found: Finding) -> bool:
+def _is_known(found: IdentifierFinding) -> bool:
     """Whether it is what others may know: dates, places, numbers that hardly repeat.
 
     A quasi-identifier may well be that; its promise is about it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from tarnkappe.risk.identifiers.checks import ip_address, telephone
-from tarnkappe.risk.identifiers.detector import Finding, Kind, Shape
+from tarnkappe.risk.identifiers.detector import IdentifierFinding, IdentifierKind, ShapeDetector
 from tarnkappe.risk.identifiers.view import ColumnView
 
 PHONE_WORDS = (
@@ -30,37 +30,39 @@ NUMBER = f"(?:{_INTERNATIONAL}|{_AMERICAN}|{_WITH_AREA})"
 
 
 @dataclasses.dataclass(frozen=True)
-class Phones(Shape):
+class Phones(ShapeDetector):
     """Telephone and fax numbers look the same: only a header, or a word beside them, can tell."""
 
-    def finding(self, column: ColumnView, cells: int, reason: str) -> Finding:
+    def finding(self, column: ColumnView, cells: int, reason: str) -> IdentifierFinding:
         """The kind is narrowed down where a header or a word beside the numbers names it."""
         found = super().finding(column, cells, reason)
         if column.says(FAX_WORDS) or column.cells_with(r"(?i)\b(?:tele)?fax\b", lambda _: True):
-            return dataclasses.replace(found, kinds=(Kind.FAX,))
-        return dataclasses.replace(found, kinds=(Kind.PHONE,)) if column.says(PHONE_WORDS) else found
+            return dataclasses.replace(found, kinds=(IdentifierKind.FAX,))
+        return (
+            dataclasses.replace(found, kinds=(IdentifierKind.PHONE,)) if column.says(PHONE_WORDS) else found
+        )
 
 
 CONTACTS = (
-    Shape(
+    ShapeDetector(
         "e-mail",
-        (Kind.EMAIL,),
+        (IdentifierKind.EMAIL,),
         "e-mail addresses",
         ("email", "e mail", "mail"),
         shape=r"(?:mailto:)?[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
         inside=r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
     ),
-    Shape(
+    ShapeDetector(
         "web-address",
-        (Kind.URL,),
+        (IdentifierKind.URL,),
         "web addresses",
         ("url", "website", "homepage", "web"),
         shape=r"(?i)(?:https?://|ftp://|www\.)\S+|[\w.-]+\.(?:com|org|net|de|at|ch|edu|gov|io|info)(?:/\S*)?",
         inside=r"(?i)\b(?:https?://|ftp://|www\.)[^\s]+",
     ),
-    Shape(
+    ShapeDetector(
         "ip-address",
-        (Kind.IP_ADDRESS,),
+        (IdentifierKind.IP_ADDRESS,),
         "IP addresses",
         ("ip",),
         shape=r"[0-9a-fA-F:.]+",
@@ -69,7 +71,7 @@ CONTACTS = (
     ),
     Phones(
         "telephone",
-        (Kind.PHONE, Kind.FAX),
+        (IdentifierKind.PHONE, IdentifierKind.FAX),
         "telephone or fax numbers",
         (*PHONE_WORDS, *FAX_WORDS),
         shape=rf"(?i)(?:(?:tele)?(?:fax|fon|phone)|tel|mobile)?\.?:? ?{NUMBER}{_EXTENSION}",

@@ -11,7 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.risk.identifiers.checks import calendar_day
-from tarnkappe.risk.identifiers.detector import MOSTLY, Detector, Finding, Kind, percent, phrases
+from tarnkappe.risk.identifiers.detector import (
+    MOSTLY,
+    Detector,
+    IdentifierFinding,
+    IdentifierKind,
+    percent,
+    phrases,
+)
 from tarnkappe.risk.identifiers.safe_harbor import OLDEST, safe_age, safe_birth_year
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.table import Role
@@ -40,10 +47,10 @@ _SPAN = re.compile(r"[\[(]?\s*([0-9]{1,3})\s*(?:-|–|,|to|bis)\s*([0-9]{1,3})\s
 
 
 @dataclasses.dataclass(frozen=True)
-class Dates(Detector):
+class DatesDetector(Detector):
     """Days and months: columns of type date or time, dates in text, and eight digits that are days."""
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """By the type of the column, by its values, then inside its values."""
         if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
             return (
@@ -60,7 +67,7 @@ class Dates(Detector):
             )
         return self.inside_text(column, column.cells_with(_INSIDE, lambda _: True))
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """Days and months that stand in columns of their own."""
         numbers = column.numbers
         if not column.says(ELEMENT_WORDS) or numbers is None or not column.is_whole:
@@ -82,7 +89,7 @@ class Ages(Detector):
     young to a few over 89 and none above 120, without a value that stands out.
     """
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Numbers first, then groups."""
         if column.numbers is not None:
             return self._numbers(column)
@@ -91,7 +98,7 @@ class Ages(Detector):
         cells = sum(_shows_age(text) for text in column.sample)
         return self.finding(column, cells, "age groups tell ages over 89 apart") if cells else None
 
-    def _numbers(self, column: ColumnView) -> Finding | None:
+    def _numbers(self, column: ColumnView) -> IdentifierFinding | None:
         numbers = column.numbers
         if numbers is None or not len(numbers) or not column.is_whole:
             return None
@@ -141,12 +148,18 @@ def _shows_age(text: str) -> bool:
 
 
 DATES = (
-    Dates(
+    DatesDetector(
         "date",
-        (Kind.DATE,),
+        (IdentifierKind.DATE,),
         "dates with day and month",
         ("date", "datum", "day", "tag", "dob", "birthday"),
         Role.QUASI_IDENTIFIER,
     ),
-    Ages("age-over-89", (Kind.DATE,), "ages over 89", (*AGE_WORDS, *BIRTH_WORDS), Role.QUASI_IDENTIFIER),
+    Ages(
+        "age-over-89",
+        (IdentifierKind.DATE,),
+        "ages over 89",
+        (*AGE_WORDS, *BIRTH_WORDS),
+        Role.QUASI_IDENTIFIER,
+    ),
 )

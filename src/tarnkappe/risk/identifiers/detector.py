@@ -21,7 +21,7 @@ MOSTLY = 0.6
 """A column holds what this share of its cells, or of its different values, looks like."""
 
 
-class Kind(IntEnum):
+class IdentifierKind(IntEnum):
     """The 18 identifiers of the safe harbor rule of HIPAA (45 CFR 164.514(b)(2)), by their place in it."""
 
     NAME = 1
@@ -50,29 +50,29 @@ class Kind(IntEnum):
 
 
 TITLES = {
-    Kind.NAME: "names",
-    Kind.PLACE: "places smaller than a state",
-    Kind.DATE: "dates more exact than a year, or ages over 89",
-    Kind.PHONE: "telephone numbers",
-    Kind.FAX: "fax numbers",
-    Kind.EMAIL: "e-mail addresses",
-    Kind.SOCIAL_SECURITY: "social security numbers",
-    Kind.MEDICAL_RECORD: "medical record numbers",
-    Kind.HEALTH_PLAN: "health plan numbers",
-    Kind.ACCOUNT: "account numbers",
-    Kind.LICENCE: "certificate or licence numbers",
-    Kind.VEHICLE: "vehicle identifiers and licence plates",
-    Kind.DEVICE: "device identifiers and serial numbers",
-    Kind.URL: "web addresses",
-    Kind.IP_ADDRESS: "IP addresses",
-    Kind.BIOMETRIC: "biometric identifiers",
-    Kind.PHOTO: "photographs",
-    Kind.OTHER: "other unique numbers or codes",
+    IdentifierKind.NAME: "names",
+    IdentifierKind.PLACE: "places smaller than a state",
+    IdentifierKind.DATE: "dates more exact than a year, or ages over 89",
+    IdentifierKind.PHONE: "telephone numbers",
+    IdentifierKind.FAX: "fax numbers",
+    IdentifierKind.EMAIL: "e-mail addresses",
+    IdentifierKind.SOCIAL_SECURITY: "social security numbers",
+    IdentifierKind.MEDICAL_RECORD: "medical record numbers",
+    IdentifierKind.HEALTH_PLAN: "health plan numbers",
+    IdentifierKind.ACCOUNT: "account numbers",
+    IdentifierKind.LICENCE: "certificate or licence numbers",
+    IdentifierKind.VEHICLE: "vehicle identifiers and licence plates",
+    IdentifierKind.DEVICE: "device identifiers and serial numbers",
+    IdentifierKind.URL: "web addresses",
+    IdentifierKind.IP_ADDRESS: "IP addresses",
+    IdentifierKind.BIOMETRIC: "biometric identifiers",
+    IdentifierKind.PHOTO: "photographs",
+    IdentifierKind.OTHER: "other unique numbers or codes",
 }
 
 
 @dataclasses.dataclass(frozen=True)
-class Finding:
+class IdentifierFinding:
     """Identifiers in a column.
 
     Attributes:
@@ -88,7 +88,7 @@ class Finding:
 
     column: str
     detector: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[IdentifierKind, ...]
     cells: int
     reason: str
     role: Role
@@ -109,16 +109,16 @@ class Detector(ABC):
     """
 
     name: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[IdentifierKind, ...]
     what: str
     headers: tuple[str, ...] = ()
     role: Role = Role.IDENTIFIER
 
     @abstractmethod
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """What the cells of a column tell."""
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """What its header tells, or anything else that is weaker than what cells tell."""
         return None
 
@@ -126,21 +126,23 @@ class Detector(ABC):
         """Whether the header speaks of such identifiers."""
         return column.says(self.headers)
 
-    def finding(self, column: ColumnView, cells: int, reason: str) -> Finding:
+    def finding(self, column: ColumnView, cells: int, reason: str) -> IdentifierFinding:
         """A column of such identifiers."""
-        return Finding(column.name, self.name, self.kinds, cells, reason, self.role)
+        return IdentifierFinding(column.name, self.name, self.kinds, cells, reason, self.role)
 
-    def inside_text(self, column: ColumnView, cells: int) -> Finding | None:
+    def inside_text(self, column: ColumnView, cells: int) -> IdentifierFinding | None:
         """Some such identifiers inside the cells of a column: text that holds them must not be released."""
         if not cells:
             return None
         number = "1 cell contains" if cells == 1 else f"{cells:,} cells contain"
         reason = f"{number} {self.what}"
-        return Finding(column.name, self.name, self.kinds, cells, reason, Role.IDENTIFIER, whole=False)
+        return IdentifierFinding(
+            column.name, self.name, self.kinds, cells, reason, Role.IDENTIFIER, whole=False
+        )
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape(Detector):
+class ShapeDetector(Detector):
     """Recognizes identifiers by the shape of a cell.
 
     Attributes:
@@ -161,7 +163,7 @@ class Shape(Detector):
     most: float = MOSTLY
     decimals: bool = False
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Whole cells first, then cells that contain one."""
         share = self._share(column, lambda text: bool(re.fullmatch(self.shape, text)) and self.valid(text))
         if self.shape and share >= self.most:
@@ -169,7 +171,7 @@ class Shape(Detector):
             return self.finding(column, round(share * column.filled), reason)
         return self.inside_text(column, column.cells_with(self.inside, self.valid)) if self.inside else None
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """What the header speaks of, if the cells may be it."""
         if not self.plausible or not self.named(column):
             return None

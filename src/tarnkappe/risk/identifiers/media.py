@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 
-from tarnkappe.risk.identifiers.detector import Finding, Kind, Shape, phrases
+from tarnkappe.risk.identifiers.detector import IdentifierFinding, IdentifierKind, ShapeDetector, phrases
 from tarnkappe.risk.identifiers.view import ColumnView
 
 _BASE64 = "[A-Za-z0-9+/=_-]"
 
 
 @dataclasses.dataclass(frozen=True)
-class Pictures(Shape):
+class Pictures(ShapeDetector):
     """Photographs; a column of raw bytes may hold one, so it is never silently passed."""
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Raw bytes first: nothing else looks at them."""
         if column.is_binary:
             return self.finding(
@@ -34,16 +34,16 @@ _GENES = "[ACGT]{20,}"
 MEDIA = (
     Pictures(
         "photograph",
-        (Kind.PHOTO,),
+        (IdentifierKind.PHOTO,),
         "photographs",
         phrases("photo, photograph, picture, image, portrait, face, foto, bild, selfie"),
         shape=f"{_PICTURE_DATA}|{_PICTURE_FILE}",
         inside=r"(?i)data:image/|\b\S+\.(?:jpe?g|png|gif|bmp|tiff|heic|dcm)\b",
         plausible=r"\S{5,}",
     ),
-    Shape(
+    ShapeDetector(
         "biometric",
-        (Kind.BIOMETRIC,),
+        (IdentifierKind.BIOMETRIC,),
         "biometric identifiers",
         phrases(
             "biometric, fingerprint, finger, iris, retina, voice, voiceprint, fingerabdruck, dna, genome"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind, percent, phrases
+from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent, phrases
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
@@ -34,7 +34,7 @@ IN_FULL = phrases(
 
 
 @dataclasses.dataclass(frozen=True)
-class Names(Detector):
+class NamesDetector(Detector):
     """Names: words of letters, many of them known given or family names.
 
     A column counts if a third of its cells or of its different values contain a known name. A tenth is
@@ -42,7 +42,7 @@ class Names(Detector):
     most are different. In free text a title with a name counts, or a given name beside a family name.
     """
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Whole columns of names first, then names in text."""
         if column.numbers is not None:
             return None
@@ -60,7 +60,7 @@ class Names(Detector):
             )
         return self._in_text(column)
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """Words under a header that speaks of names of people, if they differ or some are known."""
         if column.numbers is not None or not self.named(column):
             return None
@@ -91,7 +91,7 @@ class Names(Detector):
         enough = len(found) >= min(DIFFERENT_NAMES, len(column.sample))
         return (share if enough else 0.0), len(found)
 
-    def _in_text(self, column: ColumnView) -> Finding | None:
+    def _in_text(self, column: ColumnView) -> IdentifierFinding | None:
         if column.words < 2:
             return None
         cells = column.cells_with(_TITLED, lambda _: True)
@@ -108,9 +108,9 @@ def _is_full_name(text: str) -> bool:
 
 
 NAMES = (
-    Names(
+    NamesDetector(
         "name",
-        (Kind.NAME,),
+        (IdentifierKind.NAME,),
         "names of people",
         HEADER_WORDS["name"],
     ),

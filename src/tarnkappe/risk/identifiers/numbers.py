@@ -11,7 +11,7 @@ from tarnkappe.risk.identifiers.checks import (
     social_security,
     vehicle,
 )
-from tarnkappe.risk.identifiers.detector import Kind, Shape, phrases
+from tarnkappe.risk.identifiers.detector import IdentifierKind, ShapeDetector, phrases
 
 CODE = r"(?![0-9]*\.[0-9]+$)[A-Za-z]{0,6}[ #:./-]?[A-Za-z0-9./-]*[0-9][A-Za-z0-9./-]*"
 """What may be a number of any institution; a decimal fraction is none."""
@@ -37,9 +37,9 @@ _MAC = r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"
 _UNIQUE_DEVICE = r"\(01\)[0-9]{14}"
 
 NUMBERS = (
-    Shape(
+    ShapeDetector(
         "social-security-number",
-        (Kind.SOCIAL_SECURITY,),
+        (IdentifierKind.SOCIAL_SECURITY,),
         "social security numbers",
         phrases("ssn, social security, svnr, sozialversicherung, sozialversicherungsnummer, ahv, nino"),
         shape=r"[0-9A-Z][0-9A-Z .-]{8,17}",
@@ -47,9 +47,9 @@ NUMBERS = (
         inside=r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b",
         plausible=r"[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{4}|[0-9 .]{10,16}|[0-9]{8}[A-Z][0-9]{3}",
     ),
-    Shape(
+    ShapeDetector(
         "medical-record-number",
-        (Kind.MEDICAL_RECORD,),
+        (IdentifierKind.MEDICAL_RECORD,),
         "medical record numbers",
         phrases(
             "mrn, medical record, record number, patient id, patient no, patient number, patienten id, "
@@ -60,9 +60,9 @@ NUMBERS = (
         plausible=CODE,
         distinct=MOSTLY_DIFFERENT,
     ),
-    Shape(
+    ShapeDetector(
         "health-plan-number",
-        (Kind.HEALTH_PLAN,),
+        (IdentifierKind.HEALTH_PLAN,),
         "health plan numbers",
         phrases(
             "insurance, health plan, beneficiary, member id, member number, medicare, medicaid, policy, "
@@ -74,9 +74,9 @@ NUMBERS = (
         plausible=CODE,
         distinct=MOSTLY_DIFFERENT,
     ),
-    Shape(
+    ShapeDetector(
         "account-number",
-        (Kind.ACCOUNT,),
+        (IdentifierKind.ACCOUNT,),
         "account or payment card numbers",
         phrases("account, acct, konto, kontonummer, iban, credit card, card number, bank, kreditkarte"),
         shape=f"{_IBAN}|[0-9][0-9 -]{{11,22}}|{labelled('acct|account|konto')}",
@@ -85,9 +85,9 @@ NUMBERS = (
         plausible=CODE,
         distinct=MOSTLY_DIFFERENT,
     ),
-    Shape(
+    ShapeDetector(
         "vehicle-number",
-        (Kind.VEHICLE,),
+        (IdentifierKind.VEHICLE,),
         "vehicle identification numbers",
         phrases("vin, vehicle, chassis, fahrgestell, fahrzeug"),
         shape=r"[A-HJ-NPR-Z0-9]{17}",
@@ -96,18 +96,18 @@ NUMBERS = (
         plausible=CODE,
         distinct=MOSTLY_DIFFERENT,
     ),
-    Shape(
+    ShapeDetector(
         "licence-plate",
-        (Kind.VEHICLE,),
+        (IdentifierKind.VEHICLE,),
         "licence plates",
         phrases("plate, licence plate, license plate, kennzeichen, kfz"),
         shape=r"[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[- ]?[1-9][0-9]{0,3}[EH]?|[0-9][A-Z]{3}[0-9]{3}",
         plausible=r"[A-Z0-9ÄÖÜ][A-Z0-9ÄÖÜ -]{3,9}",
         distinct=MOSTLY_DIFFERENT,
     ),
-    Shape(
+    ShapeDetector(
         "licence-number",
-        (Kind.LICENCE,),
+        (IdentifierKind.LICENCE,),
         "certificate or licence numbers",
         phrases(
             "licence, license, certificate, cert, npi, dea, fuehrerschein, führerschein, passport, pass, "
@@ -120,9 +120,9 @@ NUMBERS = (
         plausible=CODE,
         distinct=MOSTLY_DIFFERENT,
     ),
-    Shape(
+    ShapeDetector(
         "device-number",
-        (Kind.DEVICE,),
+        (IdentifierKind.DEVICE,),
         "device identifiers",
         phrases("device, serial, imei, mac, udi, implant, pacemaker, seriennummer, geraet, gerät"),
         shape=f"{_MAC}|[0-9]{{2}}-?[0-9]{{6}}-?[0-9]{{6}}-?[0-9]|{_UNIQUE_DEVICE}.*|"

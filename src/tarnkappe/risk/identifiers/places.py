@@ -8,7 +8,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tarnkappe.risk.identifiers.detector import MOSTLY, Detector, Finding, Kind, Shape, percent, phrases
+from tarnkappe.risk.identifiers.detector import (
+    MOSTLY,
+    Detector,
+    IdentifierFinding,
+    IdentifierKind,
+    ShapeDetector,
+    percent,
+    phrases,
+)
 from tarnkappe.risk.identifiers.safe_harbor import safe_postcode
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.risk.identifiers.words import TOWNS
@@ -37,7 +45,7 @@ class Postcodes(Detector):
 
     areas: Mapping[str, int] | None = None
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Codes first, then numbers, then masked codes that show too much."""
         named = self.named(column)
         text = column.numbers is None
@@ -49,14 +57,14 @@ class Postcodes(Detector):
             return self._found(column, share, f"{percent(share)} of the values are postcodes")
         return self._masked(column, named)
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """Whatever other countries write, as the four digits of Austria, if the header says so."""
         share = column.share_of(lambda value: bool(_SOME_CODE.fullmatch(value)))
         if not self.named(column) or share < MOSTLY:
             return None
         return self._found(column, share, "the header speaks of postcodes, and the values may be")
 
-    def _found(self, column: ColumnView, share: float, reason: str) -> Finding:
+    def _found(self, column: ColumnView, share: float, reason: str) -> IdentifierFinding:
         tail = "" if self.named(column) else ": they may be postcodes, whatever the header says"
         return self.finding(column, round(share * column.filled), reason + tail)
 
@@ -68,7 +76,7 @@ class Postcodes(Detector):
             return False
         return float(np.mean(numbers % 100 == 0)) < 0.05 and column.rarefied_share < 0.9
 
-    def _masked(self, column: ColumnView, named: bool) -> Finding | None:
+    def _masked(self, column: ColumnView, named: bool) -> IdentifierFinding | None:
         """Masked codes with more than three digits, or with three whose area is small."""
 
         def shows_too_much(value: str) -> bool:
@@ -91,7 +99,7 @@ class Postcodes(Detector):
 class Towns(Detector):
     """Towns: many of the values are names of large ones."""
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """By known towns."""
         if column.numbers is not None or not column.distinct:
             return None
@@ -101,7 +109,7 @@ class Towns(Detector):
             return self.finding(column, column.filled, f"{percent(share)} of the values are known towns")
         return None
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """Words under a header that speaks of towns."""
         letters = column.share_of(lambda text: bool(re.fullmatch(r"[^\d_]{2,40}", text)))
         if not self.named(column) or letters < MOSTLY or column.distinct < 2:
@@ -125,10 +133,10 @@ _IN_TEXT = (
 )
 
 PLACES = (
-    Postcodes("postcode", (Kind.PLACE,), "postcodes", POSTCODE_WORDS, Role.QUASI_IDENTIFIER),
-    Shape(
+    Postcodes("postcode", (IdentifierKind.PLACE,), "postcodes", POSTCODE_WORDS, Role.QUASI_IDENTIFIER),
+    ShapeDetector(
         "street",
-        (Kind.PLACE,),
+        (IdentifierKind.PLACE,),
         "street addresses",
         ("address", "street", "adresse", "strasse", "anschrift", "wohnort"),
         shape=f"{_NUMBERED}|(?i:{_GERMAN})",
@@ -138,7 +146,7 @@ PLACES = (
     ),
     Towns(
         "town",
-        (Kind.PLACE,),
+        (IdentifierKind.PLACE,),
         "towns",
         phrases(
             "city, town, stadt, ort, wohnort, county, precinct, district, village, gemeinde, landkreis, "
@@ -146,9 +154,9 @@ PLACES = (
         ),
         Role.QUASI_IDENTIFIER,
     ),
-    Shape(
+    ShapeDetector(
         "coordinates",
-        (Kind.PLACE,),
+        (IdentifierKind.PLACE,),
         "coordinates",
         ("lat", "latitude", "lon", "lng", "longitude", "coordinates", "geo", "gps", "koordinaten"),
         shape=r"\(?[-+]?[0-9]{1,2}\.[0-9]{3,}[,; ]+[-+]?[0-9]{1,3}\.[0-9]{3,}\)?|[0-9]{1,3}°.*[NSEWO]",

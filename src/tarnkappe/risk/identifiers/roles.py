@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tarnkappe.risk.identifiers.detector import Finding
+from tarnkappe.risk.identifiers.detector import IdentifierFinding
 from tarnkappe.risk.identifiers.view import ColumnView, is_like
 from tarnkappe.risk.identifiers.words import HEADER_WORDS
 from tarnkappe.table import Role
@@ -35,7 +35,7 @@ _SEXES = frozenset(
 )
 
 
-def propose_role(column: ColumnView, findings: Sequence[Finding]) -> tuple[Role, str]:
+def propose_role(column: ColumnView, findings: Sequence[IdentifierFinding]) -> tuple[Role, str]:
     """The role of a column, and why.
 
     What was found in it decides first. Then come its values, then its header. What nothing tells anything

@@ -8,7 +8,7 @@ from typing import Any
 
 from tarnkappe.risk.identifiers.contacts import CONTACTS
 from tarnkappe.risk.identifiers.dates import DATES
-from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind
+from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind
 from tarnkappe.risk.identifiers.media import MEDIA
 from tarnkappe.risk.identifiers.names import NAMES
 from tarnkappe.risk.identifiers.numbers import NUMBERS
@@ -47,7 +47,7 @@ class ColumnScan:
     """
 
     column: str
-    findings: tuple[Finding, ...]
+    findings: tuple[IdentifierFinding, ...]
     role: Role
     reason: str
 
@@ -81,7 +81,7 @@ class IdentifierScan:
         return not any(column.findings for column in self.columns)
 
     @property
-    def kinds(self) -> frozenset[Kind]:
+    def kinds(self) -> frozenset[IdentifierKind]:
         """The kinds that were found."""
         return frozenset(k for column in self.columns for found in column.findings for k in found.kinds)
 
@@ -138,7 +138,7 @@ def find_identifiers(
 
 
 def _scan(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[str]) -> ColumnScan:
-    findings: list[Finding] = []
+    findings: list[IdentifierFinding] = []
     for look, by_cells in (*((d.look, True) for d in detectors), *((d.guess, False) for d in detectors)):
         if not by_cells and any(found.whole for found in findings):
             break  # what is accepted explains the cells: weaker signs tell nothing

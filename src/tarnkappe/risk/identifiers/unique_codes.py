@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind
+from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.risk.identifiers.words import HEADER_WORDS
 
@@ -42,14 +42,14 @@ class UniqueCodes(Detector):
     digits. Numbers with decimals, and numbers that nearly all have the same unit, are measured.
     """
 
-    def look(self, column: ColumnView) -> Finding | None:
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
         """The numbers of persons in clinical studies, which go by a fixed name; nothing else."""
         if column.header.strip() in _OF_SUBJECTS and column.distinct >= 2:
             reason = "the header is that of the numbers of persons in a study"
             return self.finding(column, column.filled, reason)
         return None
 
-    def guess(self, column: ColumnView) -> Finding | None:
+    def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """Whether the values are codes, and most of them different."""
         if column.filled < LEAST_ROWS or column.distinct < 3:
             return None
@@ -72,7 +72,7 @@ class UniqueCodes(Detector):
         speaks = ends or self.named(column) or column.speaks_of(HEADER_WORDS["id"])
         return speaks and not column.says(HEADER_WORDS["group"])
 
-    def _hashes(self, column: ColumnView) -> Finding | None:
+    def _hashes(self, column: ColumnView) -> IdentifierFinding | None:
         """A hash or a random identifier stands for a person even if several rows have the same."""
         if column.numbers is not None:
             return None
@@ -139,7 +139,7 @@ def _is_explained(column: ColumnView) -> bool:
 UNIQUE_CODES = (
     UniqueCodes(
         "unique-code",
-        (Kind.OTHER,),
+        (IdentifierKind.OTHER,),
         "unique numbers or codes",
         (
             "id",

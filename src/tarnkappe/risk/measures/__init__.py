@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tarnkappe.privacy.exact import Exact
 from tarnkappe.risk.measures.attribute_disclosure import AttributeDisclosure
 from tarnkappe.risk.measures.contributions import Contributions
-from tarnkappe.risk.measures.measure import Chart, Figure, Found, RiskMeasure
+from tarnkappe.risk.measures.measure import Chart, MeasureResult, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.reidentification import ReidentificationRisk
 from tarnkappe.risk.measures.special_uniques import SpecialUniques
 from tarnkappe.risk.measures.uniqueness import Uniqueness
@@ -48,9 +48,9 @@ __all__ = [
     "AttributeDisclosure",
     "Chart",
     "Contributions",
-    "Figure",
-    "Found",
+    "MeasureResult",
     "ReidentificationRisk",
+    "RiskFigure",
     "RiskMeasure",
     "SpecialUniques",
     "Uniqueness",

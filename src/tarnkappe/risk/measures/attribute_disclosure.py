@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.privacy.exact import Exact, decimal
 from tarnkappe.privacy.shares import largest_share, ratios_at_most, size_of_entry
-from tarnkappe.risk.measures.measure import Chart, Figure, Found, RiskMeasure
+from tarnkappe.risk.measures.measure import Chart, MeasureResult, RiskFigure, RiskMeasure
 from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Classes, Distribution
 from tarnkappe.table.encoding import Progress
@@ -47,7 +47,7 @@ class ColumnRisk:
 
 
 @dataclasses.dataclass(frozen=True)
-class Disclosure(Found):
+class DisclosureResult(MeasureResult):
     """What is given away of each sensitive column."""
 
     threshold: Exact
@@ -59,14 +59,16 @@ class Disclosure(Found):
             "columns": {name: column.to_dict() for name, column in self.columns.items()},
         }
 
-    def figures(self) -> Iterator[Figure]:
+    def figures(self) -> Iterator[RiskFigure]:
         share = f"{100 * float(decimal(self.threshold)):.3g} %"
         for name, risk in self.columns.items():
-            yield Figure(f"{name}, guessed", risk.guessed, "values guessed right in the classes", share=True)
-            yield Figure(
+            yield RiskFigure(
+                f"{name}, guessed", risk.guessed, "values guessed right in the classes", share=True
+            )
+            yield RiskFigure(
                 f"{name}, blind", risk.blind, "the same without any knowledge of the person", share=True
             )
-            yield Figure(
+            yield RiskFigure(
                 f"{name}, above",
                 risk.above,
                 f"people whose value is told with more than {share} certainty",
@@ -79,8 +81,8 @@ class Disclosure(Found):
                 f"How well {name} can be guessed",
                 "Share of the people whose value an attacker guesses right.",
                 (
-                    Figure("knowing nothing", risk.blind, "of the people", share=True),
-                    Figure("knowing the quasi-identifiers", risk.guessed, "of the people", share=True),
+                    RiskFigure("knowing nothing", risk.blind, "of the people", share=True),
+                    RiskFigure("knowing the quasi-identifiers", risk.guessed, "of the people", share=True),
                 ),
             )
 
@@ -101,9 +103,11 @@ class AttributeDisclosure(RiskMeasure):
         param("the share of a class above which a value counts as disclosed", kind="share"),
     ] = 0.8
 
-    def measure(self, classes: Classes, progress: Progress | None = None) -> Disclosure:
+    def measure(self, classes: Classes, progress: Progress | None = None) -> DisclosureResult:
         single = {n[0]: d for n, d in classes.distributions.items() if len(n) == 1 and d.totals.any()}
-        return Disclosure(self.threshold, {name: self._column(values) for name, values in single.items()})
+        return DisclosureResult(
+            self.threshold, {name: self._column(values) for name, values in single.items()}
+        )
 
     def _column(self, distribution: Distribution) -> ColumnRisk:
         rows = int(distribution.counts.sum())

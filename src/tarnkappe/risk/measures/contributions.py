@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import scipy  # its parts are loaded when they are used
 
-from tarnkappe.risk.measures.measure import Chart, Figure, Found, Numbers, RiskMeasure
+from tarnkappe.risk.measures.measure import Chart, MeasureResult, Numbers, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.subsets import Apartness, SubsetTable
 from tarnkappe.schema import param
 from tarnkappe.table import Classes
@@ -50,7 +50,7 @@ class Contribution:
 
 
 @dataclasses.dataclass(frozen=True)
-class ContributionsFound(Found):
+class ContributionsFound(MeasureResult):
     """What each column contributes.
 
     Attributes:
@@ -74,11 +74,11 @@ class ContributionsFound(Found):
             "columns": {name: dataclasses.asdict(found) for name, found in self.columns.items()},
         }
 
-    def figures(self) -> Iterator[Figure]:
+    def figures(self) -> Iterator[RiskFigure]:
         for name, found in self.columns.items():
             sure = "" if self.exact else f" (± {100 * found.error:.2g} %)"
             told = f"of the average risk is due to it{sure}; {100 * found.without:.3g} % remain without it"
-            yield Figure(name, found.share, told, share=True)
+            yield RiskFigure(name, found.share, told, share=True)
 
     def charts(self) -> Iterator[Chart]:
         how = "Shapley values" if self.exact else "sampled Shapley values"
@@ -86,7 +86,7 @@ class ContributionsFound(Found):
             "Which column contributes how much",
             f"The part of the average risk that is due to each column ({how}).",
             tuple(
-                Figure(name, max(found.share, 0.0), "of the average risk", share=True)
+                RiskFigure(name, max(found.share, 0.0), "of the average risk", share=True)
                 for name, found in self.columns.items()
             ),
         )

@@ -23,7 +23,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)
-class Figure:
+class RiskFigure:
     """One number of a report.
 
     Attributes:
@@ -42,8 +42,10 @@ class Figure:
     def text(self) -> str:
         """The number as a report shows it.
 
-        >>> Figure("", 0.125, "", share=True).text, Figure("", 1234, "").text, Figure("", 0.1234567, "").text
-        ('12.5 %', '1,234', '0.1235')
+        >>> RiskFigure("", 0.125, "", share=True).text
+        '12.5 %'
+        >>> RiskFigure("", 1234, "").text, RiskFigure("", 0.1234567, "").text
+        ('1,234', '0.1235')
         """
         if self.share:
             return f"{100 * self.value:.3g} %"
@@ -56,7 +58,7 @@ class Chart:
 
     title: str
     caption: str
-    bars: tuple[Figure, ...]
+    bars: tuple[RiskFigure, ...]
 
     @property
     def longest(self) -> float:
@@ -64,7 +66,7 @@ class Chart:
         return max((bar.value for bar in self.bars), default=0.0) or 1.0
 
 
-class Found(ABC):
+class MeasureResult(ABC):
     """What a measure found in a table."""
 
     @abstractmethod
@@ -72,7 +74,7 @@ class Found(ABC):
         """The figures, for JSON; the keys are stable."""
 
     @abstractmethod
-    def figures(self) -> Iterator[Figure]:
+    def figures(self) -> Iterator[RiskFigure]:
         """The figures for a reader."""
 
     def charts(self) -> Iterator[Chart]:
@@ -94,7 +96,7 @@ class RiskMeasure(Parameters, tag_field="measure"):
     usual: ClassVar[bool] = True
 
     @abstractmethod
-    def measure(self, classes: Classes, progress: Progress | None = None) -> Found:
+    def measure(self, classes: Classes, progress: Progress | None = None) -> MeasureResult:
         """Measure the risk of the people in a table."""
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tarnkappe.privacy.exact import Exact, decimal
 from tarnkappe.privacy.population_estimators import Frequencies
-from tarnkappe.risk.measures.measure import Chart, Figure, Found, Numbers, RiskMeasure
+from tarnkappe.risk.measures.measure import Chart, MeasureResult, Numbers, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.population_sizes import expected_inverses
 from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Classes
@@ -53,7 +53,7 @@ class RiskBin:
 
 
 @dataclasses.dataclass(frozen=True)
-class Reidentification(Found):
+class Reidentification(MeasureResult):
     """The chance to find the row of a person.
 
     Attributes:
@@ -83,16 +83,18 @@ class Reidentification(Found):
             "distribution": [dataclasses.asdict(part) for part in self.distribution],
         }
 
-    def figures(self) -> Iterator[Figure]:
+    def figures(self) -> Iterator[RiskFigure]:
         told = f"people with a risk above {100 * float(decimal(self.threshold)):.3g} %"
-        yield Figure("prosecutor, above", self.prosecutor.above, f"share of {told}", share=True)
+        yield RiskFigure("prosecutor, above", self.prosecutor.above, f"share of {told}", share=True)
         if self.journalist is not None:
             unsure = "chance of an attacker who does not know whether a person is in the table"
             basis = f" (by {'a' if self.basis is Basis.TABLE else 'an'} {self.basis})"
-            yield Figure("journalist, highest", self.journalist.highest, f"{unsure}{basis}", share=True)
-            yield Figure("journalist, average", self.journalist.average, "the same, on average", share=True)
-            yield Figure("journalist, above", self.journalist.above, f"share of {told}", share=True)
-        yield Figure(
+            yield RiskFigure("journalist, highest", self.journalist.highest, f"{unsure}{basis}", share=True)
+            yield RiskFigure(
+                "journalist, average", self.journalist.average, "the same, on average", share=True
+            )
+            yield RiskFigure("journalist, above", self.journalist.above, f"share of {told}", share=True)
+        yield RiskFigure(
             "marketer", self.marketer, "rows that an attacker who links everybody gets right", share=True
         )
 
@@ -103,7 +105,7 @@ class Reidentification(Found):
             "How probable it is to find somebody's row",
             "People by the chance of an attacker who knows that the person is in the table.",
             tuple(
-                Figure(f"{start} to {end}", part.rows, "people")
+                RiskFigure(f"{start} to {end}", part.rows, "people")
                 for start, end, part in zip(starts, ends, self.distribution, strict=False)
             ),
         )

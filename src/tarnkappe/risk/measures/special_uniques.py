@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.risk.measures.measure import Chart, Figure, Found, Numbers, RiskMeasure
+from tarnkappe.risk.measures.measure import Chart, MeasureResult, Numbers, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.minimal_uniques import UniqueRows
 from tarnkappe.schema import param
 from tarnkappe.table import Classes
@@ -38,7 +38,7 @@ class SpecialUnique:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SpecialUniquesFound(Found):
+class SpecialUniquesFound(MeasureResult):
     """Minimal sample uniques and the scores that they give to rows and columns.
 
     Attributes:
@@ -70,17 +70,19 @@ class SpecialUniquesFound(Found):
             "worst": [dataclasses.asdict(special) for special in self.worst],
         }
 
-    def figures(self) -> Iterator[Figure]:
-        yield Figure("special uniques", self.rows, f"rows that at most {self.largest} columns single out")
+    def figures(self) -> Iterator[RiskFigure]:
+        yield RiskFigure("special uniques", self.rows, f"rows that at most {self.largest} columns single out")
         for size, number in self.number.items():
             named = "1 column is" if size == 1 else f"{size} columns are"
-            yield Figure(f"  by {size}", number, f"times that {named} enough, and no fewer")
+            yield RiskFigure(f"  by {size}", number, f"times that {named} enough, and no fewer")
 
     def charts(self) -> Iterator[Chart]:
         yield Chart(
             "Which columns make people special",
             "Share of each column in the scores of rows that a few columns single out (SUDA2).",
-            tuple(Figure(name, share, "of the score", share=True) for name, share in self.columns.items()),
+            tuple(
+                RiskFigure(name, share, "of the score", share=True) for name, share in self.columns.items()
+            ),
         )
 
 

@@ -8,8 +8,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from tarnkappe.privacy.population_estimators import Estimate, Estimator, population_uniques
-from tarnkappe.risk.measures.measure import Figure, Found, RiskMeasure
+from tarnkappe.privacy.population_estimators import (
+    UniquenessEstimate,
+    UniquenessEstimator,
+    population_uniques,
+)
+from tarnkappe.risk.measures.measure import MeasureResult, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.reidentification import population_size
 from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Classes
@@ -17,7 +21,7 @@ from tarnkappe.table.encoding import Progress
 
 
 @dataclasses.dataclass(frozen=True)
-class UniquePeople(Found):
+class UniquePeople(MeasureResult):
     """Unique rows and unique people.
 
     Attributes:
@@ -34,13 +38,13 @@ class UniquePeople(Found):
     sample_share: float
     population_uniques: int | None
     uniques_found: int | None
-    estimates: Mapping[Estimator, Estimate]
+    estimates: Mapping[UniquenessEstimator, UniquenessEstimate]
     correct_match: float | None
 
     @property
-    def best(self) -> Estimate | None:
+    def best(self) -> UniquenessEstimate | None:
         """The estimate by Dankar's decision rule."""
-        return self.estimates.get(Estimator.DANKAR)
+        return self.estimates.get(UniquenessEstimator.DANKAR)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -55,18 +59,22 @@ class UniquePeople(Found):
             "correct_match": self.correct_match,
         }
 
-    def figures(self) -> Iterator[Figure]:
-        yield Figure("unique rows", self.sample_share, "share of the rows that are unique", share=True)
+    def figures(self) -> Iterator[RiskFigure]:
+        yield RiskFigure("unique rows", self.sample_share, "share of the rows that are unique", share=True)
         if self.population_uniques is not None and self.uniques_found is not None:
-            yield Figure("unique people", self.population_uniques, "people who are unique in the population")
-            yield Figure("of these here", self.uniques_found, "unique people whose row is in the table")
+            yield RiskFigure(
+                "unique people", self.population_uniques, "people who are unique in the population"
+            )
+            yield RiskFigure("of these here", self.uniques_found, "unique people whose row is in the table")
         for estimator, found in self.estimates.items():
-            by = "by Dankar's rule" if estimator is Estimator.DANKAR else f"by {_author(estimator)}"
-            if estimator is Estimator.DANKAR and found.estimator is not None:
+            by = "by Dankar's rule" if estimator is UniquenessEstimator.DANKAR else f"by {_author(estimator)}"
+            if estimator is UniquenessEstimator.DANKAR and found.estimator is not None:
                 by += f", which takes {_author(found.estimator)}"
-            yield Figure("unique people", found.share, f"share of the population, estimated {by}", share=True)
+            yield RiskFigure(
+                "unique people", found.share, f"share of the population, estimated {by}", share=True
+            )
         if self.correct_match is not None:
-            yield Figure(
+            yield RiskFigure(
                 "correct match",
                 self.correct_match,
                 "chance that the only row that fits is the right one",
@@ -98,11 +106,11 @@ class Uniqueness(RiskMeasure):
         if classes.population is not None:
             alone = classes.population == 1
             people, found = int(alone.sum()), int(np.count_nonzero(alone & (classes.sizes == 1)))
-        estimates: dict[Estimator, Estimate] = {}
+        estimates: dict[UniquenessEstimator, UniquenessEstimate] = {}
         match = None
         if self.sampling_fraction is not None:
             population = population_size(rows, self.sampling_fraction)
-            estimates = {e: population_uniques(sizes, population, e) for e in Estimator}
+            estimates = {e: population_uniques(sizes, population, e) for e in UniquenessEstimator}
             match = correct_match(uniques, int(np.count_nonzero(sizes == 2)), rows / population)
         return UniquePeople(uniques, uniques / rows, people, found, estimates, match)
 
@@ -118,5 +126,5 @@ def correct_match(uniques: int, pairs: int, fraction: float) -> float:
     return right / (right + wrong) if right else 0.0
 
 
-def _author(estimator: Estimator) -> str:
-    return "SNB" if estimator is Estimator.SNB else estimator.value.title()
+def _author(estimator: UniquenessEstimator) -> str:
+    return "SNB" if estimator is UniquenessEstimator.SNB else estimator.value.title()

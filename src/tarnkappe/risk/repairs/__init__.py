@@ -3,7 +3,7 @@
 from tarnkappe.risk.attacks import Attack, Target
 from tarnkappe.risk.repairs.base_on_earlier import BaseOnEarlier
 from tarnkappe.risk.repairs.generalize import Generalize
-from tarnkappe.risk.repairs.repair import Proposal, Repair, stopped
+from tarnkappe.risk.repairs.repair import Repair, RepairProposal, stopped
 from tarnkappe.risk.repairs.shuffle import Shuffle
 from tarnkappe.risk.repairs.suppress import Suppress
 from tarnkappe.schema import Family
@@ -11,7 +11,7 @@ from tarnkappe.schema import Family
 REPAIRS: Family[Repair] = Family("repair", Shuffle, Suppress, Generalize, BaseOnEarlier)
 
 
-def propose(attack: Attack, target: Target) -> list[Proposal]:
+def propose(attack: Attack, target: Target) -> list[RepairProposal]:
     """The smallest change of each kind that stops an attack, the smallest of all first.
 
     Changes are compared by how many cells they change, a removed row counting with all its cells. Every
@@ -24,4 +24,13 @@ def propose(attack: Attack, target: Target) -> list[Proposal]:
     return sorted((p for p in found if p is not None), key=lambda p: (p.changed_cells, p.repair))
 
 
-__all__ = ["REPAIRS", "BaseOnEarlier", "Generalize", "Proposal", "Repair", "Shuffle", "Suppress", "propose"]
+__all__ = [
+    "REPAIRS",
+    "BaseOnEarlier",
+    "Generalize",
+    "Repair",
+    "RepairProposal",
+    "Shuffle",
+    "Suppress",
+    "propose",
+]

@@ -10,11 +10,11 @@ import pyarrow as pa
 import scipy  # its parts are loaded when they are used
 
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.risk.attacks import Attack, Need, Target
+from tarnkappe.risk.attacks import Attack, AttackNeed, Target
 from tarnkappe.risk.cells import covering, widen
 from tarnkappe.risk.repairs.repair import (
-    Proposal,
     Repair,
+    RepairProposal,
     changed_cells,
     released_rows,
     replay,
@@ -35,8 +35,8 @@ class BaseOnEarlier(Repair):
     name = "base-on-earlier"
 
     @classmethod
-    def propose(cls, attack: Attack, target: Target) -> Proposal | None:
-        if not target.has(Need.PEOPLE) or not target.has(Need.EARLIER):
+    def propose(cls, attack: Attack, target: Target) -> RepairProposal | None:
+        if not target.has(AttackNeed.PEOPLE) or not target.has(AttackNeed.EARLIER):
             return None
         table = released_rows(target)
         part = common_parts(target)
@@ -46,7 +46,7 @@ class BaseOnEarlier(Repair):
             return None
         classes = len(np.unique(part[target.kept]))
         told = f"Merge the classes into {classes:,} that are unions of classes of all earlier releases."
-        return Proposal(cls.name, told, changed, 0, changed_cells(table, changed), True, after)
+        return RepairProposal(cls.name, told, changed, 0, changed_cells(table, changed), True, after)
 
 
 def common_parts(target: Target) -> npt.NDArray[np.int32]:

@@ -12,8 +12,8 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.risk.attacks import Attack, Target
 from tarnkappe.risk.repairs.repair import (
     MOST_TRIES,
-    Proposal,
     Repair,
+    RepairProposal,
     changed_cells,
     released_rows,
     replay,
@@ -36,7 +36,7 @@ class Generalize(Repair):
     name = "generalize"
 
     @classmethod
-    def propose(cls, attack: Attack, target: Target) -> Proposal | None:
+    def propose(cls, attack: Attack, target: Target) -> RepairProposal | None:
         table = released_rows(target)
         ladders = {
             name: ladder(column.labels, target.background.hierarchies.get(name))
@@ -45,7 +45,7 @@ class Generalize(Repair):
         heights = [len(steps) - 1 for steps in ladders.values()]
         tried = 0
         for total in range(1, sum(heights) + 1):
-            found: list[Proposal] = []
+            found: list[RepairProposal] = []
             for chosen in steps_of(heights, total):
                 if tried == MOST_TRIES:
                     return None
@@ -55,7 +55,7 @@ class Generalize(Repair):
                 if stopped(after):
                     told = _description(dict(zip(ladders, chosen, strict=True)), ladders)
                     cells = changed_cells(table, changed)
-                    found.append(Proposal(cls.name, told, changed, 0, cells, True, after))
+                    found.append(RepairProposal(cls.name, told, changed, 0, cells, True, after))
             if found:
                 return min(found, key=lambda proposal: proposal.changed_cells)
         return None

@@ -17,7 +17,7 @@ MOST_TRIES = 2000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Proposal:
+class RepairProposal:
     """A change of a release that stops an attack.
 
     Attributes:
@@ -56,7 +56,7 @@ class Repair(ABC):
 
     @classmethod
     @abstractmethod
-    def propose(cls, attack: Attack, target: Target) -> Proposal | None:
+    def propose(cls, attack: Attack, target: Target) -> RepairProposal | None:
         """The smallest change of this kind that stops an attack on a release, if there is any."""
 
 

@@ -7,7 +7,7 @@ import secrets
 import pyarrow as pa
 
 from tarnkappe.risk.attacks import Attack, Target
-from tarnkappe.risk.repairs.repair import Proposal, Repair, released_rows, replay, stopped
+from tarnkappe.risk.repairs.repair import Repair, RepairProposal, released_rows, replay, stopped
 
 MOST_ORDERS = 20
 
@@ -21,7 +21,7 @@ class Shuffle(Repair):
     name = "shuffle"
 
     @classmethod
-    def propose(cls, attack: Attack, target: Target) -> Proposal | None:
+    def propose(cls, attack: Attack, target: Target) -> RepairProposal | None:
         table = released_rows(target)
         for _ in range(MOST_ORDERS):
             order = list(range(table.num_rows))
@@ -29,5 +29,5 @@ class Shuffle(Repair):
             shuffled = table.with_data(table.data.take(pa.array(order, pa.int64())))
             after = replay(attack, target, shuffled)
             if stopped(after):
-                return Proposal(cls.name, "Shuffle the rows.", shuffled, 0, 0, True, after)
+                return RepairProposal(cls.name, "Shuffle the rows.", shuffled, 0, 0, True, after)
         return None

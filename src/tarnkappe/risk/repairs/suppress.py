@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.risk.attacks import Attack, Target
-from tarnkappe.risk.repairs.repair import MOST_TRIES, Proposal, Repair, released_rows, replay, stopped
-from tarnkappe.table import State, Table
+from tarnkappe.risk.repairs.repair import MOST_TRIES, Repair, RepairProposal, released_rows, replay, stopped
+from tarnkappe.table import ClassState, Table
 from tarnkappe.table.classes import Mask
 
 
@@ -27,7 +27,7 @@ class Suppress(Repair):
     name = "suppress"
 
     @classmethod
-    def propose(cls, attack: Attack, target: Target) -> Proposal | None:
+    def propose(cls, attack: Attack, target: Target) -> RepairProposal | None:
         assert target.state is not None
         victims = _victims(attack, target, target.kept)
         if victims is None:
@@ -49,7 +49,7 @@ class Suppress(Repair):
         classes = int((target.kept & ~kept).sum())
         told = f"Suppress {_number(classes, 'class', 'es')} ({_number(rows, 'row', 's')})."
         cells = rows * len(table.column_names)
-        return Proposal(cls.name, told, table, rows, cells, smallest, after)
+        return RepairProposal(cls.name, told, table, rows, cells, smallest, after)
 
 
 def _number(number: int, what: str, plural: str) -> str:
@@ -64,7 +64,7 @@ def _without(target: Target, kept: Mask) -> Table:
 
 def _with_kept(target: Target, kept: Mask) -> Target:
     assert target.state is not None
-    return Target(State(target.classes, kept), target.background)
+    return Target(ClassState(target.classes, kept), target.background)
 
 
 def _victims(attack: Attack, target: Target, kept: Mask) -> npt.NDArray[np.int64] | None:

@@ -22,7 +22,7 @@ from tarnkappe.service.jobs.record import ENDED, JobRecord, JobState, record_of
 from tarnkappe.service.jobs.requests import answered, digest_of, note_request
 from tarnkappe.service.jobs.runners import JobRunners
 from tarnkappe.service.jobs.sense import SenseCheck
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.tables import IDENTITIES, JOBS, LINEAGE, REQUESTS
 from tarnkappe.service.work import KINDS
 from tarnkappe.service.worker import RESULT
@@ -42,7 +42,9 @@ class Jobs(JobRunners):
 
     # ------------------------------------------------------------------ asking
 
-    def start(self, kind: str, document: Mapping[str, Any], who: Person, key: str | None = None) -> JobRecord:
+    def start(
+        self, kind: str, document: Mapping[str, Any], who: Account, key: str | None = None
+    ) -> JobRecord:
         """Ask for a job; it is kept when this returns, and runs when its turn comes.
 
         Args:
@@ -90,11 +92,11 @@ class Jobs(JobRunners):
             self._changed.notify()
         return job
 
-    def require_unpackable(self, path: Path, who: Person) -> None:
+    def require_unpackable(self, path: Path, who: Account) -> None:
         """Refuse an upload that would become too large when a job reads it."""
         self._sense.require_unpackable(path, who, self._nursery)
 
-    def get(self, job_id: str, who: Person) -> JobRecord:
+    def get(self, job_id: str, who: Account) -> JobRecord:
         """One of the jobs of a person; those of others are as if they were not there.
 
         Raises:
@@ -109,7 +111,7 @@ class Jobs(JobRunners):
         who.require(KINDS[job.kind].right)
         return job
 
-    def list(self, who: Person, limit: int = 100) -> list[JobRecord]:
+    def list(self, who: Account, limit: int = 100) -> list[JobRecord]:
         """The jobs of a person that her roles still allow, the newest first."""
         allowed = [kind.name for kind in KINDS if who.may(kind.right)]
         mine = sa.select(JOBS).where(JOBS.c.owner == who.id, JOBS.c.kind.in_(allowed))
@@ -117,12 +119,12 @@ class Jobs(JobRunners):
         with self._store.reading() as connection:
             return [record_of(row) for row in connection.execute(mine)]
 
-    def cancel(self, job_id: str, who: Person) -> JobRecord:
+    def cancel(self, job_id: str, who: Account) -> JobRecord:
         """End a job without a result; one that has ended stays as it is."""
         job = self.get(job_id, who)
         return self._end(job, JobState.CANCELLED) if self._stop(job_id) else job
 
-    def finish_early(self, job_id: str, who: Person) -> None:
+    def finish_early(self, job_id: str, who: Account) -> None:
         """End the search of a job with the best that it has found so far, which becomes its result."""
         self.get(job_id, who)
         with self._changed:
@@ -130,19 +132,19 @@ class Jobs(JobRunners):
         if running is not None and running.process is not None:
             running.process.interrupt()
 
-    def remove(self, job_id: str, who: Person) -> None:
+    def remove(self, job_id: str, who: Account) -> None:
         """Forget a job and its results; one that runs is cancelled first."""
         self._forget([self.get(job_id, who).id], by=who.name)
 
     # ------------------------------------------------------------------ watching
 
-    def events_since(self, job_id: str, who: Person, number: int = 0) -> Sequence[Event]:
+    def events_since(self, job_id: str, who: Account, number: int = 0) -> Sequence[Event]:
         """What happened to a job after an event."""
         job = self.get(job_id, who)
         events = self._events.since(job_id, number)
         return events or ([state_event(job)] if job.has_ended and state_event(job)["n"] > number else [])
 
-    async def progress(self, job_id: str, who: Person, after: int = 0) -> AsyncIterator[Event]:
+    async def progress(self, job_id: str, who: Account, after: int = 0) -> AsyncIterator[Event]:
         """The events of a job as they come; the last one has a state in which it has ended."""
         from anyio import to_thread
 
@@ -161,7 +163,7 @@ class Jobs(JobRunners):
                 return
             await asyncio.sleep(POLL)
 
-    async def wait(self, job_id: str, who: Person) -> JobRecord:
+    async def wait(self, job_id: str, who: Account) -> JobRecord:
         """A job when it has ended."""
         from anyio import to_thread
 
@@ -169,7 +171,7 @@ class Jobs(JobRunners):
             pass
         return await to_thread.run_sync(self.get, job_id, who)
 
-    def result(self, job_id: str, who: Person) -> dict[str, Any]:
+    def result(self, job_id: str, who: Account) -> dict[str, Any]:
         """What a job has found: `figures`, `text`, `exit_code` and the `files` that it made."""
         job = self.get(job_id, who)
         if job.state is not JobState.DONE:
@@ -177,7 +179,7 @@ class Jobs(JobRunners):
         found: dict[str, Any] = json.loads((self._folder / job.id / RESULT).read_text(encoding="utf-8"))
         return found
 
-    def file(self, job_id: str, what: str, who: Person) -> Path:
+    def file(self, job_id: str, what: str, who: Account) -> Path:
         """Where something is that a job has made."""
         files: dict[str, str] = self.result(job_id, who)["files"]
         if what not in files:
@@ -250,5 +252,5 @@ class Jobs(JobRunners):
             self._changed.wait_for(lambda: job_id not in self._running)
             self._waiting.pop(job_id, None)  # its process may have been killed: it would begin anew
 
-    def _result_file(self, job_id: str, what: str, who: Person) -> Path:
+    def _result_file(self, job_id: str, what: str, who: Account) -> Path:
         return self.file(job_id, what, who)

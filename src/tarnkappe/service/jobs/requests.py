@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.tables import REQUESTS
 
 LONGEST_KEY = 200
@@ -21,7 +21,7 @@ def digest_of(kind: str, document: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps([kind, document], sort_keys=True).encode()).hexdigest()
 
 
-def answered(connection: sa.Connection, who: Person, key: str, digest: str) -> str | None:
+def answered(connection: sa.Connection, who: Account, key: str, digest: str) -> str | None:
     """The job that a request with this key made before.
 
     Raises:
@@ -36,6 +36,6 @@ def answered(connection: sa.Connection, who: Person, key: str, digest: str) -> s
     return None if row is None else str(row.job)
 
 
-def note_request(connection: sa.Connection, who: Person, key: str, digest: str, job_id: str) -> None:
+def note_request(connection: sa.Connection, who: Account, key: str, digest: str, job_id: str) -> None:
     """A request has made a job."""
     connection.execute(sa.insert(REQUESTS).values(owner=who.id, key=key, digest=digest, job=job_id))

@@ -28,7 +28,7 @@ from tarnkappe.service.jobs.events import Events
 from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import Ending, JobProcess, Message
 from tarnkappe.service.jobs.record import JobRecord, JobState, record_of
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.people.identities import by_id
 from tarnkappe.service.settings import Limits, ServiceSettings
 from tarnkappe.service.tables import JOBS
@@ -279,7 +279,7 @@ class JobRunners:
             connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(values))
 
     def _resolver(
-        self, who: Person, names: dict[str, str] | None = None, used: Mapping[str, set[str]] | None = None
+        self, who: Account, names: dict[str, str] | None = None, used: Mapping[str, set[str]] | None = None
     ) -> Resolver:
         """Looks up what somebody's documents name, and notes what its owner calls each path."""
 
@@ -301,5 +301,5 @@ class JobRunners:
 
         return Resolver(file, result, self._settings, who)
 
-    def _result_file(self, job_id: str, what: str, who: Person) -> Path:
+    def _result_file(self, job_id: str, what: str, who: Account) -> Path:
         raise NotImplementedError

@@ -18,9 +18,9 @@ from tarnkappe import errors
 from tarnkappe.errors import JobError, LimitError, TarnkappeError
 from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import Ending, JobProcess
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.settings import Limits
-from tarnkappe.service.work import Kind
+from tarnkappe.service.work import JobKind
 from tarnkappe.service.work.kind import require_sense
 from tarnkappe.service.work.unpacking import require_unpackable
 from tarnkappe.service.worker import UNPACKING
@@ -43,7 +43,7 @@ class SenseCheck:
         self._turns: dict[str, threading.Semaphore] = {}
 
     def require(
-        self, kind: type[Kind], document: Mapping[str, Any], who: Person, nursery: Nursery | None
+        self, kind: type[JobKind], document: Mapping[str, Any], who: Account, nursery: Nursery | None
     ) -> None:
         """Refuse a document that its job could not read.
 
@@ -63,7 +63,7 @@ class SenseCheck:
             ending = self._read(kind, document, nursery)
         _require_done(ending, "the document")
 
-    def require_unpackable(self, path: Path, who: Person, nursery: Nursery | None) -> None:
+    def require_unpackable(self, path: Path, who: Account, nursery: Nursery | None) -> None:
         """Refuse an upload that would become too large when it is read; a row of it is never read here."""
         asked = {
             "unpacked_bytes": self._limits.unpacked_bytes,
@@ -79,7 +79,7 @@ class SenseCheck:
             )
         _require_done(ending, "the file")
 
-    def _read(self, kind: type[Kind], document: Mapping[str, Any], nursery: Nursery) -> Ending:
+    def _read(self, kind: type[JobKind], document: Mapping[str, Any], nursery: Nursery) -> Ending:
         never, nobody = threading.Event(), Path()
         return JobProcess(nursery).run(
             kind.name, document, {}, nobody, self._limits, never, lambda _: None, check=True

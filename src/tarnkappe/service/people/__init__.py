@@ -3,15 +3,15 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tarnkappe.service.people.roles import Person, Right, ServiceRole
+from tarnkappe.service.people.roles import Account, Right, ServiceRole
 
 if TYPE_CHECKING:
-    from tarnkappe.service.people.people import People, Session
-    from tarnkappe.service.people.tokens import Token, Tokens
+    from tarnkappe.service.people.people import Accounts, LoginSession
+    from tarnkappe.service.people.tokens import ApiTokens, Token
 
-__all__ = ["People", "Person", "Right", "ServiceRole", "Session", "Token", "Tokens"]
+__all__ = ["Account", "Accounts", "ApiTokens", "LoginSession", "Right", "ServiceRole", "Token"]
 
-_HOMES = {"People": "people", "Session": "people", "Token": "tokens", "Tokens": "tokens"}
+_HOMES = {"Accounts": "people", "LoginSession": "people", "Token": "tokens", "ApiTokens": "tokens"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.service.people.roles import Person, ServiceRole
+from tarnkappe.service.people.roles import Account, ServiceRole
 from tarnkappe.service.tables import IDENTITIES, PEOPLE
 
 OTHERS = IDENTITIES.alias("others")
@@ -33,22 +33,22 @@ def end_identity(connection: sa.Connection, person_id: str, now: float) -> None:
     connection.execute(sa.update(IDENTITIES).where(IDENTITIES.c.id == person_id).values(ended=now))
 
 
-def everybody(connection: sa.Connection) -> list[Person]:
+def everybody(connection: sa.Connection) -> list[Account]:
     """All who are there now, by name."""
     return [_person(row) for row in connection.execute(_ACTIVE)]
 
 
-def by_name(connection: sa.Connection, name: str) -> Person | None:
+def by_name(connection: sa.Connection, name: str) -> Account | None:
     """Who has a name now."""
     row = connection.execute(_ACTIVE.where(PEOPLE.c.name == name)).first()
     return None if row is None else _person(row)
 
 
-def by_id(connection: sa.Connection, person_id: str) -> Person | None:
+def by_id(connection: sa.Connection, person_id: str) -> Account | None:
     """Whose id this is, if she is there now."""
     row = connection.execute(_ACTIVE.where(IDENTITIES.c.id == person_id)).first()
     return None if row is None else _person(row)
 
 
-def _person(row: Any) -> Person:
-    return Person(row.name, frozenset(map(ServiceRole, row.roles.split())), row.id, bool(row.used))
+def _person(row: Any) -> Account:
+    return Account(row.name, frozenset(map(ServiceRole, row.roles.split())), row.id, bool(row.used))

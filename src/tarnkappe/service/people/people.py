@@ -16,9 +16,9 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import LoginError, NotFoundError, ParameterError
 from tarnkappe.service.people import identities
-from tarnkappe.service.people.guessing import Guessing
-from tarnkappe.service.people.roles import Person, ServiceRole
-from tarnkappe.service.people.tokens import PREFIX, Token, Tokens, digest_of
+from tarnkappe.service.people.login_throttle import Guessing
+from tarnkappe.service.people.roles import Account, ServiceRole
+from tarnkappe.service.people.tokens import PREFIX, ApiTokens, Token, digest_of
 from tarnkappe.service.tables import LINKS, PEOPLE, SERVICE, SESSIONS, TOKENS
 from tarnkappe.state import AuditLog, Store
 
@@ -35,7 +35,7 @@ WAYS_IN = (SESSIONS, LINKS, TOKENS)
 
 
 @dataclasses.dataclass(frozen=True)
-class Session:
+class LoginSession:
     """Somebody is logged in.
 
     Attributes:
@@ -44,7 +44,7 @@ class Session:
         expires: when it ends, in seconds since 1970.
     """
 
-    person: Person
+    person: Account
     secret: str = dataclasses.field(repr=False)
     expires: float
 
@@ -54,10 +54,10 @@ class Session:
         return csrf_of(self.secret)
 
 
-class People:
+class Accounts:
     """The people of a service.
 
-    >>> people = People(Store.in_memory())
+    >>> people = Accounts(Store.in_memory())
     >>> ann = people.add("ann", ["steward"], "correct horse battery")
     >>> session = people.log_in("ann", "correct horse battery")
     >>> people.by_session(session.secret).name
@@ -71,14 +71,14 @@ class People:
         self._store, self._log, self._clock = store, AuditLog(store), clock
         self._hours = session_hours
         self._guessing = Guessing(store, clock)
-        self.tokens = Tokens(store, clock)
+        self.tokens = ApiTokens(store, clock)
         self._hashing = threading.Semaphore(2)  # each takes 64 MB
-        self._known: dict[str, Session] = {}
-        self._known_tokens: dict[str, tuple[Token, Person]] = {}
+        self._known: dict[str, LoginSession] = {}
+        self._known_tokens: dict[str, tuple[Token, Account]] = {}
 
     # ------------------------------------------------------------------ who there is
 
-    def add(self, name: str, roles: Iterable[str], password: str | None = None, by: str = "") -> Person:
+    def add(self, name: str, roles: Iterable[str], password: str | None = None, by: str = "") -> Account:
         """Add somebody; without a password she logs in by links only."""
         if not NAME.fullmatch(name):
             raise ParameterError("a name has up to 64 letters, digits and . @ + - _, nothing else")
@@ -95,7 +95,7 @@ class People:
 
     def change(
         self, name: str, *, roles: Iterable[str] | None = None, password: str | None = None, by: str = ""
-    ) -> Person:
+    ) -> Account:
         """Give somebody other roles or another password; she is logged out everywhere.
 
         With another password her tokens and links go, too: who lost the old one may have made some.
@@ -115,7 +115,7 @@ class People:
         self._forget()
         return person
 
-    def remove(self, name: str, by: str = "") -> Person:
+    def remove(self, name: str, by: str = "") -> Account:
         """Take somebody out, with all sessions, links and tokens; who gets the name later gets nothing."""
         with self._store.writing() as connection:
             person = self._person(connection, name)
@@ -127,19 +127,19 @@ class People:
         self._forget()
         return person
 
-    def all(self) -> list[Person]:
+    def all(self) -> list[Account]:
         """Everybody, by name."""
         with self._store.reading() as connection:
             return identities.everybody(connection)
 
-    def get(self, name: str) -> Person:
+    def get(self, name: str) -> Account:
         """Somebody by name."""
         with self._store.reading() as connection:
             return self._person(connection, name)
 
     # ------------------------------------------------------------------ logging in
 
-    def log_in(self, name: str, password: str, address: str = "") -> Session:
+    def log_in(self, name: str, password: str, address: str = "") -> LoginSession:
         """Begin a session with a password.
 
         Raises:
@@ -166,7 +166,7 @@ class People:
             connection.execute(sa.insert(LINKS).values(made))
         return secret
 
-    def use_link(self, secret: str) -> Session:
+    def use_link(self, secret: str) -> LoginSession:
         """Begin a session with a link, which is worthless from then on."""
         with self._store.writing() as connection:
             mine = LINKS.c.digest == digest_of(secret)
@@ -179,7 +179,7 @@ class People:
             )
         return self._begin(person, "link")
 
-    def by_session(self, secret: str | None) -> Person | None:
+    def by_session(self, secret: str | None) -> Account | None:
         """Who shows the secret of a session."""
         if not secret:
             return None
@@ -193,7 +193,7 @@ class People:
                 )
             if row is None or person is None:
                 return None
-            found = self._known[digest] = Session(person, "", row.expires)
+            found = self._known[digest] = LoginSession(person, "", row.expires)
         return found.person if found.expires > self._clock() else None
 
     def knows(self, secret: str | None) -> bool:
@@ -209,7 +209,7 @@ class People:
             connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.digest == digest_of(secret)))
         self._forget()
 
-    def by_token(self, secret: str | None) -> Person | None:
+    def by_token(self, secret: str | None) -> Account | None:
         """Who shows a token: its person, with the roles that both have."""
         if not secret or not secret.startswith(PREFIX):
             return None
@@ -227,14 +227,14 @@ class People:
         token, person = self._known_tokens[digest]
         return person if token.expires > self._clock() else None
 
-    def revoke(self, person: Person, token_id: str) -> None:
+    def revoke(self, person: Account, token_id: str) -> None:
         """Make a token worthless."""
         self.tokens.revoke(person, token_id)
         self._forget()
 
     # ------------------------------------------------------------------ parts
 
-    def _begin(self, asked: Person, how: str) -> Session:
+    def _begin(self, asked: Account, how: str) -> LoginSession:
         secret, now = secrets.token_urlsafe(32), self._clock()
         with self._store.writing() as connection:
             person = identities.by_id(connection, asked.id)
@@ -245,15 +245,15 @@ class People:
             made = {"digest": digest_of(secret), "person": person.id, "expires": expires}
             connection.execute(sa.insert(SESSIONS).values(made))
             self._log.append("logged in", {"name": person.name, "by": how}, connection)
-        return Session(person, secret, expires)
+        return LoginSession(person, secret, expires)
 
-    def _person(self, connection: sa.Connection, name: str) -> Person:
+    def _person(self, connection: sa.Connection, name: str) -> Account:
         person = identities.by_name(connection, name)
         if person is None:
             raise NotFoundError("there is nobody of this name")
         return person
 
-    def _note(self, event: str, person: Person, by: str, connection: sa.Connection) -> None:
+    def _note(self, event: str, person: Account, by: str, connection: sa.Connection) -> None:
         told = {"name": person.name, "id": person.id, "roles": sorted(person.roles), "by": by}
         self._log.append(event, told, connection)
 

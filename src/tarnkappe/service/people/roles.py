@@ -59,7 +59,7 @@ RIGHTS: dict[ServiceRole, frozenset[Right]] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Person:
+class Account:
     """Somebody who uses the service.
 
     Attributes:
@@ -68,7 +68,7 @@ class Person:
         id: who she is; nobody else ever gets it. What she owns is owned by the id.
         has_used_name: whether somebody else had her name before.
 
-    >>> ann = Person("ann", frozenset({ServiceRole.AUDITOR}))
+    >>> ann = Account("ann", frozenset({ServiceRole.AUDITOR}))
     >>> ann.may(Right.READ_LOG), ann.may(Right.MANAGE)
     (True, False)
     """

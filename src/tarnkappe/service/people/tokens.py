@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
 from tarnkappe.service.people import identities
-from tarnkappe.service.people.roles import Person, ServiceRole
+from tarnkappe.service.people.roles import Account, ServiceRole
 from tarnkappe.service.tables import TOKENS
 from tarnkappe.state import AuditLog, Store
 
@@ -33,14 +33,14 @@ class Token:
     expires: float
 
 
-class Tokens:
+class ApiTokens:
     """The tokens of all people."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store, self._log, self._clock = store, AuditLog(store), clock
 
     def make(
-        self, person: Person, label: str, roles: Iterable[str] | None = None, days: float = 90.0
+        self, person: Account, label: str, roles: Iterable[str] | None = None, days: float = 90.0
     ) -> tuple[Token, str]:
         """A new token and its secret, with these roles of the person or all."""
         chosen = person.roles if roles is None else ServiceRole.parse(roles)
@@ -75,13 +75,13 @@ class Tokens:
             row = connection.execute(wanted).first()
         return None if row is None or row.expires <= self._clock() else _token(row)
 
-    def of(self, person: Person) -> list[Token]:
+    def of(self, person: Account) -> list[Token]:
         """All tokens of a person."""
         with self._store.reading() as connection:
             rows = connection.execute(sa.select(TOKENS).where(TOKENS.c.person == person.id)).all()
         return sorted(map(_token, rows), key=lambda token: token.expires)
 
-    def revoke(self, person: Person, token_id: str) -> None:
+    def revoke(self, person: Account, token_id: str) -> None:
         """Make a token worthless."""
         ours = sa.and_(TOKENS.c.id == token_id, TOKENS.c.person == person.id)
         with self._store.writing() as connection:

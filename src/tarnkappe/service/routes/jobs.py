@@ -12,10 +12,10 @@ from fastapi import APIRouter, Body, Header, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import StreamingResponse
 
+from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.downloads import MEDIA, Form, Formulas, table_as, whole
-from tarnkappe.service.house import House
 from tarnkappe.service.jobs import JobRecord
-from tarnkappe.service.people import Person
+from tarnkappe.service.people import Account
 from tarnkappe.service.routes.access import PROBLEMS, Id, TheHouse, Who
 from tarnkappe.service.routes.examples import JOB_EXAMPLES
 from tarnkappe.service.routes.models import JobIn, JobOut, ResultOut
@@ -149,7 +149,7 @@ def take_file(
 
 
 async def _events(
-    house: House, job_id: str, who: Person, after: int, is_current: Callable[[], bool]
+    house: ServiceCore, job_id: str, who: Account, after: int, is_current: Callable[[], bool]
 ) -> AsyncIterator[str]:
     events = house.jobs.progress(job_id, who, after)
     following = asyncio.ensure_future(anext(events, None))

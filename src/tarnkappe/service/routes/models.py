@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tarnkappe.service.people import Person, ServiceRole, Token
+from tarnkappe.service.people import Account, ServiceRole, Token
 
 Name = Annotated[str, Field(min_length=1, max_length=64, examples=["ann"])]
 Password = Annotated[
@@ -28,7 +28,7 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(BaseModel):
+class ErrorOut(BaseModel):
     """What is wrong, for people, and of what kind, for programs."""
 
     error: str = Field(examples=["the table has no column 'agee': did you mean 'age'?"])
@@ -77,7 +77,7 @@ class PersonOut(BaseModel):
     roles: Roles
 
     @classmethod
-    def of(cls, person: Person) -> PersonOut:
+    def of(cls, person: Account) -> PersonOut:
         """What is told of a person."""
         return cls(name=person.name, roles=sorted(person.roles))
 
@@ -167,7 +167,7 @@ class ResultOut(BaseModel):
     files: dict[str, str] = Field(examples=[{"release": "release.parquet", "report": "report.html"}])
 
 
-class Decision(Given):
+class DecisionIn(Given):
     """What somebody decides about a request."""
 
     accepts: bool

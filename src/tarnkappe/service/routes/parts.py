@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from tarnkappe.service.routes.access import PROBLEMS, TheHouse, Who
-from tarnkappe.service.routes.models import Decision, LogOut, Signed, StateOut
+from tarnkappe.service.routes.models import DecisionIn, LogOut, Signed, StateOut
 from tarnkappe.service.work import KINDS
 
 router = APIRouter(responses={code: PROBLEMS[code] for code in (400, 401, 403, 404, 409, 413, 422)})
@@ -106,7 +106,7 @@ def get_request(name: str, digest: str, house: TheHouse, who: Who) -> dict[str, 
 @router.post(
     "/sites/{name}/requests/{digest}/decision", tags=["exchange"], summary="What a decision would say"
 )
-def to_decide(name: str, digest: str, given: Decision, house: TheHouse, who: Who) -> dict[str, Any]:
+def to_decide(name: str, digest: str, given: DecisionIn, house: TheHouse, who: Who) -> dict[str, Any]:
     """The content that you have to sign with your key, which stays with you."""
     return house.exchange.to_decide(name, digest, who, accepts=given.accepts, reason=given.reason)
 

@@ -13,7 +13,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 
 from tarnkappe.errors import AccessError, LoginError
-from tarnkappe.service.people import Person, Right, ServiceRole
+from tarnkappe.service.people import Account, Right, ServiceRole
 from tarnkappe.service.people.roles import RIGHTS
 from tarnkappe.service.security import API
 
@@ -36,7 +36,7 @@ class Need:
     ways: frozenset[str]
     shows: str
 
-    def refuse(self, person: Person | None, has_session: bool) -> None:
+    def refuse(self, person: Account | None, has_session: bool) -> None:
         """Refuse who may not use the operation.
 
         Raises:
@@ -73,7 +73,7 @@ def allowed(request: Request) -> None:
     """Ask, before an operation begins, whether who asks may use it."""
     route: APIRoute = request.scope["route"]
     has_session = getattr(request.state, "session", None) is not None
-    person: Person | None = getattr(request.state, "person", None)
+    person: Account | None = getattr(request.state, "person", None)
     needs()[operation_of(request.method, route.path)].refuse(person, has_session)
 
 

@@ -7,30 +7,30 @@ A document has the shape of a job file, in which tables and hierarchies are name
 from tarnkappe.schema import Family
 from tarnkappe.service.work.anonymize import Anonymize
 from tarnkappe.service.work.attack import AttackRelease
-from tarnkappe.service.work.check import Check
+from tarnkappe.service.work.check import CheckJob
 from tarnkappe.service.work.compare import Compare
 from tarnkappe.service.work.federate import Federate
 from tarnkappe.service.work.gate_proof import GateProof
 from tarnkappe.service.work.hierarchy import PreviewHierarchy
-from tarnkappe.service.work.kind import Kind, Outcome, Work
-from tarnkappe.service.work.lattice import Lattice
-from tarnkappe.service.work.profile import Profile
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
+from tarnkappe.service.work.lattice import LatticeJob
+from tarnkappe.service.work.profile import ProfileJob
 from tarnkappe.service.work.request_check import RequestCheck
 from tarnkappe.service.work.sql import Sql
 
-KINDS: Family[Kind] = Family(
+KINDS: Family[JobKind] = Family(
     "kind of job",
     Anonymize,
-    Check,
+    CheckJob,
     AttackRelease,
     Compare,
-    Lattice,
+    LatticeJob,
     Sql,
-    Profile,
+    ProfileJob,
     PreviewHierarchy,
     GateProof,
     RequestCheck,
     Federate,
 )
 
-__all__ = ["KINDS", "Kind", "Outcome", "Work"]
+__all__ = ["KINDS", "JobContext", "JobKind", "JobOutcome"]

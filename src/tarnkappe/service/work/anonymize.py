@@ -13,12 +13,12 @@ from tarnkappe.job import Job, run
 from tarnkappe.job.bucketized import Bucketized
 from tarnkappe.job.paths import table_paths
 from tarnkappe.report.release_page import column_stories
-from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work, head_of
+from tarnkappe.service.work.kind import JOB_SECTIONS, JobContext, JobKind, JobOutcome, head_of
 
 RELEASE, REPORT, MANIFEST = "release.parquet", "report.html", "manifest.json"
 
 
-class Anonymize(Kind):
+class Anonymize(JobKind):
     """Find the release with the least loss that keeps all promises, and verify it."""
 
     name = "anonymize"
@@ -29,7 +29,7 @@ class Anonymize(Kind):
         Job.from_dict(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         made = {"path": RELEASE, "report": REPORT, "manifest": MANIFEST}
         job = Job.from_dict({**document, "output": {**document.get("output", {}), **made}}, work.folder)
         result = run(job, progress=work.progress)
@@ -44,4 +44,4 @@ class Anonymize(Kind):
             others = list(table_paths(Path(RELEASE), result.method.table_names).items())[1:]
             files |= {f"release-{name}": str(path) for name, path in others}
             figures["outputs"] = [RELEASE, *(str(path) for _, path in others)]
-        return Outcome(figures, str(result), files=files)
+        return JobOutcome(figures, str(result), files=files)

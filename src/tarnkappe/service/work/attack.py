@@ -14,7 +14,7 @@ from tarnkappe.risk import ATTACKS, Attack, Target
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.risk.repairs import propose
 from tarnkappe.schema import fields_of
-from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, in_words
 from tarnkappe.service.work.knowledge import (
     KNOWLEDGE,
     background,
@@ -28,7 +28,7 @@ SHOWN = 20
 REPAIRED = "repaired.parquet"
 
 
-class AttackRelease(Kind):
+class AttackRelease(JobKind):
     """Replay one attack, list its victims, and propose repairs."""
 
     name = "attack"
@@ -44,7 +44,7 @@ class AttackRelease(Kind):
             _job(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         name, parameters, limit, repair = _asked(document)
         target = _target(document, work)
         attacks = _attacks(name, parameters, target)
@@ -64,7 +64,7 @@ class AttackRelease(Kind):
                 files["repaired"] = REPAIRED
         shown = work.name_of(document["input"]) if "input" in document else name
         text = in_words(Group(*render_attack(shown, results, proposals)))
-        return Outcome(figures, text, exit_code=1 if figures["succeeds"] else 0, files=files)
+        return JobOutcome(figures, text, exit_code=1 if figures["succeeds"] else 0, files=files)
 
 
 def _asked(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], int, bool]:
@@ -82,7 +82,7 @@ def _job(document: Mapping[str, Any]) -> Job:
     return Job.from_dict({"input": document["input"], "columns": document.get("columns", {})})
 
 
-def _target(document: Mapping[str, Any], work: Work) -> Target:
+def _target(document: Mapping[str, Any], work: JobContext) -> Target:
     if "input" not in document:
         people = people_of(document, (), work.progress)
         return Target(None, background(document, None, people, {}, work.progress) or NOTHING)

@@ -16,7 +16,7 @@ from tarnkappe.report.check_text import render, render_scan
 from tarnkappe.risk import MEASURES, check, find_identifiers
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.risk.identifiers import find_alarms
-from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, in_words
 from tarnkappe.service.work.knowledge import (
     KNOWLEDGE,
     background,
@@ -29,7 +29,7 @@ PAGE = "report.html"
 ASKED = ("measures", "safe_harbor", "worst")
 
 
-class Check(Kind):
+class CheckJob(JobKind):
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work."""
 
     name = "check"
@@ -41,7 +41,7 @@ class Check(Kind):
         _measures(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         start = time.perf_counter()
         job, asked = _job(document), document.get("check", {})
         table = job.read_input(work.progress)
@@ -55,7 +55,7 @@ class Check(Kind):
                 "holds": scan.holds,
             }
             found["seconds"] = _seconds(start, was_read)
-            return Outcome(found, in_words(render_scan(scan)), exit_code=0 if scan.holds else 1)
+            return JobOutcome(found, in_words(render_scan(scan)), exit_code=0 if scan.holds else 1)
         table = roles_from_people(table, people)
         was_read = time.perf_counter()
         hierarchies = hierarchies_of(job, table, table.sensitive)
@@ -77,7 +77,7 @@ class Check(Kind):
         name = work.name_of(document["input"])
         write_html(report, work.folder / PAGE, name)
         shown = in_words(render(report, name))
-        return Outcome(told, shown, exit_code=0 if report.holds else 1, files={"report": PAGE})
+        return JobOutcome(told, shown, exit_code=0 if report.holds else 1, files={"report": PAGE})
 
 
 def _seconds(start: float, was_read: float) -> dict[str, float]:

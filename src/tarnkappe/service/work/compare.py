@@ -9,14 +9,14 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job, compare_job
 from tarnkappe.job.job import refuse_unknown
 from tarnkappe.report.comparison import table_rows, write_comparison
-from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work
+from tarnkappe.service.work.kind import JOB_SECTIONS, JobContext, JobKind, JobOutcome
 from tarnkappe.utility import Workload
 
 PAGE = "comparison.html"
 ASKED = ("methods", "queries", "selectivity", "seed", "target")
 
 
-class Compare(Kind):
+class Compare(JobKind):
     """Publish the same table in several ways: loss, suppression, query error, accuracy, time."""
 
     name = "compare"
@@ -27,7 +27,7 @@ class Compare(Kind):
         _read(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         job, asked = _read(document)
         queries = {key: asked[key] for key in ("queries", "selectivity", "seed") if key in asked}
         found = compare_job(
@@ -40,7 +40,7 @@ class Compare(Kind):
         write_comparison(found, work.folder / PAGE)
         head, rows = table_rows(found)
         text = "\n".join("\t".join(row) for row in [head, *rows])
-        return Outcome(found.to_dict(), text, files={"report": PAGE})
+        return JobOutcome(found.to_dict(), text, files={"report": PAGE})
 
 
 def _read(document: Mapping[str, Any]) -> tuple[Job, Mapping[str, Any]]:

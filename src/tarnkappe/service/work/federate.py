@@ -10,12 +10,12 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.federation import require_packages
 from tarnkappe.service.people import Right
-from tarnkappe.service.work.kind import Kind, Outcome, Work
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 
 LONGEST_RUN = 64
 
 
-class Federate(Kind):
+class Federate(JobKind):
     """Start a federated job; every site gets the release, this house gets none of it."""
 
     name = "federate"
@@ -32,7 +32,7 @@ class Federate(Kind):
             raise ParameterError(f"a 'run' is a text of at most {LONGEST_RUN} letters that no other run has")
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         require_packages()
         from tarnkappe.federation.initiator import federate
         from tarnkappe.federation.job_file import FederatedJob
@@ -50,4 +50,4 @@ class Federate(Kind):
             "learned": learned,
             "done": True,
         }
-        return Outcome(told, f"done: every site has the release under {contract.digest.hex()[:16]}")
+        return JobOutcome(told, f"done: every site has the release under {contract.digest.hex()[:16]}")

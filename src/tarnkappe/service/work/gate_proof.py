@@ -9,10 +9,10 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.service.people import Right
-from tarnkappe.service.work.kind import Kind, Outcome, Work
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 
 
-class GateProof(Kind):
+class GateProof(JobKind):
     """Look at all answers of a gate again, offline."""
 
     name = "gate-proof"
@@ -25,17 +25,17 @@ class GateProof(Kind):
             raise ParameterError("name the 'gate'")
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         from tarnkappe.gate.audit import audit  # loads solvers
         from tarnkappe.gate.history_store import store_to_look_at
-        from tarnkappe.gate.policy import Policy
+        from tarnkappe.gate.policy import GatePolicy
 
-        policy, number = Policy.load(document["gate"]), count(1)
+        policy, number = GatePolicy.load(document["gate"]), count(1)
         with store_to_look_at(policy.store) as store:
             proven = audit(
                 policy, store, None, lambda what: work.progress("proving", done := next(number), done, what)
             )
         text = "\n".join(map(str, proven))
-        return Outcome(
+        return JobOutcome(
             {"proven": [dataclasses.asdict(one) for one in proven]}, text or "nothing was answered yet"
         )

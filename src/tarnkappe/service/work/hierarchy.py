@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.hierarchy import BUILDERS, Proposal, format_hierarchy, propose, read_hierarchy
-from tarnkappe.job import Source
+from tarnkappe.hierarchy import BUILDERS, HierarchyProposal, format_hierarchy, propose, read_hierarchy
+from tarnkappe.job import InputSource
 from tarnkappe.report.figures import hierarchy_figures
-from tarnkappe.service.work.kind import Kind, Outcome, Work
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 from tarnkappe.table.encoding import encode_column
 
 FILE = "hierarchy.csv"
 SHOWN = 500
 
 
-class PreviewHierarchy(Kind):
+class PreviewHierarchy(JobKind):
     """The hierarchy that a builder or a file gives a column: its levels and the way of each value."""
 
     name = "hierarchy"
@@ -32,9 +32,9 @@ class PreviewHierarchy(Kind):
             BUILDERS.create(plan["builder"], {key: value for key, value in plan.items() if key != "builder"})
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         name, plan = document["column"], document.get("hierarchy", {})
-        table = Source(**document["input"]).read(work.progress)
+        table = InputSource(**document["input"]).read(work.progress)
         column = encode_column(name, table.data.column(table.require(name)))
         reason, builder = "", None
         if isinstance(plan, str):
@@ -57,10 +57,10 @@ class PreviewHierarchy(Kind):
             "distinct": distinct,
             "rows": rows,
         }
-        return Outcome(figures, text, files={"hierarchy": FILE})
+        return JobOutcome(figures, text, files={"hierarchy": FILE})
 
 
-def _built(plan: Mapping[str, Any], column: Any) -> Proposal:
+def _built(plan: Mapping[str, Any], column: Any) -> HierarchyProposal:
     options = dict(plan)
     builder = BUILDERS.create(options.pop("builder"), options)
-    return Proposal(builder.build_column(column), builder, reason="")
+    return HierarchyProposal(builder.build_column(column), builder, reason="")

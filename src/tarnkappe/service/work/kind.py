@@ -25,7 +25,7 @@ TEXT_WIDTH = 110
 
 
 @dataclasses.dataclass(frozen=True)
-class Work:
+class JobContext:
     """What a job works with.
 
     Attributes:
@@ -44,7 +44,7 @@ class Work:
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """What a job ends with.
 
     Attributes:
@@ -60,7 +60,7 @@ class Outcome:
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-class Kind(ABC):
+class JobKind(ABC):
     """A kind of job.
 
     Attributes:
@@ -85,11 +85,11 @@ class Kind(ABC):
 
     @classmethod
     @abstractmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         """Do it. The document has been resolved: what it names are paths and addresses."""
 
 
-def require_sense(kind: type[Kind], document: Mapping[str, Any]) -> None:
+def require_sense(kind: type[JobKind], document: Mapping[str, Any]) -> None:
     """Read a document as its job will; a value of a type that nobody thought of is refused, too."""
     try:
         kind.check(document)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.job import Job, Source
+from tarnkappe.job import InputSource, Job
 from tarnkappe.job.job import create_model
 from tarnkappe.privacy import DistinctDiversity
 from tarnkappe.risk.attacks import Background, columns_from_people
@@ -24,7 +24,7 @@ def people_of(document: Mapping[str, Any], release: Sequence[str], progress: Pro
         return None
     said = dict(document["people"])
     names = said.pop("names", None)
-    table = Source(**said).read(progress)
+    table = InputSource(**said).read(progress)
     others = [name for name in table.column_names if name not in release]
     return table.with_roles(identifiers=[table.require(name) for name in names] if names else others[:1])
 
@@ -63,7 +63,7 @@ def background(
         rules=rules_of({"rule": document["rules"]}, "rules") if "rules" in document else (),
         answers=answers,
         listings=listings,
-        sensitive_table=None if second is None else Source(**second).read(progress),
+        sensitive_table=None if second is None else InputSource(**second).read(progress),
         minimal_for=_minimal(document),
         hierarchies=hierarchies,
     )
@@ -72,7 +72,7 @@ def background(
 def _earlier(document: Mapping[str, Any], release: Table, progress: Progress) -> dict[str, Table]:
     earlier = {}
     for place, said in enumerate(document.get("earlier", ()), start=1):
-        table = Source(**said).read(progress)
+        table = InputSource(**said).read(progress)
         known = [name for name in release.quasi_identifiers if name in table.column_names]
         wanted = [name for name in release.sensitive if name in table.column_names]
         if not known:

@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.job import Job, explore_job
 from tarnkappe.lattice import LatticeView
 from tarnkappe.report.figures import lattice_figures
-from tarnkappe.service.work.kind import JOB_SECTIONS, Kind, Outcome, Work
+from tarnkappe.service.work.kind import JOB_SECTIONS, JobContext, JobKind, JobOutcome
 from tarnkappe.table import write
 
 TABLE = "lattice.parquet"
@@ -19,7 +19,7 @@ MOST_LISTED = 100_000
 """So many nodes are told one by one; of larger lattices there is the table."""
 
 
-class Lattice(Kind):
+class LatticeJob(JobKind):
     """Does each combination of levels keep the promises, what does it lose, what suppress?"""
 
     name = "lattice"
@@ -30,12 +30,12 @@ class Lattice(Kind):
         Job.from_dict(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         start = time.perf_counter()
         view = explore_job(Job.from_dict(document), work.progress).lattice
         write(view.to_arrow(), work.folder / TABLE)
         told = lattice_figures(view, time.perf_counter() - start, None, None) | {"listed": _listed(view)}
-        return Outcome(told, repr(view), files={"lattice": TABLE})
+        return JobOutcome(told, repr(view), files={"lattice": TABLE})
 
 
 def _listed(view: LatticeView) -> dict[str, Any] | None:

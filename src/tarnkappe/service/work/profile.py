@@ -10,14 +10,14 @@ import pyarrow as pa
 from tarnkappe.job import Job
 from tarnkappe.report.check_text import render_scan
 from tarnkappe.risk import find_identifiers
-from tarnkappe.service.work.kind import Kind, Outcome, Work, head_of, in_words
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, head_of, in_words
 from tarnkappe.table import MISSING
 from tarnkappe.table.encoding import as_text
 
 SHOWN_VALUES = 50
 
 
-class Profile(Kind):
+class ProfileJob(JobKind):
     """Propose a role for every column, with the reason."""
 
     name = "profile"
@@ -28,7 +28,7 @@ class Profile(Kind):
         Job.from_dict(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         table = Job.from_dict(document).read_input(work.progress)
         scan = find_identifiers(table, progress=work.progress)
         columns = [
@@ -41,7 +41,7 @@ class Profile(Kind):
             "head": head_of(table.data),
             "holds": scan.holds,
         }
-        return Outcome(figures, in_words(render_scan(scan)))
+        return JobOutcome(figures, in_words(render_scan(scan)))
 
 
 def _values(column: pa.ChunkedArray) -> dict[str, Any]:

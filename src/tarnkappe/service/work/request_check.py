@@ -7,10 +7,10 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.service.people import Right
-from tarnkappe.service.work.kind import Kind, Outcome, Work
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 
 
-class RequestCheck(Kind):
+class RequestCheck(JobKind):
     """Let the desk of a site check a request, and keep its recommendation."""
 
     name = "request-check"
@@ -24,14 +24,14 @@ class RequestCheck(Kind):
             raise ParameterError("name the 'site' and the digest of the 'request'")
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         from tarnkappe.exchange.reports import physician_report  # loads a database library
-        from tarnkappe.exchange.site import Site
+        from tarnkappe.exchange.site import ExchangeSite
 
-        with Site.load(document["site"]) as own:
+        with ExchangeSite.load(document["site"]) as own:
             desk, digest = own.desk(), document["request"]
             work.progress("checking the request", 0, 1)
             desk.check(digest, document["by"])
             found = desk.recommendation(digest)
             text = physician_report(found, desk.request(digest).to_dict())
-            return Outcome({**found, "state": str(desk.state(digest))}, text)
+            return JobOutcome({**found, "state": str(desk.state(digest))}, text)

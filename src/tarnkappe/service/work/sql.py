@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job.job import refuse_unknown
-from tarnkappe.service.work.kind import Kind, Outcome, Work, head_of
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, head_of
 from tarnkappe.table import write
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ ASKED = ("mode", "rules", "explain")
 LONGEST = 100_000
 
 
-class Sql(Kind):
+class Sql(JobKind):
     """Read, rewrite, run and verify a query over tables of the house."""
 
     name = "sql"
@@ -29,9 +29,9 @@ class Sql(Kind):
         _read(document)
 
     @classmethod
-    def run(cls, document: Mapping[str, Any], work: Work) -> Outcome:
+    def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         from tarnkappe.algebra.lowering import connect  # loads Ibis, which no other kind of job needs
-        from tarnkappe.algebra.session import Session
+        from tarnkappe.algebra.session import QuerySession
         from tarnkappe.report.answer_text import SHOWN, answer_lines
 
         query, catalog, asked = _read(document)
@@ -47,14 +47,16 @@ class Sql(Kind):
             "rules": rules,
         }
         with connect(databases.pop() if databases else files) as backend:
-            session = Session(backend, catalog.declarations.over(backend), progress=work.progress, **options)
+            session = QuerySession(
+                backend, catalog.declarations.over(backend), progress=work.progress, **options
+            )
             if asked.get("explain"):
                 explanation = session.explain(query)
-                return Outcome(explanation.as_dict(), str(explanation))
+                return JobOutcome(explanation.as_dict(), str(explanation))
             result = session.sql(query)
             write(result.table, work.folder / ANSWER, progress=work.progress)
         told = {**result.as_dict(), "head": head_of(result.table), "explanation": str(result.explanation)}
-        return Outcome(told, "\n".join(answer_lines(result, SHOWN, None)), files={"release": ANSWER})
+        return JobOutcome(told, "\n".join(answer_lines(result, SHOWN, None)), files={"release": ANSWER})
 
 
 def _read(document: Mapping[str, Any]) -> tuple[str, CatalogFile, Mapping[str, Any]]:

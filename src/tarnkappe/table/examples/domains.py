@@ -22,7 +22,7 @@ UNKNOWN = "unknown"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Domain:
+class ExampleDomain:
     """The values a column can have and the labels of each of them.
 
     A missing value is a null among the values and the empty text in the rows.
@@ -55,11 +55,11 @@ class Domain:
         return [list(row) for row in self.rows]
 
 
-def _text_domain(rows: list[list[str]]) -> Domain:
-    return Domain(pa.array([row[0] or None for row in rows], pa.string()), rows)
+def _text_domain(rows: list[list[str]]) -> ExampleDomain:
+    return ExampleDomain(pa.array([row[0] or None for row in rows], pa.string()), rows)
 
 
-def numbers(name: str, start: int, count: int, widths: Sequence[int]) -> Domain:
+def numbers(name: str, start: int, count: int, widths: Sequence[int]) -> ExampleDomain:
     """Whole numbers in intervals whose widths divide one another.
 
     >>> numbers("age", 17, 20, (5, 10)).rows[5]
@@ -73,10 +73,10 @@ def numbers(name: str, start: int, count: int, widths: Sequence[int]) -> Domain:
 
     values = range(start, start + count)
     rows = [[str(v), *(interval(v, width) for width in widths), SUPPRESSED] for v in values]
-    return Domain(pa.array(values, pa.int64()), rows)
+    return ExampleDomain(pa.array(values, pa.int64()), rows)
 
 
-def numbered(name: str, count: int, *groups: int) -> Domain:
+def numbered(name: str, count: int, *groups: int) -> ExampleDomain:
     """Values without names of their own, in balanced groups; `groups` tells how many on each level.
 
     >>> numbered("race", 20, 5).rows[6]
@@ -97,7 +97,7 @@ def numbered(name: str, count: int, *groups: int) -> Domain:
     return _text_domain([[*row, SUPPRESSED] for row in rows])
 
 
-def named(tree: Tree, *, missing: bool = False) -> Domain:
+def named(tree: Tree, *, missing: bool = False) -> ExampleDomain:
     """Values with names, in groups with names.
 
     >>> named({"in work": ["miller", "smith"], "not in work": ["pupil"]}).rows[1]
@@ -115,7 +115,7 @@ def _paths(tree: Tree) -> Iterable[tuple[str, ...]]:
         yield from ((value,) for value in tree)
 
 
-def masked(codes: Iterable[str], *, missing: bool = False) -> Domain:
+def masked(codes: Iterable[str], *, missing: bool = False) -> ExampleDomain:
     """Codes of equal length, masked digit by digit from the right.
 
     >>> masked(["79100"]).rows
@@ -132,7 +132,7 @@ def _with_missing(rows: list[list[str]]) -> list[list[str]]:
     return [*rows, ["", *[UNKNOWN] * (len(rows[0]) - 2), SUPPRESSED]]
 
 
-def dates(first: datetime.date, last: datetime.date, *levels: str) -> Domain:
+def dates(first: datetime.date, last: datetime.date, *levels: str) -> ExampleDomain:
     """All days from the first to the last; levels are month, quarter, year or decade.
 
     >>> day = datetime.date(1984, 5, 9)
@@ -148,4 +148,4 @@ def dates(first: datetime.date, last: datetime.date, *levels: str) -> Domain:
     chosen = [label[level] for level in levels]
     days = [first + datetime.timedelta(days=i) for i in range((last - first).days + 1)]
     rows = [[day.isoformat(), *(of(day) for of in chosen), SUPPRESSED] for day in days]
-    return Domain(pa.array(days, pa.date32()), rows)
+    return ExampleDomain(pa.array(days, pa.date32()), rows)

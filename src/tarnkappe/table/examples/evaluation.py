@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tarnkappe.table.examples.domains import Domain, masked, named, numbered, numbers
+from tarnkappe.table.examples.domains import ExampleDomain, masked, named, numbered, numbers
 from tarnkappe.table.examples.draw import Weights, zipf
 from tarnkappe.table.examples.lists import read_toml
 from tarnkappe.table.examples.model import (
     Affinity,
-    Attribute,
-    Link,
-    Shape,
+    ColumnDependence,
+    ColumnModel,
+    TableShape,
     dominated,
     hill,
     near,
@@ -28,10 +28,10 @@ SHAPE_NAMES = ("ADULT", "CUP", "FARS", "ATUS", "IHIS")
 
 
 @cache
-def shape(name: str) -> Shape:
+def shape(name: str) -> TableShape:
     """One of `SHAPE_NAMES`."""
     said = _shapes()[name]
-    return Shape(name, said["text"], said["rows"], tuple(map(_attribute, said["columns"])))
+    return TableShape(name, said["text"], said["rows"], tuple(map(_attribute, said["columns"])))
 
 
 @cache
@@ -39,14 +39,16 @@ def _shapes() -> dict[str, Any]:
     return read_toml("shapes")
 
 
-def _attribute(said: Mapping[str, Any]) -> Attribute:
+def _attribute(said: Mapping[str, Any]) -> ColumnModel:
     domain = _domain(said)
-    links = tuple(Link(each["column"], each["level"], _affinity(each)) for each in said.get("links", ()))
+    links = tuple(
+        ColumnDependence(each["column"], each["level"], _affinity(each)) for each in said.get("links", ())
+    )
     weights = _weights(said["weights"], domain.distinct)
-    return Attribute(said["name"], domain, weights, links, said.get("sensitive", False))
+    return ColumnModel(said["name"], domain, weights, links, said.get("sensitive", False))
 
 
-def _domain(said: Mapping[str, Any]) -> Domain:
+def _domain(said: Mapping[str, Any]) -> ExampleDomain:
     if "named" in said:
         return named(said["named"])
     if "numbered" in said:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from tarnkappe.table.examples.example import ExampleData, check_size
-from tarnkappe.table.examples.patients import Patients, domains
+from tarnkappe.table.examples.patients import PatientGenerator, domains
 from tarnkappe.table.table import Role, Table
 
 BATCH_ROWS = 2**18
@@ -79,5 +79,5 @@ def hospital_batches(rows: int, seed: int = 0, batch_rows: int = BATCH_ROWS) -> 
     1000
     """
     check_size(rows, seed, batch_rows)
-    patients = Patients(seed)
+    patients = PatientGenerator(seed)
     return (patients.batch(min(batch_rows, rows - start)) for start in range(0, rows, batch_rows))

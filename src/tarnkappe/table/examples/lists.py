@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 
-class Names(NamedTuple):
+class NameLists(NamedTuple):
     """First and family names, each a text of words, the most frequent first.
 
     Attributes:
@@ -139,11 +139,11 @@ def _rows(name: str) -> list[list[str]]:
 
 
 @cache
-def names() -> Names:
+def names() -> NameLists:
     """First and family names by sex, birth cohort and origin of the family."""
     data = read_toml("names")
     cohorts = data["cohorts"]
-    return Names(
+    return NameLists(
         tuple(each["first_year"] for each in cohorts),
         tuple(each["women"] for each in cohorts),
         tuple(each["men"] for each in cohorts),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tarnkappe.table.examples.domains import Domain
+from tarnkappe.table.examples.domains import ExampleDomain
 from tarnkappe.table.examples.draw import Weights, zipf
 from tarnkappe.table.table import Role
 
@@ -21,7 +21,7 @@ Affinity = Callable[[int, int], Weights]
 
 
 @dataclasses.dataclass(frozen=True)
-class Link:
+class ColumnDependence:
     """A dependence on another attribute, whose label at a level is the context."""
 
     parent: str
@@ -30,13 +30,13 @@ class Link:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Attribute:
+class ColumnModel:
     """A column: its domain, the weights of its values and what these depend on."""
 
     name: str
-    domain: Domain
+    domain: ExampleDomain
     weights: Weights
-    links: tuple[Link, ...] = ()
+    links: tuple[ColumnDependence, ...] = ()
     sensitive: bool = False
 
     @property
@@ -44,7 +44,7 @@ class Attribute:
         """The role of the column unless it is given another."""
         return Role.SENSITIVE if self.sensitive else Role.QUASI_IDENTIFIER
 
-    def conditional_weights(self, shape: Shape) -> Weights:
+    def conditional_weights(self, shape: TableShape) -> Weights:
         """The weights of the values in every combination of contexts, the last link varying fastest."""
         matrix = self.weights[np.newaxis, :]
         for link in self.links:
@@ -55,23 +55,23 @@ class Attribute:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Shape:
+class TableShape:
     """A table to be made: its size and its columns in their order."""
 
     name: str
     text: str
     rows: int
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[ColumnModel, ...]
 
-    def __getitem__(self, name: str) -> Attribute:
+    def __getitem__(self, name: str) -> ColumnModel:
         """The attribute with this name."""
         return next(attribute for attribute in self.attributes if attribute.name == name)
 
-    def by_dependence(self) -> list[Attribute]:
+    def by_dependence(self) -> list[ColumnModel]:
         """The attributes, each after those that it depends on."""
-        ordered: dict[str, Attribute] = {}
+        ordered: dict[str, ColumnModel] = {}
 
-        def add(attribute: Attribute) -> None:
+        def add(attribute: ColumnModel) -> None:
             for link in attribute.links:
                 add(self[link.parent])
             ordered.setdefault(attribute.name, attribute)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tarnkappe.table.examples.domains import Domain, dates, masked, named, numbers
+from tarnkappe.table.examples.domains import ExampleDomain, dates, masked, named, numbers
 from tarnkappe.table.examples.draw import Choice, Codes, Streams, Uniform, Weights, zipf
 from tarnkappe.table.examples.insurance import InsuranceNumbers
 from tarnkappe.table.examples.lists import (
@@ -55,7 +55,7 @@ NO_POSTCODE, NO_OCCUPATION = 0.01, 0.02
 
 
 @cache
-def domains() -> dict[str, Domain]:
+def domains() -> dict[str, ExampleDomain]:
     """The domains of the columns that have a hierarchy."""
     jobs: dict[str, dict[str, list[str]]] = {working().sector: working().not_working}
     for job in occupations():
@@ -75,7 +75,7 @@ def domains() -> dict[str, Domain]:
     }
 
 
-class Patients:
+class PatientGenerator:
     """Patients in the order of their rows, always the same for one seed."""
 
     def __init__(self, seed: int) -> None:

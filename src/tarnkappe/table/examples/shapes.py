@@ -19,7 +19,7 @@ from tarnkappe.table.examples.draw import Choice, Codes, Streams
 from tarnkappe.table.examples.evaluation import SHAPE_NAMES
 from tarnkappe.table.examples.evaluation import shape as shape_of
 from tarnkappe.table.examples.example import ExampleData, check_size
-from tarnkappe.table.examples.model import Attribute, Shape
+from tarnkappe.table.examples.model import ColumnModel, TableShape
 from tarnkappe.table.table import Table
 
 BATCH_ROWS = 2**18
@@ -72,7 +72,7 @@ def shaped_batches(
     return _batches(_shape(name), rows, seed, batch_rows)
 
 
-def _shape(name: str) -> Shape:
+def _shape(name: str) -> TableShape:
     if name not in SHAPE_NAMES:
         meant = near(name.upper(), SHAPE_NAMES)
         hint = f"did you mean {meant[0]}?" if meant else f"known are {', '.join(SHAPE_NAMES)}"
@@ -80,7 +80,7 @@ def _shape(name: str) -> Shape:
     return shape_of(name)
 
 
-def _description(shape: Shape, rows: int, seed: int) -> dict[str, object]:
+def _description(shape: TableShape, rows: int, seed: int) -> dict[str, object]:
     levels = [attribute.domain.levels for attribute in shape.attributes]
     free = [attribute.domain.levels for attribute in shape.attributes if not attribute.sensitive]
     return {
@@ -101,7 +101,7 @@ def _description(shape: Shape, rows: int, seed: int) -> dict[str, object]:
     }
 
 
-def _batches(shape: Shape, rows: int, seed: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def _batches(shape: TableShape, rows: int, seed: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
     streams = Streams(seed, shape.name)
     drawers = [_Drawer(attribute, shape, rows, streams) for attribute in shape.by_dependence()]
     names = [attribute.name for attribute in shape.attributes]
@@ -126,7 +126,7 @@ class _Drawer:
     have such rows, too.
     """
 
-    def __init__(self, attribute: Attribute, shape: Shape, rows: int, streams: Streams) -> None:
+    def __init__(self, attribute: ColumnModel, shape: TableShape, rows: int, streams: Streams) -> None:
         self.attribute = attribute
         self._contexts = [shape[link.parent].domain.label_codes[link.level] for link in attribute.links]
         self._choice = Choice(attribute.conditional_weights(shape))

@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from tarnkappe.errors import InputError
 from tarnkappe.table.encoding import Progress, with_one_dictionary
-from tarnkappe.table.files import Source
+from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.exact_types import TEXT, is_text
 from tarnkappe.table.formats.names import check_names, chosen_names
 from tarnkappe.table.formats.rendering import pieces, plain_schema
@@ -22,7 +22,7 @@ ARROW_COMPRESSION: str | None = "lz4"
 
 
 def read_parquet(
-    source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
+    source: OpenFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
     """Read a Parquet file; text is kept by its distinct values, as the file itself does."""
     try:
@@ -49,7 +49,7 @@ def read_parquet(
 
 
 def read_arrow(
-    source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
+    source: OpenFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
     """Read an Arrow file (.arrow, .feather) or a stored Arrow stream."""
     try:
@@ -63,7 +63,7 @@ def read_arrow(
     return table.select(chosen_names(names, columns, str(source.path)))
 
 
-def _read_ipc(source: Source) -> pa.Table:
+def _read_ipc(source: OpenFile) -> pa.Table:
     content = pa.py_buffer(source.read(source.size))
     try:
         return pa.ipc.open_file(content).read_all()

@@ -16,7 +16,7 @@ from tarnkappe.table.formats.csv_records import (
     TEXT_AFTER_QUOTE,
     UNCLOSED_QUOTE,
     UNFINISHED,
-    Records,
+    CsvRecords,
     find_records,
 )
 from tarnkappe.table.spelling.quantities import MOSTLY_NUMBERS, is_quantity
@@ -59,7 +59,7 @@ class _Look:
     """What a sample looks like in one dialect."""
 
     dialect: Dialect
-    found: Records
+    found: CsvRecords
 
     @property
     def consistent(self) -> bool:
@@ -186,7 +186,7 @@ def check_stated(delimiter: str | None, quote: str | None) -> None:
         raise ParameterError(f"`delimiter` and `quote` are both {delimiter!r}: they must differ")
 
 
-def refuse_malformed(path: Path, found: Records, first_line: int, fields: int, dialect: Dialect) -> None:
+def refuse_malformed(path: Path, found: CsvRecords, first_line: int, fields: int, dialect: Dialect) -> None:
     """Refuse text in which something is wrong, naming the line; cells are never shown."""
     faults = {
         UNCLOSED_QUOTE: f"a quote ({dialect.quote}) is opened and never closed",

@@ -12,7 +12,7 @@ import pyarrow.csv
 
 from tarnkappe.errors import InputError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import Source
+from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.csv_dialect import (
     DELIMITERS,
     MOST_ROWS,
@@ -80,7 +80,7 @@ class CsvFile:
         skipped: the numbers of the lines that were left out, filled while the rows are read.
     """
 
-    source: Source
+    source: OpenFile
     encoding: Encoding
     dialect: Dialect
     header: Header
@@ -171,7 +171,7 @@ def text_blocks(file: CsvFile) -> Iterator[list[pa.Array]]:
     return in_order(lambda block: _parse(block, file, file.names, typed=False), _blocks(file))
 
 
-def open_csv(source: Source, options: CsvOptions) -> CsvFile:
+def open_csv(source: OpenFile, options: CsvOptions) -> CsvFile:
     """Find out how a CSV file is written."""
     encoding = find_encoding(source, options.encoding)
     source.restart()

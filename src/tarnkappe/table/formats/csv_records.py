@@ -25,7 +25,7 @@ SOUND, UNFINISHED, UNCLOSED_QUOTE, TEXT_AFTER_QUOTE, NUL_BYTE = range(5)
 """What can be said of a record; an unfinished one needs more text to be judged."""
 
 
-class Records(NamedTuple):
+class CsvRecords(NamedTuple):
     """What was found in a piece of text."""
 
     end: int
@@ -62,7 +62,7 @@ def find_records(
     fields: int = 0,
     skip_blank_lines: bool = True,
     complete: bool = True,
-) -> Records:
+) -> CsvRecords:
     r"""Look through a piece of text that starts at the beginning of a record.
 
     Args:
@@ -135,7 +135,7 @@ def _find_records(
     expected: int,
     skip_blank_lines: bool,
     complete: bool,
-) -> Records:
+) -> CsvRecords:
     end = lines = records = first_end = first_fields = 0
     odd_records = odd_line = odd_fields = quoted_fields = stray_quotes = 0
     state = SOUND
@@ -165,7 +165,7 @@ def _find_records(
         quoted_fields += quoted
         stray_quotes += strays
         end, lines = position, lines + passed
-    return Records(
+    return CsvRecords(
         end,
         lines,
         records,

@@ -17,7 +17,7 @@ from openpyxl.utils import get_column_letter
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import Source
+from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.names import check_names, chosen_names
 from tarnkappe.table.formats.worksheet import column_of, shown_value
 
@@ -32,7 +32,7 @@ Row = tuple[int, list[Any]]
 
 
 def read_excel(
-    source: Source,
+    source: OpenFile,
     *,
     sheet: str | None = None,
     columns: Sequence[str] | None = None,
@@ -62,7 +62,7 @@ def read_excel(
 
 
 @contextmanager
-def _workbook(source: Source, *, data_only: bool) -> Iterator[Any]:
+def _workbook(source: OpenFile, *, data_only: bool) -> Iterator[Any]:
     source.stream.seek(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about formatting and extensions, which are no data
@@ -80,7 +80,7 @@ def _workbook(source: Source, *, data_only: bool) -> Iterator[Any]:
             raise InputError(f"{source.path}: this is no Excel workbook (.xlsx), or it is damaged") from None
 
 
-def _sheet(source: Source, book: Any, sheet: str | None) -> Any:
+def _sheet(source: OpenFile, book: Any, sheet: str | None) -> Any:
     names = [worksheet.title for worksheet in book.worksheets]
     if sheet is not None:
         if sheet not in names:
@@ -115,14 +115,14 @@ def _value(cell: Any) -> Any:
     return value
 
 
-def _names(source: Source, header: Row) -> list[str]:
+def _names(source: OpenFile, header: Row) -> list[str]:
     values = header[1]
     while values and values[-1] is None:
         values.pop()
     return check_names(["" if value is None else shown_value(value) for value in values], str(source.path))
 
 
-def _within(source: Source, row: Row, width: int) -> list[Any]:
+def _within(source: OpenFile, row: Row, width: int) -> list[Any]:
     number, values = row
     for place, value in enumerate(values[width:], width + 1):
         if value is not None:
@@ -131,7 +131,7 @@ def _within(source: Source, row: Row, width: int) -> list[Any]:
     return values[:width] + [None] * (width - len(values))
 
 
-def _refuse_open_formulas(source: Source, title: str) -> None:
+def _refuse_open_formulas(source: OpenFile, title: str) -> None:
     """A formula whose result nobody has computed would be taken for a missing value."""
     source.stream.seek(0)
     with zipfile.ZipFile(source.stream) as archive:

@@ -18,7 +18,7 @@ import pyarrow.json
 
 from tarnkappe.errors import InputError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import Source
+from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.exact_types import TEXT, compact, concatenated
 from tarnkappe.table.formats.names import check_names, chosen_names
 from tarnkappe.table.formats.unicode import Chunks, Encoding, line_breaks, require_utf8, utf8_chunks
@@ -32,7 +32,7 @@ Block = tuple[bytes, int, int]
 
 
 def read_json(
-    source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
+    source: OpenFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
     """Read objects as rows; a name that an object lacks is a missing value."""
     chunks, offset = utf8_chunks(source, Encoding(stated=True))
@@ -59,7 +59,7 @@ def _blocks(chunks: Chunks, offset: int) -> Iterator[Block]:
         offset, line = offset + end, line + line_breaks(data[:end])
 
 
-def _read_lines(source: Source, blocks: Iterator[Block], progress: Progress | None) -> pa.Table:
+def _read_lines(source: OpenFile, blocks: Iterator[Block], progress: Progress | None) -> pa.Table:
     tables = []
     for table in in_order(lambda block: _parse(source.path, *block), blocks):
         tables.append(table)

@@ -11,7 +11,7 @@ import python_calamine
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import Source
+from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.names import check_names, chosen_names
 from tarnkappe.table.formats.worksheet import column_of, shown_value
 
@@ -19,7 +19,7 @@ Cell = Any
 
 
 def read_spreadsheet(
-    source: Source,
+    source: OpenFile,
     *,
     sheet: str | None = None,
     columns: Sequence[str] | None = None,
@@ -45,7 +45,7 @@ def read_spreadsheet(
     return pa.table({name: column_of([row[names.index(name)] for row in body]) for name in wanted})
 
 
-def _chosen_sheet(source: Source, book: Any, sheet: str | None) -> str:
+def _chosen_sheet(source: OpenFile, book: Any, sheet: str | None) -> str:
     names: list[str] = book.sheet_names
     if sheet is not None:
         if sheet not in names:

@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import PIECE, Source
+from tarnkappe.table.files import PIECE, OpenFile
 from tarnkappe.table.formats.names import check_names, chosen_names
 from tarnkappe.table.formats.worksheet import column_of
 
 
 def read_statistics(
-    source: Source, *, columns: Sequence[str] | None = None, progress: Progress | None = None
+    source: OpenFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
     """Read a file of a statistics package; values that have a label become this label."""
     content, labels = _read(source)
@@ -48,7 +48,7 @@ def _readers() -> dict[str, Callable[..., Any]]:
     }
 
 
-def _read(source: Source) -> tuple[Mapping[str, list[Any]], Mapping[str, Mapping[Any, str]]]:
+def _read(source: OpenFile) -> tuple[Mapping[str, list[Any]], Mapping[str, Mapping[Any, str]]]:
     reader = _readers()[source.suffix]
     with _named_copy(source) as path:
         try:
@@ -61,7 +61,7 @@ def _read(source: Source) -> tuple[Mapping[str, list[Any]], Mapping[str, Mapping
 
 
 @contextlib.contextmanager
-def _named_copy(source: Source) -> Iterator[Path]:
+def _named_copy(source: OpenFile) -> Iterator[Path]:
     """The open file under a name that the library can open: what was stamped is what is read."""
     with tempfile.NamedTemporaryFile(suffix=source.suffix) as copy:
         while piece := source.read(PIECE):

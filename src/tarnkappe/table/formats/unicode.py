@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.files import Source
+from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.encoding_guess import DAMAGED, UNDEFINED, guess_encoding
 
 CHUNK = 2**24
@@ -53,7 +53,7 @@ class Encoding:
     lines: int = 0
 
 
-def find_encoding(source: Source, encoding: str | None = None) -> Encoding:
+def find_encoding(source: OpenFile, encoding: str | None = None) -> Encoding:
     """Find out how characters are written, from the whole content, which is read once for it.
 
     A byte order mark decides, then zero bytes at every second place (UTF-16), then whether all of it is
@@ -120,7 +120,7 @@ def _sequences(sample: bytes) -> tuple[int, int]:
     return sum(character > "\x7f" for character in decoded) - broken, broken
 
 
-def utf8_chunks(source: Source, encoding: Encoding) -> tuple[Chunks, int]:
+def utf8_chunks(source: OpenFile, encoding: Encoding) -> tuple[Chunks, int]:
     """The content as UTF-8, and how many bytes of mark were left out at its beginning.
 
     Whether what is said to be UTF-8 is valid is not looked at here.

@@ -4,6 +4,6 @@
 """
 
 from tarnkappe.table.spelling.moments import DateOrder, DatePrecision, Moment
-from tarnkappe.table.spelling.spelling import Spelling, ValueKind
+from tarnkappe.table.spelling.spelling import Spelling, SpellingKind
 
-__all__ = ["DateOrder", "DatePrecision", "Moment", "Spelling", "ValueKind"]
+__all__ = ["DateOrder", "DatePrecision", "Moment", "Spelling", "SpellingKind"]

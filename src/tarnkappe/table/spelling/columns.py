@@ -25,7 +25,7 @@ from tarnkappe.table.spelling.dates import DATED, DateEvidence, DateFormat, find
 from tarnkappe.table.spelling.marks import AMONG_NUMBERS, always_missing, most_frequent
 from tarnkappe.table.spelling.moments import DateOrder
 from tarnkappe.table.spelling.numbers import COMMA, POINT, NumberEvidence, find_numbers, shows_decimal_mark
-from tarnkappe.table.spelling.spelling import Spelling, ValueKind
+from tarnkappe.table.spelling.spelling import Spelling, SpellingKind
 
 NEARLY_ALL = 0.99
 """A column is of a kind if so large a share of its filled cells is."""
@@ -270,11 +270,11 @@ def _plain(kind: pa.DataType) -> Spelling:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_boolean(kind):
-        return Spelling(ValueKind.BOOLEAN)
+        return Spelling(SpellingKind.BOOLEAN)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return Spelling(ValueKind.DATE)
+        return Spelling(SpellingKind.DATE)
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return Spelling(ValueKind.NUMBER if is_number else ValueKind.TEXT)
+    return Spelling(SpellingKind.NUMBER if is_number else SpellingKind.TEXT)
 
 
 def _spelling(look: _Look, decimal: str, order: DateOrder) -> Spelling:
@@ -282,24 +282,24 @@ def _spelling(look: _Look, decimal: str, order: DateOrder) -> Spelling:
     marks = tuple(sorted(look.missing, key=lambda mark: (-look.missing[mark], mark)))
     written: dict[str, Any] = {"missing": marks, "mark": most_frequent(look.missing)}
     if look.stated in ("text", "code"):
-        return Spelling(ValueKind(look.stated), **written)
+        return Spelling(SpellingKind(look.stated), **written)
     if look.stated is not None and look.stated.startswith("date:"):
         dates = DateFormat((), this_year(), pattern=look.stated.removeprefix("date:"))
         fitting = sum(count for text, count in look.counts.items() if dates.parse(text) is not None)
-        return Spelling(ValueKind.DATE, date=dates, unread=_share(look, fitting), **written)
+        return Spelling(SpellingKind.DATE, date=dates, unread=_share(look, fitting), **written)
     if look.dates is not None and (look.stated == "date" or look.fits(look.dates)) and look.dates.fitting:
         dates = with_order(look.dates.format, order) if look.dates.format.open else look.dates.format
-        return Spelling(ValueKind.DATE, date=dates, unread=_share(look, look.dates.fitting), **written)
+        return Spelling(SpellingKind.DATE, date=dates, unread=_share(look, look.dates.fitting), **written)
     numbers = look.numbers
     if numbers is not None and (look.stated == "number" or look.fits(numbers)) and numbers.fitting:
         form = numbers.format
         if form.open or not numbers.marked:
             form = dataclasses.replace(form, decimal=decimal, open=False)
-        return Spelling(ValueKind.NUMBER, number=form, unread=_share(look, numbers.fitting), **written)
+        return Spelling(SpellingKind.NUMBER, number=form, unread=_share(look, numbers.fitting), **written)
     if numbers is not None and look.counts and numbers.fitting + numbers.codes >= NEARLY_ALL * look.filled:
-        return Spelling(ValueKind.CODE, **written)
+        return Spelling(SpellingKind.CODE, **written)
     is_answer = truths(look.counts, look.name) is not None
-    return Spelling(ValueKind.BOOLEAN if is_answer else ValueKind.TEXT, **written)
+    return Spelling(SpellingKind.BOOLEAN if is_answer else SpellingKind.TEXT, **written)
 
 
 def _share(look: _Look, fitting: int) -> float:
@@ -351,7 +351,7 @@ def _stays_plain(look: _Look, spelling: Spelling) -> bool:
     """Whether numbers that were written plainly are what they seem to be."""
     if spelling.number is not None:
         return spelling.number.decimal == POINT
-    return look.stated is None and spelling.kind is not ValueKind.DATE
+    return look.stated is None and spelling.kind is not SpellingKind.DATE
 
 
 def _is_plain(spelling: Spelling) -> bool:
@@ -390,6 +390,6 @@ def _value(look: _Look, spelling: Spelling) -> Callable[[str], Hashable] | None:
         return spelling.number.parse
     if spelling.date is not None and not spelling.date.open:
         return spelling.date.parse
-    if spelling.kind is ValueKind.BOOLEAN:
+    if spelling.kind is SpellingKind.BOOLEAN:
         return (truths(look.counts, look.name) or {}).get
     return None

@@ -13,7 +13,7 @@ from tarnkappe.table.spelling.moments import DateOrder, Moment
 from tarnkappe.table.spelling.numbers import COMMA, NumberFormat
 
 
-class ValueKind(StrEnum):
+class SpellingKind(StrEnum):
     """What the texts of a column stand for."""
 
     TEXT = "text"
@@ -37,7 +37,7 @@ class Spelling:
         unread: the share of filled cells that are not of this kind and stay texts of their own.
     """
 
-    kind: ValueKind = ValueKind.TEXT
+    kind: SpellingKind = SpellingKind.TEXT
     number: NumberFormat | None = None
     date: DateFormat | None = None
     missing: tuple[str, ...] = ()
@@ -56,20 +56,20 @@ class Spelling:
     def description(self) -> str:
         """In a few words, for people.
 
-        >>> Spelling(ValueKind.NUMBER, NumberFormat(",", "%")).description
+        >>> Spelling(SpellingKind.NUMBER, NumberFormat(",", "%")).description
         'numbers with a decimal comma, in %'
         """
-        if self.kind is ValueKind.NUMBER:
+        if self.kind is SpellingKind.NUMBER:
             said = "numbers"
             if self.number is not None:
                 said += " with a decimal comma" if self.number.decimal == COMMA else ""
                 said += f", in {self.number.unit}" if self.number.unit else ""
-        elif self.kind is ValueKind.DATE:
+        elif self.kind is SpellingKind.DATE:
             said = "dates" if self.date is None else f"dates like {' or '.join(self._date_examples())}"
             if self.date is not None and self.date.open:
                 said += ", day and month not told apart"
         else:
-            said = {ValueKind.TEXT: "text", ValueKind.CODE: "codes", ValueKind.BOOLEAN: "yes or no"}[
+            said = {SpellingKind.TEXT: "text", SpellingKind.CODE: "codes", SpellingKind.BOOLEAN: "yes or no"}[
                 self.kind
             ]
         return said + (f", missing as {' or '.join(self.missing)}" if self.missing else "")
@@ -111,7 +111,7 @@ class Spelling:
         """The spelling that `to_dict` wrote."""
         number, date, marks = content.get("number"), content.get("date"), tuple(content.get("missing", ()))
         return cls(
-            ValueKind(content["kind"]),
+            SpellingKind(content["kind"]),
             None if number is None else NumberFormat(number["decimal"], number["unit"]),
             None
             if date is None

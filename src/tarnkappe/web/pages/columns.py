@@ -8,10 +8,10 @@ from typing import Any
 from tarnkappe.service.people import Right
 from tarnkappe.table import STATED, Role
 from tarnkappe.web.draft import Draft, load_draft
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.path import steps
 from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.waiting import waiting
 from tarnkappe.web.widgets import (
@@ -95,7 +95,7 @@ def _column(
     name = column["name"]
 
     def change(role: str) -> None:
-        with told():
+        with shown_errors():
             draft.roles[name] = str(Role.parse(role))
             draft.save(visit)
             changed()

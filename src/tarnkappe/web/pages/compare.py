@@ -11,8 +11,8 @@ from tarnkappe.errors import JobError
 from tarnkappe.recoding import METHODS
 from tarnkappe.service.people import Right
 from tarnkappe.web.draft import load_draft
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, button, card, choice, empty, link, picture, table, tag, tick, title
 from tarnkappe.web.work import Watch, figures, start_once
@@ -40,7 +40,7 @@ def compare(visit: Visit, parts: dict[str, str]) -> None:
     asked: dict[str, Any] = {"file": next(iter(ready)), "methods": set(FIRST)}
 
     async def start() -> None:
-        with told():
+        with shown_errors():
             methods = [name for name in OFFERED if name in asked["methods"]]
             if len(methods) < 2:
                 raise JobError(visit.t("compare.too_few"))

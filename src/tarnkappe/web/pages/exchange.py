@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from tarnkappe.exchange.desk.states import State
+from tarnkappe.exchange.desk.states import RequestState
 from tarnkappe.service.people import Right
 from tarnkappe.web.aside import aside
 from tarnkappe.web.audit import show_log
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     area,
@@ -32,13 +32,13 @@ from tarnkappe.web.widgets import (
 )
 from tarnkappe.web.work import Watch, start_once
 
-OPEN = (State.RECEIVED, State.CHECKED, State.HALF_AGREED)
+OPEN = (RequestState.RECEIVED, RequestState.CHECKED, RequestState.HALF_AGREED)
 BADGES = {
-    State.ACCEPTED: "good",
-    State.SENT: "good",
-    State.DELIVERED: "good",
-    State.REJECTED: "bad",
-    State.EXPIRED: "warn",
+    RequestState.ACCEPTED: "good",
+    RequestState.SENT: "good",
+    RequestState.DELIVERED: "good",
+    RequestState.REJECTED: "bad",
+    RequestState.EXPIRED: "warn",
 }
 
 
@@ -92,7 +92,11 @@ def _inbox(visit: Visit, site: str, requests: list[dict[str, Any]]) -> None:
 
 
 def _badge(visit: Visit, state: str) -> None:
-    tag("span", visit.t(f"request_states.{state.replace(' ', '_')}"), f"badge {BADGES.get(State(state), '')}")
+    tag(
+        "span",
+        visit.t(f"request_states.{state.replace(' ', '_')}"),
+        f"badge {BADGES.get(RequestState(state), '')}",
+    )
 
 
 def _request(visit: Visit, site: str, found: dict[str, Any]) -> None:
@@ -118,7 +122,7 @@ def _request(visit: Visit, site: str, found: dict[str, Any]) -> None:
 
 def _check_button(visit: Visit, site: str, digest: str) -> None:
     async def check() -> None:
-        with told():
+        with shown_errors():
             job = await start_once(visit, "request-check", {"site": site, "request": digest})
             place.clear()
             with place:
@@ -170,7 +174,7 @@ def _decision(visit: Visit, site: str, digest: str) -> None:
         )
 
         async def decide(accepts: bool) -> None:
-            with told():
+            with shown_errors():
                 decide_now = visit.house.exchange.decide_with_key
                 reason, key = said["reason"], said["key"]
                 await aside(decide_now, site, digest, visit.who, accepts=accepts, reason=reason, key=key)

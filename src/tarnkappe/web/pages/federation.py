@@ -11,9 +11,9 @@ from nicegui import ui
 from tarnkappe.errors import LoginError
 from tarnkappe.service.people import Right
 from tarnkappe.web.aside import aside
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
 from tarnkappe.web.texts import has
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     Live,
@@ -73,7 +73,7 @@ def _start(visit: Visit, name: str, monitor: Monitor) -> None:
         notice("good", visit.t("federation.released"))
 
     async def start() -> None:
-        with told():
+        with shown_errors():
             if asked["job"] and (await aside(visit.house.jobs.get, asked["job"], visit.who)).has_ended:
                 asked["run"] = secrets.token_hex(16)
             run = asked["run"]
@@ -103,7 +103,7 @@ class Monitor:
             return
         self.is_looking = True
         try:
-            with suppress(LoginError), told():
+            with suppress(LoginError), shown_errors():
                 found = await aside(self.visit.house.federations.status, self.name, self.visit.who, self.run)
                 if found["parties"] != self.parties:
                     self.parties = found["parties"]

@@ -14,11 +14,11 @@ from tarnkappe.errors import InputError
 from tarnkappe.service.people import Right
 from tarnkappe.service.security import CSRF_HEADER
 from tarnkappe.web.aside import aside
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.example import example_csv
-from tarnkappe.web.frame import ASSETS
+from tarnkappe.web.layout import ASSETS
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     Live,
@@ -51,7 +51,7 @@ def files(visit: Visit, parts: dict[str, str]) -> None:
     _drop(visit)
 
     async def take_example() -> None:
-        with told():
+        with shown_errors():
             content = await aside(example_csv)
             stored = await aside(visit.house.files.store, [content], EXAMPLE, visit.who)
             ui.navigate.to(f"/files/{stored.id}/columns")
@@ -71,7 +71,7 @@ def _drop(visit: Visit) -> None:
         ui.navigate.to(f"/files/{event.args['id']}/columns")
 
     def failed(event: GenericEventArguments) -> None:
-        with told():
+        with shown_errors():
             raise InputError(_refusal(event.args["answer"]))
 
     place = Drop()
@@ -90,7 +90,7 @@ def _name_table(visit: Visit) -> None:
     asked = {"database": names[0], "table": ""}
 
     async def take() -> None:
-        with told():
+        with shown_errors():
             named = await aside(visit.house.name_table, asked["database"], asked["table"], visit.who)
             ui.navigate.to(f"/files/{named.id}/columns")
 
@@ -141,7 +141,7 @@ def _size(visit: Visit, size: int) -> str:
 
 def _remove_button(visit: Visit, file_id: str, name: str, refresh: Callable[[], None]) -> None:
     async def remove() -> None:
-        with told():
+        with shown_errors():
             await aside(visit.house.remove_file, file_id, visit.who)
             refresh()
 

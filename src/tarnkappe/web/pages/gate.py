@@ -8,9 +8,9 @@ from tarnkappe.drawing import ACCENT, INK, LINE, MARK, SOFT, Drawing, Path, Shap
 from tarnkappe.service.people import Right
 from tarnkappe.web.aside import aside
 from tarnkappe.web.audit import show_log
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     box,
@@ -161,7 +161,7 @@ def _proof(visit: Visit, name: str) -> None:
         _proven(visit, job_id)
 
     async def prove() -> None:
-        with told():
+        with shown_errors():
             job = await start_once(visit, "gate-proof", {"gate": name}, ended["rounds"])
             place.clear()
             with place:

@@ -10,11 +10,11 @@ from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.service.people import Right
 from tarnkappe.web.builder_forms import FORMS, Entry, Plan, said, start
 from tarnkappe.web.draft import Draft
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.pages.columns import profile_and_draft
 from tarnkappe.web.path import steps
 from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     Live,
@@ -145,7 +145,7 @@ class Editor:
             return
         if version != self.version:
             return
-        with told():
+        with shown_errors():
             self.draft.hierarchies[self.column] = plan
             self.draft.save(self.visit)
         self._shown(found, "")

@@ -10,11 +10,11 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from tarnkappe.service.people import Right
-from tarnkappe.web.frame import ASSETS
+from tarnkappe.web.errors import shown_errors
+from tarnkappe.web.layout import ASSETS
 from tarnkappe.web.pages.run import tabs
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import Live, box, button, card, choice, empty, figure, notice, table, tag, title
 from tarnkappe.web.work import Watch, beside, figures, start_once
@@ -132,7 +132,7 @@ class Explorer:
         table(header, rows, label=self.t("lattice.best_nodes"), numbers=(1, 2))
 
     async def _apply(self) -> None:
-        with told():
+        with shown_errors():
             document = copy.deepcopy(self.document)
             for name, level in zip(self.found["columns"], self.found["nodes"][self.current], strict=True):
                 plan = {

@@ -12,12 +12,12 @@ from tarnkappe.job.job import create_model
 from tarnkappe.loss import LOSSES
 from tarnkappe.service.people import Right
 from tarnkappe.web.draft import Draft
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.guarantees import QUESTIONS, Parameter, begin, parameters_of, shown
 from tarnkappe.web.pages.columns import profile_and_draft, show_protection
 from tarnkappe.web.path import steps
 from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     Live,
@@ -100,7 +100,7 @@ class Wizard:
 
     def _remove_button(self, place: int, name: str) -> None:
         def remove() -> None:
-            with told():
+            with shown_errors():
                 del self.draft.privacy[place]
                 self._keep()
                 self.chosen.refresh()
@@ -115,7 +115,7 @@ class Wizard:
             label = self.t("privacy.optional", label=label)
 
         def change(typed: str | bool) -> None:
-            with told():
+            with shown_errors():
                 read = typed if isinstance(typed, bool) else parameter.read(typed)
                 entry.pop(name, None)
                 if read is not None and read is not False:
@@ -155,7 +155,7 @@ class Wizard:
         sensitive, known = self.draft.with_role("sensitive"), self.draft.quasi_identifiers
 
         def add() -> None:
-            with told():
+            with shown_errors():
                 self.draft.privacy.append(begin(name, sensitive, known))
                 self._keep()
                 self.chosen.refresh()
@@ -173,22 +173,22 @@ class Wizard:
 
     def _costs(self) -> None:
         def limit(typed: str) -> None:
-            with told():
+            with shown_errors():
                 self.draft.suppression_limit = min(max(float(typed or 0) / 100, 0.0), 1.0)
                 self._keep()
 
         def loss(name: str) -> None:
-            with told():
+            with shown_errors():
                 self.draft.loss = LOSSES[name].name
                 self._keep()
 
         def population(file_id: str) -> None:
-            with told():
+            with shown_errors():
                 self.draft.population = file_id
                 self._keep()
 
         def several(wanted: bool) -> None:
-            with told():
+            with shown_errors():
                 self.draft.several_rows = wanted
                 self._keep()
 
@@ -214,6 +214,6 @@ class Wizard:
         tick(self.t("privacy.several_rows"), self.draft.several_rows, several)
 
     async def _start(self) -> None:
-        with told():
+        with shown_errors():
             job = await start_once(self.visit, "anonymize", self.draft.document())
             ui.navigate.to(f"/runs/{job.id}")

@@ -7,10 +7,10 @@ from typing import Any
 from tarnkappe.risk import ATTACKS
 from tarnkappe.service.jobs import JobRecord
 from tarnkappe.service.people import Right
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.pages.run import tabs
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, button, card, choice, details, empty, figure, notice, table, tag, title
 from tarnkappe.web.work import Watch, beside, figures
@@ -116,7 +116,7 @@ def _replay(visit: Visit, job: JobRecord) -> None:
         chosen["attack"] = name
 
     async def start() -> None:
-        with told():
+        with shown_errors():
             document = {**released(job), "attack": {"name": chosen["attack"]}}
             replayed = await beside(visit, "attack", document)
             place.clear()

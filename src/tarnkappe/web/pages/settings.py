@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 
-from tarnkappe.service.people import Person, Right, ServiceRole
+from tarnkappe.service.people import Account, Right, ServiceRole
 from tarnkappe.web.aside import aside
 from tarnkappe.web.audit import show_log
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
 from tarnkappe.web.texts import LANGUAGES
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import THEMES, Visit
 from tarnkappe.web.widgets import (
     Live,
@@ -37,10 +37,10 @@ async def settings(visit: Visit, parts: dict[str, str]) -> None:
         with card(visit.t("settings.look")):
             _look(visit)
         with card(visit.t("settings.tokens")):
-            Tokens(visit)
+            TokensCard(visit)
     if visit.who.may(Right.MANAGE):
         with card(visit.t("settings.people"), "spaced"):
-            Staff(visit)
+            AccountsCard(visit)
     if visit.who.may(Right.READ_LOG):
         with details(visit.t("log.title")):
             log = visit.house.log
@@ -68,7 +68,7 @@ def _prefer(what: str, value: str, text: str, pressed: str) -> None:
     element.on("click", js_handler=f"() => tarnkappe.prefer('{what}', '{value}')")
 
 
-def _roles(visit: Visit, person: Person) -> str:
+def _roles(visit: Visit, person: Account) -> str:
     return ", ".join(visit.t(f"roles.{role}") for role in sorted(person.roles))
 
 
@@ -76,7 +76,7 @@ def _day(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d")
 
 
-class Tokens:
+class TokensCard:
     """The tokens of the visitor."""
 
     def __init__(self, visit: Visit) -> None:
@@ -91,7 +91,7 @@ class Tokens:
         self.label = label
 
     async def _make(self) -> None:
-        with told():
+        with shown_errors():
             _, self.secret = await aside(
                 self.visit.house.people.tokens.make, self.visit.who, self.label or "–"
             )
@@ -111,7 +111,7 @@ class Tokens:
 
     def _revoke_button(self, token_id: str, label: str) -> None:
         async def revoke() -> None:
-            with told():
+            with shown_errors():
                 await aside(self.visit.house.people.revoke, self.visit.who, token_id)
                 self.secret = ""
                 self.part.refresh()
@@ -124,7 +124,7 @@ class Tokens:
         )
 
 
-class Staff:
+class AccountsCard:
     """Everybody who may log in."""
 
     def __init__(self, visit: Visit) -> None:
@@ -159,7 +159,7 @@ class Staff:
         tick(self.t(f"roles.{role}"), role in self.roles, change)
 
     async def _add(self) -> None:
-        with told():
+        with shown_errors():
             people, roles = self.visit.house.people, sorted(self.roles)
             await aside(people.add, self.name, roles, self.password, self.visit.who.name)
             self.part.refresh()
@@ -182,7 +182,7 @@ class Staff:
 
     def _remove_button(self, name: str) -> None:
         async def remove() -> None:
-            with told():
+            with shown_errors():
                 await aside(self.visit.house.remove_person, name, self.visit.who.name)
                 self.part.refresh()
 

@@ -10,8 +10,8 @@ from nicegui import ui
 
 from tarnkappe.service.people import Right
 from tarnkappe.web.draft import load_draft
+from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
-from tarnkappe.web.troubles import told
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
     area,
@@ -93,7 +93,7 @@ class Console:
         self.query = text
 
     async def _start(self, *, explain: bool) -> None:
-        with told():
+        with shown_errors():
             draft = load_draft(self.visit, self.file)
             document = {
                 "query": self.query,

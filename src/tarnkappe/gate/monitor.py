@@ -1,0 +1,296 @@
+"""The keeper stands before the protected table and lets nothing out that was not kept first.
+
+**What holds.** Let somebody know the quasi-identifiers of everybody, this program, the policy, and all that
+the keeper ever said to a circle of users (everybody, a group, one user: as the policy presumes), refusals
+included. Let him also know who came, went or changed, and where the list of values comes from. For every
+person who was ever in an answer, and each sensitive column, he is left with at least k possible values,
+unless the policy accepts a leak by name. See `surplus`, `partition` and `roster` for the proofs; see
+`docs/how-to/gate.md` for what is not promised: that the k values are equally likely, that they are unlike
+each other, or that somebody who knows the values of some people is left with as many for the others.
+
+Every question is decided while no other is: the order of answers is one order. An answer is in the store
+before it leaves; if the machine dies in between, the same question gets the same answer later.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from tarnkappe.errors import ParameterError
+from tarnkappe.gate.column_gate import ColumnGate
+from tarnkappe.gate.forms import NOTICE, rows_shown, types_shown
+from tarnkappe.gate.gate import Block, Refusal
+from tarnkappe.gate.history_store import GATE, HistoryStore, Lease, store_to_look_at
+from tarnkappe.gate.labels import NUMBERS, Labels
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.question import AnswerRows, GateQuery, RefusedQuery
+from tarnkappe.gate.roster import Roster
+from tarnkappe.gate.source import ProtectedTable, SelectedPeople
+from tarnkappe.gate.strategy import Strategy
+from tarnkappe.gate.surplus import Coins
+from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.key import Key
+from tarnkappe.state.store import Store
+
+ASKED = "gate asked"
+"""The event of the audit log for every question."""
+WOULD_BREAK = "this cannot be answered; whether it can does not depend on anybody's sensitive values"
+WOULD_BREAK_NAIVELY = "this cannot be answered: somebody would be left with too few possible values"
+
+
+class QueryMonitor:
+    """Answers questions about the protected table of a policy.
+
+    Args:
+        policy: what is protected, and how.
+        source: the table.
+        store: where answers are kept.
+        key: under which people are marked in the store; without it, that of the policy's file.
+        coins: for tests alone.
+    """
+
+    def __init__(
+        self,
+        policy: GatePolicy,
+        source: ProtectedTable,
+        store: Store,
+        key: Key | None = None,
+        coins: Coins | None = None,
+    ) -> None:
+        policy.require_values()
+        self.policy, self.source, self._coins = policy, source, coins
+        self._lease: Lease | None = None
+        self._key = Key.load(policy.key_file, create=True) if key is None else key
+        self._histories, self._log = HistoryStore(store), AuditLog(store)
+        self._roster = Roster(policy, self._histories, self._key)
+        self._histories.bind(_promises(policy, self._key))
+        self._labels = {
+            column.name: Labels(column, numbers=source.types[column.name] in NUMBERS)
+            for column in policy.sensitive
+        }
+        self._columns: dict[tuple[str, str], ColumnGate] = {}
+        self._asked: dict[str, int] = {"answered": 0, "refused": 0}
+        self._lock = threading.Lock()
+        with self._lock:
+            for history, name in self._histories.histories():
+                self._column(history, name)
+
+    @classmethod
+    def open(cls, policy: GatePolicy) -> QueryMonitor:
+        """The keeper of a policy, with the source, the store and the key that it names.
+
+        As long as it is open, no other one can be opened on the same store.
+        """
+        policy.require_values()
+        store = Store.open(policy.store, GATE)
+        lease: Lease | None = None
+        try:
+            lease = Lease.take(store)
+            keeper = cls(policy, ProtectedTable.open(policy), store)
+        except BaseException:
+            store.close()
+            if lease is not None:
+                lease.end()
+            raise
+        keeper._lease = lease
+        return keeper
+
+    @classmethod
+    def to_look(cls, policy: GatePolicy) -> QueryMonitor:
+        """One that answers nobody, for `status`: it makes and changes nothing, and waits for no open gate."""
+        policy.require_values()
+        store = store_to_look_at(policy.store)
+        try:
+            key = Key.new() if store.mode != "read" else Key.load(policy.key_file)
+            return cls(policy, ProtectedTable.open(policy), store, key)
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def store(self) -> Store:
+        """Where its answers are kept."""
+        return self._histories.store
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """The type of every column in answers."""
+        return types_shown(self.policy, self.source.types)
+
+    def answer(self, user: str, question: GateQuery) -> AnswerRows | RefusedQuery:
+        """What a user may see; it is in the store when this returns."""
+        history = self.policy.history_of(user)
+        for name in question.columns:
+            if name not in self.policy.columns:
+                raise ParameterError(f"the protected table shows no column '{name}'")
+        with self._lock:
+            found = self._decide(history, question)
+            self._note(user, history, question, found)
+        return found
+
+    def status(self) -> dict[str, Any]:
+        """What the keeper has done, for the owner; nothing about a person."""
+        with self._lock:
+            return {
+                **self._asked,
+                "table": self.policy.table,
+                "left_out": dataclasses.asdict(self._roster.left_out),
+                "leaks": list(self.policy.open_leaks),
+                "warnings": list(self.policy.warnings),
+                "histories": [
+                    {
+                        "history": history,
+                        "column": name,
+                        "answers": column.answers,
+                        "people": column.gate.knowledge.tuples,
+                        "k": column.column.k,
+                        "least_degree": column.least_degree,
+                        "mended": getattr(column.gate.decision, "mended", 0),
+                        "unproven": getattr(column.gate.decision, "unproven", 0),
+                    }
+                    for (history, name), column in sorted(self._columns.items())
+                ],
+            }
+
+    def degrees(self) -> dict[tuple[str, str], list[int]]:
+        """For each history and sensitive column, how many possible values everybody keeps at least."""
+        with self._lock:
+            return {place: sorted(column.gate.degrees().values()) for place, column in self._columns.items()}
+
+    def close(self) -> None:
+        """Keep what makes the next start short, and let go of the table and the store."""
+        with self._lock:
+            for column in self._columns.values() if self.store.mode != "read" else ():
+                column.save()
+            self.source.close()
+            self.store.close()
+            if self._lease is not None:
+                self._lease.end()
+
+    def _decide(self, history: str, question: GateQuery) -> AnswerRows | RefusedQuery:
+        shown = [column.name for column in self.policy.sensitive if column.name in question.columns]
+        people, named = self._named(self.source.people(question), protected=bool(shown))
+        refused = self._outside_limits(len(people.keys))
+        if refused is not None:
+            return refused
+        blocks: dict[str, tuple[Block, ...]] = {}
+        if named:
+            columns = [self._column(history, name) for name in shown]
+            for column in columns:
+                column.look(named, people.secrets[column.column.name])
+            if any(column.foresees_refusal(named) for column in columns):
+                return RefusedQuery(WOULD_BREAK)
+            for column in columns:
+                size = max([0, *(sum(len(block.values) for block in parts) for parts in blocks.values())])
+                answer = column.ask(named, at_least=size)
+                if isinstance(answer, Refusal):
+                    return RefusedQuery(WOULD_BREAK_NAIVELY)
+                blocks[column.column.name] = answer
+                self._roster.answered(column.column.name, named, people.secrets[column.column.name])
+        return self._shown(history, question, people, named, blocks)
+
+    def _named(self, people: SelectedPeople, *, protected: bool) -> tuple[SelectedPeople, list[str]]:
+        """People with their marks; if sensitive values are shown, without those who are in no answer."""
+        named = [self._key.mark("person", [key]).hex() for key in people.keys]
+        if not protected:
+            return people, named
+        present = self._roster.present(named, people.secrets)
+        if len(present) == len(named):
+            return people, named
+        return people.only(present), [named[place] for place in present]
+
+    def _note(self, user: str, history: str, question: GateQuery, found: AnswerRows | RefusedQuery) -> None:
+        """Who asked what, for the owner. Values in the condition are left out: they may be somebody's own."""
+        refused = found.reason if isinstance(found, RefusedQuery) else None
+        self._asked["answered" if refused is None else "refused"] += 1
+        shown = {name: self._columns.get((history, name)) for name in question.columns}
+        told = {
+            "user": user,
+            "history": history,
+            "columns": list(question.columns),
+            "where": question.where,
+            "refused": refused,
+            "least_degrees": {name: gate.least_degree for name, gate in shown.items() if gate is not None},
+        }
+        self._log.append(ASKED, told)
+
+    def _outside_limits(self, people: int) -> RefusedQuery | None:
+        """The size of a result follows from the quasi-identifiers alone, so it is no secret."""
+        least, most = self.policy.min_rows, self.policy.max_rows
+        if people < least and least > 1:
+            return RefusedQuery(f"fewer than {least} people: ask for more")
+        if most is not None and people > most:
+            return RefusedQuery(f"more than {most} people: ask for fewer")
+        return None
+
+    def _shown(
+        self,
+        history: str,
+        question: GateQuery,
+        people: SelectedPeople,
+        named: list[str],
+        blocks: Mapping[str, tuple[Block, ...]],
+    ) -> AnswerRows:
+        told = [history, *named, *(value for parts in blocks.values() for b in parts for value in b.values)]
+        order = self._key.derived("order", *told)
+        rows = rows_shown(self.policy, self.source.types, question.columns, people, named, blocks, order)
+        notice = NOTICE if blocks and self.policy.on_violation == "add" else ""
+        if notice and self.policy.tell_artificial:
+            extra = sum(len(block.values) - len(block.people) for parts in blocks.values() for block in parts)
+            notice = f"{extra} values of this answer are artificial."
+        return AnswerRows(rows.columns, rows.types, rows.rows, notice)
+
+    def _column(self, history: str, name: str) -> ColumnGate:
+        """The gate of a column for a history; it is there from the first question on."""
+        if (history, name) not in self._columns:
+            column = self.policy.sensitive_column(name)
+            assert column is not None, "the policy is the one under which the history began"
+            made = ColumnGate(
+                self.policy,
+                column,
+                history,
+                self._labels[name],
+                self._roster.mark,
+                self._histories,
+                _strategy,
+                self._coins,
+            )
+            if self.policy.on_violation == "refuse" and not self.policy.open_leaks and not made.answers:
+                self._begin(made)
+            self._columns[history, name] = made
+        return self._columns[history, name]
+
+    def _begin(self, column: ColumnGate) -> None:
+        """Tell the values of everybody together, without which nothing could be answered."""
+        people, named = self._named(self.source.everyone(), protected=True)
+        name = column.column.name
+        column.look(named, people.secrets[name])
+        column.ask(named)
+        self._roster.answered(name, named, people.secrets[name])
+
+
+def _strategy(name: str) -> Strategy:
+    from tarnkappe.gate import STRATEGIES
+
+    return STRATEGIES[name]()
+
+
+def _promises(policy: GatePolicy, key: Key) -> dict[str, Any]:
+    """What answers were given under: with other settings they would not add up."""
+    return {
+        "table": policy.table,
+        "key column": policy.key,
+        "k": {column.name: column.k for column in policy.sensitive},
+        "values": {column.name: column.values for column in policy.sensitive},
+        "values from": {column.name: [column.values_from, column.holders] for column in policy.sensitive},
+        "alike": {column.name: sorted(map(sorted, column.alike)) for column in policy.sensitive},
+        "collusion": policy.collusion,
+        "groups": {name: sorted(users) for name, users in policy.groups.items()},
+        "on_violation": policy.on_violation,
+        "leaks": sorted(policy.open_leaks),
+        "surplus": dataclasses.asdict(policy.surplus),
+        "key": key.fingerprint,
+    }
