@@ -35,7 +35,7 @@ from tests.conftest import ROOT
 WEB = ROOT / "src" / "tarnkappe" / "web"
 SPEAKING = [
     *sorted((WEB / "pages").glob("*.py")),
-    *(WEB / f"{name}.py" for name in ("frame", "path", "work", "audit", "troubles", "entrance")),
+    *(WEB / f"{name}.py" for name in ("layout", "path", "work", "audit", "errors", "login")),
 ]
 PROSE = re.compile(r"[A-Za-zÄÖÜäöüß]{2,} [A-Za-zÄÖÜäöüß]{2,}|^[A-ZÄÖÜ][a-zäöüß]+")
 NO_PROSE = re.compile(

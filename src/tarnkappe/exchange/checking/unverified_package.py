@@ -68,7 +68,7 @@ def without_constant(draft: UnverifiedPackage, known: Sequence[KnownAttribute]) 
     )
 
 
-def _several(
+def without_telling_others(
     draft: UnverifiedPackage, sensitive: Sequence[str], limits: Thresholds, seed: int | None
 ) -> UnverifiedPackage:
     """Further sensitive columns lose cells, so that none tells another, or are withheld if they still do."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.gate.server.scram import Verifier
+from tarnkappe.state.passwords import require_password
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}")
 LEAST_PASSWORD = 8
@@ -40,8 +41,7 @@ class Users:
         """Add a user, or give one another password."""
         if NAME.fullmatch(name) is None:
             raise ParameterError("a user name has 1 to 63 letters, digits, and _ . @ - inside")
-        if len(password) < LEAST_PASSWORD:
-            raise ParameterError(f"a password has at least {LEAST_PASSWORD} characters")
+        require_password(password, name, LEAST_PASSWORD)
         secret, verifiers = self._read() if self.path.exists() else (secrets.token_bytes(32), {})
         self._write(secret, verifiers | {name: Verifier.of(password)})
 

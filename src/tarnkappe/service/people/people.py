@@ -21,12 +21,12 @@ from tarnkappe.service.people.roles import Account, ServiceRole
 from tarnkappe.service.people.tokens import PREFIX, ApiTokens, Token, digest_of
 from tarnkappe.service.tables import LINKS, PEOPLE, SERVICE, SESSIONS, TOKENS
 from tarnkappe.state import AuditLog, Store
+from tarnkappe.state.passwords import LONGEST_PASSWORD, require_password
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
 LEAST_PASSWORD = 10
-LONGEST_PASSWORD = 1000
 NAME = re.compile(r"[\w.@+-]{1,64}")
 LINK_SECONDS = 15 * 60.0
 WRONG = "the name or the password is wrong"
@@ -83,7 +83,7 @@ class Accounts:
         if not NAME.fullmatch(name):
             raise ParameterError("a name has up to 64 letters, digits and . @ + - _, nothing else")
         chosen = " ".join(sorted(ServiceRole.parse(roles)))
-        hashed = None if password is None else self._hash(password)
+        hashed = None if password is None else self._hash(name, password)
         with self._store.writing() as connection:
             if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first():
                 raise ParameterError(f"there is somebody called '{name}' already")
@@ -104,7 +104,7 @@ class Accounts:
         if roles is not None:
             values["roles"] = " ".join(sorted(ServiceRole.parse(roles)))
         if password is not None:
-            values["password"] = self._hash(password)
+            values["password"] = self._hash(name, password)
         with self._store.writing() as connection:
             if values:
                 connection.execute(sa.update(PEOPLE).where(PEOPLE.c.name == name).values(values))
@@ -272,9 +272,8 @@ class Accounts:
         """The hash for names that nobody has: looking at it takes as long as at any other."""
         return self._hasher.hash(secrets.token_urlsafe(32))
 
-    def _hash(self, password: str) -> str:
-        if not LEAST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-            raise ParameterError(f"a password has {LEAST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    def _hash(self, name: str, password: str) -> str:
+        require_password(password, name, LEAST_PASSWORD)
         with self._hashing:
             return self._hasher.hash(password)
 
