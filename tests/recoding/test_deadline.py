@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe import Hierarchy, anonymize
+from tarnkappe.privacy import KAnonymity
+from tarnkappe.recoding import KOptimize
 from tarnkappe.recoding.deadline import Patience, by_counted_work
 from tarnkappe.table import Role, Table
 
@@ -26,10 +28,10 @@ def intervals(seconds: float) -> pa.Table:
     with by_counted_work():
         return anonymize(
             table,
-            privacy=[{"name": "k-anonymity", "k": 5}],
+            privacy=[KAnonymity(5)],
             hierarchies=dict.fromkeys(table.quasi_identifiers, hierarchy),
             loss="discernibility",
-            algorithm={"name": "k-optimize", "seconds": seconds},
+            algorithm=KOptimize(seconds=seconds),
             seed=1,
         ).release.data
 
