@@ -12,13 +12,24 @@ import dataclasses
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from tarnkappe.risk.identifiers.view import DECIMAL, ColumnView
 from tarnkappe.table import Role
 
 MOSTLY = 0.6
 """A column holds what this share of its cells, or of its different values, looks like."""
+
+
+class Certainty(StrEnum):
+    """How well founded the proposed role of a column is."""
+
+    SURE = "sure"
+    """The values prove it."""
+    LIKELY = "likely"
+    """Header and values agree."""
+    GUESS = "guess"
+    """Nothing explains the column: somebody should look at it."""
 
 
 class Kind(IntEnum):

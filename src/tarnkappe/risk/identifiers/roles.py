@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tarnkappe.risk.identifiers.detector import Finding
+from tarnkappe.risk.identifiers.detector import Certainty, Finding
 from tarnkappe.risk.identifiers.view import ColumnView, is_like
 from tarnkappe.risk.identifiers.words import HEADER_WORDS
 from tarnkappe.table import Role
@@ -35,7 +35,7 @@ _SEXES = frozenset(
 )
 
 
-def propose_role(column: ColumnView, findings: Sequence[Finding]) -> tuple[Role, str]:
+def propose_role(column: ColumnView, findings: Sequence[Finding]) -> tuple[Role, str, Certainty]:
     """The role of a column, and why.
 
     What was found in it decides first. Then come its values, then its header. What nothing tells anything
@@ -43,37 +43,50 @@ def propose_role(column: ColumnView, findings: Sequence[Finding]) -> tuple[Role,
     """
     if findings:
         strictest = min(findings, key=lambda found: (found.role is not Role.IDENTIFIER, found.kinds))
-        return strictest.role, strictest.reason
+        return strictest.role, strictest.reason, Certainty.SURE
     if column.is_nested or not column.filled:
         what = "is nested and cannot be protected cell by cell" if column.is_nested else "is empty"
-        return (Role.IDENTIFIER if column.is_nested else Role.INSENSITIVE), f"the column {what}"
+        return (
+            (Role.IDENTIFIER if column.is_nested else Role.INSENSITIVE),
+            f"the column {what}",
+            Certainty.SURE,
+        )
     if column.distinct == 1:
         return _one_value(column)
     if column.numbers is None and _is_free_text(column):
-        return Role.IDENTIFIER, "free text: nobody can tell what it gives away, so it should not be released"
+        return (
+            Role.IDENTIFIER,
+            "free text: nobody can tell what it gives away, so it should not be released",
+            Certainty.LIKELY,
+        )
     if {text.lower() for text in column.sample} <= _SEXES:
-        return Role.QUASI_IDENTIFIER, "the values are sexes, which everybody can see"
+        return Role.QUASI_IDENTIFIER, "the values are sexes, which everybody can see", Certainty.SURE
     if column.distinct >= 3 and column.share_of(lambda text: bool(_ICD.fullmatch(text))) >= 0.8:
-        return Role.SENSITIVE, "the values look like codes of diagnoses (ICD-10)"
+        return Role.SENSITIVE, "the values look like codes of diagnoses (ICD-10)", Certainty.SURE
     kept, known = _last_word(column, "sensitive"), _last_word(column, "known")
     if kept > known or (kept == known > 0):
-        return Role.SENSITIVE, "the header speaks of what people want to keep to themselves"
+        return Role.SENSITIVE, "the header speaks of what people want to keep to themselves", Certainty.LIKELY
     if known:
-        return Role.QUASI_IDENTIFIER, "the header speaks of what neighbours and colleagues may know"
+        return (
+            Role.QUASI_IDENTIFIER,
+            "the header speaks of what neighbours and colleagues may know",
+            Certainty.LIKELY,
+        )
     return (
         Role.QUASI_IDENTIFIER,
         f"{column.distinct:,} different values that nothing explains: an attacker may know them",
+        Certainty.GUESS,
     )
 
 
-def _one_value(column: ColumnView) -> tuple[Role, str]:
+def _one_value(column: ColumnView) -> tuple[Role, str, Certainty]:
     """One value says the same of everybody only if everybody has it: where cells are empty it is a mark."""
     if column.filled == column.rows:
-        return Role.INSENSITIVE, "it says the same of everybody"
+        return Role.INSENSITIVE, "it says the same of everybody", Certainty.SURE
     mark = f"a mark that {column.filled:,} of {column.rows:,} rows have: it tells them from the others"
     if column.speaks_of(HEADER_WORDS["date"]):
-        return Role.QUASI_IDENTIFIER, mark
-    return Role.SENSITIVE, mark
+        return Role.QUASI_IDENTIFIER, mark, Certainty.GUESS
+    return Role.SENSITIVE, mark, Certainty.GUESS
 
 
 def _is_free_text(column: ColumnView) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tarnkappe.risk.identifiers.contacts import CONTACTS
 from tarnkappe.risk.identifiers.dates import DATES
-from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind
+from tarnkappe.risk.identifiers.detector import Certainty, Detector, Finding, Kind
 from tarnkappe.risk.identifiers.media import MEDIA
 from tarnkappe.risk.identifiers.names import NAMES
 from tarnkappe.risk.identifiers.numbers import NUMBERS
@@ -43,19 +43,22 @@ class ColumnScan:
         column: the column.
         findings: the identifiers in it.
         role: the proposed role.
-        reason: why this role.
+        reason: why this role, in a sentence that quotes no cell.
+        certainty: whether the values prove it, header and values agree, or it is a guess.
     """
 
     column: str
     findings: tuple[Finding, ...]
     role: Role
     reason: str
+    certainty: Certainty = Certainty.GUESS
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {
             "role": self.role,
             "reason": self.reason,
+            "certainty": self.certainty,
             "findings": [
                 {
                     "kinds": [int(kind) for kind in found.kinds],
@@ -137,6 +140,17 @@ def find_identifiers(
     return IdentifierScan(tuple(columns))
 
 
+def propose_roles(table: Table, *, progress: Progress | None = None) -> tuple[ColumnScan, ...]:
+    """A role for every column of a table, in its order: with the reason, and how certain it is.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"e-mail": ["ann@example.org", "bob@example.org"], "sex": ["f", "m"]})
+    >>> [(each.column, each.role.value, each.certainty.value) for each in propose_roles(Table(people))]
+    [('e-mail', 'identifier', 'sure'), ('sex', 'quasi-identifier', 'sure')]
+    """
+    return find_identifiers(table, progress=progress).columns
+
+
 def _scan(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[str]) -> ColumnScan:
     findings: list[Finding] = []
     for look, by_cells in (*((d.look, True) for d in detectors), *((d.guess, False) for d in detectors)):
@@ -147,5 +161,5 @@ def _scan(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[
             findings.append(found)
         if found is not None and found.whole and found.detector not in accepted:
             break  # the cells are explained; what others see in them is seen wrongly
-    role, reason = propose_role(view, findings)
-    return ColumnScan(view.name, tuple(findings), role, reason)
+    role, reason, certainty = propose_role(view, findings)
+    return ColumnScan(view.name, tuple(findings), role, reason, certainty)
