@@ -182,7 +182,7 @@ class Shape(Detector):
 
     def guess(self, column: ColumnView) -> Finding | None:
         """What the header speaks of, if the cells may be it."""
-        if not self.plausible or not self.named(column):
+        if not self.plausible or not self.named(column) or (column.is_amount and not self.decimals):
             return None
         share = self._share(column, lambda text: bool(re.fullmatch(self.plausible, text)))
         if share < self.most:
