@@ -15,7 +15,7 @@ from tarnkappe.risk.identifiers.detector import MOSTLY, Detector, Finding, Kind,
 from tarnkappe.risk.identifiers.safe_harbor import OLDEST, safe_age, safe_birth_year
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.table import Role
-from tarnkappe.table.spelling.moments import COMPACT, SERIAL, YEAR, written
+from tarnkappe.table.spelling.moments import COMPACT, SERIAL, YEAR, YEARS, DateOrder, written
 
 AGE_WORDS = phrases("age, alter, lebensalter, years old, jahre, edad, eta, idade, leeftijd, wiek, yas, vek")
 BIRTH_WORDS = phrases(
@@ -28,6 +28,9 @@ QUANTITY_WORDS = phrases(
     "temperature, count, price, number, anzahl, days, tage, minutes, height, dose, level, index, "
     "value, points, punkte, heart, blood, saturation, quantity, week, groesse, größe"
 )
+
+LATEST = 2050
+"""The last year that two digits stand for."""
 
 _MONTH = r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zäöü]*\.?"
 _DAY = (
@@ -78,7 +81,10 @@ def _is_date(text: str) -> bool:
     if _WHOLE.fullmatch(text):
         return not (text.isdigit() and len(text) == 8) or calendar_day(text)
     found = written(text)
-    return found is not None and found.shape not in (COMPACT, YEAR, SERIAL)
+    if found is None or found.shape in (COMPACT, YEAR, SERIAL):
+        return False
+    moments = (found.moment(order, LATEST) for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST))
+    return any(moment is not None and moment.time.year in YEARS for moment in moments)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,6 +34,10 @@ MANY_VALUES = 10
 DIFFERENT = 0.3
 HAS_LETTERS = 0.5
 ALL_DIFFERENT = 0.9
+VARIOUS = 0.8
+WORDS_OF_NAMES = 3.5
+EXPLAINED = ("known", "sensitive", "thing", "place", "town", "group", "date")
+"""Lists of words of headers that say what the values are, if not names."""
 UNDER_THINGS = 0.75
 """So large a share must be known names where the header speaks of things: firms have names of people, too."""
 MOSTLY_DIFFERENT = 0.5
@@ -85,8 +89,10 @@ class Names(Detector):
 
     def guess(self, column: ColumnView) -> Finding | None:
         """Words under a header that speaks of names of people, if they differ or some are known."""
-        if column.is_numeric or not self.named(column):
+        if column.is_numeric:
             return None
+        if not self.named(column):
+            return self._unexplained(column)
         letters = column.share_of(lambda text: bool(re.search(_LETTERS, text)))
         if column.says(IN_FULL) and letters >= LOOKS and column.distinct >= 2 and not column.about("thing"):
             return self.finding(column, column.filled, "the header speaks of names of people")
@@ -94,6 +100,7 @@ class Names(Detector):
             return None
         looks = _looks_like_names(column)
         some = column.rarefied_share >= DIFFERENT or self._known(column)[0] >= FEW_KNOWN
+        some = some or column.share_of(_has_two_capitals) >= LOOKS
         if looks >= LOOKS_NAMED and column.distinct >= DIFFERENT_NAMES and some:
             return self.finding(column, column.filled, "the header speaks of names, and the values may be")
         # Whatever the cells look like: a digit or a sign in a name does not make it another's.
@@ -104,6 +111,19 @@ class Names(Detector):
             reason = "the header speaks of names, and most rows have a value of their own"
             return self.finding(column, column.filled, reason)
         return None
+
+    def _unexplained(self, column: ColumnView) -> Finding | None:
+        """Two or three words with capitals, most of them different, of which nothing says what they are.
+
+        They may be names of firms or films; that they may be names of people is reason enough.
+        """
+        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES or column.rarefied_share < VARIOUS:
+            return None
+        if _looks_like_names(column) < ALL_DIFFERENT or column.share_of(_has_two_capitals) < ALL_DIFFERENT:
+            return None
+        if column.words > WORDS_OF_NAMES:
+            return None
+        return self.finding(column, column.filled, "the values look like names, and nothing says whose")
 
     def named(self, column: ColumnView) -> bool:
         """Whether the header speaks of names, or of one person alone."""

@@ -16,9 +16,10 @@ from tarnkappe.table import Role
 
 _FIVE = re.compile(r"[0-9]{5}(?:-[0-9]{4})?")
 _LETTERED = re.compile(
-    r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|(?:A|D|CH)-[0-9]{4,5}"
+    r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|(?:A|D|CH)-[0-9]{4,5}|"
+    r"[1-9][0-9]{3} ?[A-Z]{2}"
 )
-_SOME_CODE = re.compile(r"[0-9]{4,6}|(?=.*[0-9])(?=.*[A-Z])[0-9A-Z][0-9A-Z -]{3,7}")
+_SOME_CODE = re.compile(r"[0-9]{4,6}|[0-9]{2,5}[ -][0-9]{2,4}|(?=.*[0-9])(?=.*[A-Z])[0-9A-Z][0-9A-Z -]{3,7}")
 _MASKED = re.compile(r"([0-9]{1,5})[*xX]{1,4}")
 
 
@@ -45,6 +46,9 @@ class Postcodes(Detector):
         share = column.share_of(lambda value: bool(_FIVE.fullmatch(value)))
         if share >= MOSTLY and (named or column.distinct >= 5) and (named or text or self._unrounded(column)):
             return self._found(column, share, f"{percent(share)} of the values are codes of five digits")
+        found = self.guess(column)
+        if found is not None:
+            return found
         share = column.share_of(lambda value: bool(_LETTERED.fullmatch(value)))
         if share >= MOSTLY:
             return self._found(column, share, f"{percent(share)} of the values are postcodes")

@@ -204,6 +204,10 @@ def _ranges(column: ColumnView) -> ProposedRole | None:
 def _diagnoses(column: ColumnView) -> ProposedRole | None:
     if column.distinct < 3 or column.share_of(lambda text: bool(_ICD.fullmatch(text))) < NEARLY_ALL:
         return None
+    chapters = len({text[0] for text in column.sample})
+    exact = column.share_of(lambda text: "." in text) > ORGANISED
+    if chapters < 3 and not exact and not column.about("sensitive"):
+        return None  # classes of age in sports, rooms, seats
     return _sure(Role.SENSITIVE, "the values look like codes of diagnoses (ICD-10)")
 
 

@@ -23,6 +23,8 @@ YEARS = 200
 LONG = 5
 LONGER = 8
 """Amounts have fewer digits."""
+ROUNDED = 0.5
+"""Numbers of which so many end in 0 are amounts."""
 SAME_UNIT = 0.9
 CHANCE = 0.001
 """What is less probable than this is not by chance."""
@@ -110,7 +112,8 @@ class UniqueCodes(Detector):
             return "running number"
         lengths = np.array([len(text.lstrip("-")) for text in column.sample])
         exempt = (_is_explained(column) or column.is_amount) and lengths.max() < LONGER
-        if (lengths >= LONG).all() and (lengths == lengths[0]).all() and not exempt:
+        rounded = float(np.mean(numbers % 10 == 0)) > ROUNDED
+        if (lengths >= LONG).all() and (lengths == lengths[0]).all() and not exempt and not rounded:
             return "number"
         return "number" if named else ""
 
