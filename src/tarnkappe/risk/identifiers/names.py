@@ -35,6 +35,10 @@ DIFFERENT = 0.3
 HAS_LETTERS = 0.5
 ALL_DIFFERENT = 0.9
 VARIOUS = 0.8
+SOME = 0.1
+LONG_WORD = 5
+AGENTS = ("er", "or", "ant", "ist", "ee", "eur", "euse", "erin", "orin")
+"""How words for people who do something end."""
 WORDS_OF_NAMES = 3.5
 EXPLAINED = ("known", "sensitive", "thing", "place", "town", "group", "date")
 """Lists of words of headers that say what the values are, if not names."""
@@ -115,9 +119,12 @@ class Names(Detector):
     def _unexplained(self, column: ColumnView) -> Finding | None:
         """Two or three words with capitals, most of them different, of which nothing says what they are.
 
-        They may be names of firms or films; that they may be names of people is reason enough.
+        They may be names of firms or films; that they may be names of people is reason enough. Under one
+        word for somebody who does something (a rider, an adjuster) they may repeat.
         """
-        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES or column.rarefied_share < VARIOUS:
+        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES:
+            return None
+        if column.rarefied_share < (SOME if _is_agent(column) else VARIOUS):
             return None
         if _looks_like_names(column) < ALL_DIFFERENT or column.share_of(_has_two_capitals) < ALL_DIFFERENT:
             return None
@@ -151,6 +158,11 @@ class Names(Detector):
 
 def _looks_like_names(column: ColumnView) -> float:
     return column.share_of(lambda text: len(text) <= 60 and bool(_LOOKS.fullmatch(text)))
+
+
+def _is_agent(column: ColumnView) -> bool:
+    words = column.header_words
+    return len(words) == 1 and len(words[0]) >= LONG_WORD and words[0].endswith(AGENTS)
 
 
 def _says_name(column: ColumnView) -> bool:

@@ -169,6 +169,15 @@ def propose_roles(table: Table, *, progress: Progress | None = None) -> tuple[Co
     return find_identifiers(table, progress=progress).columns
 
 
+def with_proposed_roles(
+    table: Table, stated: Mapping[str, Role] | None = None, *, progress: Progress | None = None
+) -> tuple[Table, tuple[ColumnScan, ...]]:
+    """A table with proposed roles, and the proposals; where a role is stated, it stays."""
+    proposed = propose_roles(table, progress=progress)
+    roles = {column.column: column.role for column in proposed} | dict(stated or {})
+    return table.with_roles(roles), proposed
+
+
 def view_of(table: Table, name: str) -> ColumnView:
     """A column as detectors see it."""
     spelling = None if table.reading is None else table.reading.spelling(name)

@@ -277,7 +277,7 @@ def _is_fraction(text: str, start: int) -> bool:
     )
 
 
-def rarefied_share(counts: npt.NDArray[np.int64]) -> float:
+def rarefied_share(counts: npt.NDArray[np.int64], most: int = DRAWN) -> float:
     """The expected number of different values among m cells drawn without replacement, divided by m.
 
     With n cells, of which c_i have the i-th value, and m = min(100, n), that is
@@ -293,7 +293,7 @@ def rarefied_share(counts: npt.NDArray[np.int64]) -> float:
     cells = int(counts.sum())
     if not cells:
         return 0.0
-    drawn = min(DRAWN, cells)
+    drawn = min(most, cells)
     different = 0.0
     for count, values in zip(*np.unique(counts, return_counts=True), strict=True):
         left = cells - int(count)
