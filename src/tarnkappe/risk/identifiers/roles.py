@@ -191,7 +191,7 @@ def _regions(column: ColumnView) -> ProposedRole | None:
 
 
 def _ranges(column: ColumnView) -> ProposedRole | None:
-    if column.is_numeric or column.rarefied_share >= VARIOUS:
+    if column.is_numeric or column.rarefied_share >= VARIOUS or column.about("id") or column.numbers_people:
         return None
     if column.cell_share(lambda text: bool(_RANGE.fullmatch(text))) <= MOSTLY:
         return None
