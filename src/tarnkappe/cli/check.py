@@ -28,9 +28,9 @@ from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk.attacks import NOTHING, columns_from_people
-from tarnkappe.risk.identifiers import Alarm, find_alarms
+from tarnkappe.risk.identifiers import Alarm, ColumnScan, find_alarms, with_proposed_roles
 from tarnkappe.schema import fields_of
-from tarnkappe.table import Table, encode, read
+from tarnkappe.table import Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
 
 Words = list[str]
@@ -45,6 +45,7 @@ class CheckRequest:
     hierarchies: Mapping[str, Hierarchy]
     models: Sequence[Model]
     alarms: tuple[Alarm, ...]
+    proposed: tuple[ColumnScan, ...] = ()
 
 
 @with_reading_flags
@@ -103,7 +104,7 @@ def check(
     Ends with exit code 1 if a column names people, or if the table does not meet a model that was asked for,
     alone or, for k-anonymity and distinct diversity, together with earlier releases. Without --qi, an
     attacker knows the columns that the table shares with the people of --against, and wants to learn the
-    others.
+    others; without these people, roles are proposed from headers and values, and shown with their reasons.
     """
     start = time.perf_counter()
     files = hierarchy_files(hierarchy or ())
@@ -162,7 +163,7 @@ def check(
                 worst=worst,
                 progress=progress,
             )
-            report = dataclasses.replace(report, alarms=question.alarms)
+            report = dataclasses.replace(report, alarms=question.alarms, proposed=question.proposed)
             after = judge_history(knowledge, question.table, background, question.models, record)
     say_reading(question.table)
     if html is not None:
@@ -207,13 +208,19 @@ def _ask(
     every_column: bool,
 ) -> CheckRequest:
     """The question that flags ask; in all columns of the file it is looked for what names people."""
-    if not qi:
-        raise ColumnError(f"{data}: name the columns that an attacker may know: --qi COLUMN ...")
     judged = [name for names in needed_distributions(models) for name in names]
-    columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
     whole = reading(data)
+    proposed: tuple[ColumnScan, ...] = ()
     with _naming(data):
-        whole = whole.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+        if not qi:
+            stated = dict.fromkeys((whole.require(name) for name in (*sensitive, *judged)), Role.SENSITIVE)
+            whole, proposed = with_proposed_roles(whole, stated)
+            qi, sensitive = whole.quasi_identifiers, whole.sensitive
+            if not qi:
+                raise ColumnError("no column looks like what others may know: name some: --qi COLUMN ...")
+        else:
+            whole = whole.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+        columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
         named = [whole.require(name) for name in columns]
         for name in accepted:
             whole.require(name)
@@ -226,6 +233,7 @@ def _ask(
         {name: read_hierarchy(file) for name, file in hierarchies.items()},
         models,
         find_alarms(whole, whole.column_names, accepted),
+        proposed,
     )
 
 

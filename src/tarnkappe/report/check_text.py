@@ -45,6 +45,10 @@ def _sections(report: Report, source: str, history: Continuation | None) -> Iter
         yield Text()
     yield _headline(report, source)
     yield Text()
+    if report.proposed:
+        yield Text("Proposed roles (nobody stated them)", style="bold")
+        yield _roles(report.proposed)
+        yield Text()
     yield lights((attack_light(a), a.title, a.explanation) for a in report.attacks)
     named = [(a.title, victim) for a in report.attacks if a.certain for victim in a.examples if victim.who]
     if named:
@@ -189,6 +193,16 @@ def render_scan(scan: IdentifierScan) -> RenderableType:
     for column in scan.columns:
         sign, style = DANGER if column.findings else SAFE
         table.add_row(Text(sign, style=style), Text(column.column), Text(column.role), Text(_why(column)))
+    return table
+
+
+def _roles(columns: Iterable[ColumnScan]) -> RenderableType:
+    """The proposed roles, with how certain each is and why."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title in ("column", "role", "certainty", "why"):
+        table.add_column(title, no_wrap=title != "why")
+    for each in columns:
+        table.add_row(*map(Text, (each.column, each.role, each.certainty, each.reason)))
     return table
 
 

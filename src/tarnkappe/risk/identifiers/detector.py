@@ -12,13 +12,24 @@ import dataclasses
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from tarnkappe.risk.identifiers.view import DECIMAL, ColumnView
 from tarnkappe.table import Role
 
 MOSTLY = 0.6
 """A column holds what this share of its cells, or of its different values, looks like."""
+
+
+class Certainty(StrEnum):
+    """How well founded the proposed role of a column is."""
+
+    SURE = "sure"
+    """The values prove it."""
+    LIKELY = "likely"
+    """Header and values agree."""
+    GUESS = "guess"
+    """Nothing explains the column: somebody should look at it."""
 
 
 class IdentifierKind(IntEnum):
@@ -165,7 +176,8 @@ class ShapeDetector(Detector):
 
     def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Whole cells first, then cells that contain one."""
-        share = self._share(column, lambda text: bool(re.fullmatch(self.shape, text)) and self.valid(text))
+        shape = re.compile(self.shape)
+        share = self._share(column, lambda text: bool(shape.fullmatch(text)) and self.valid(text))
         if self.shape and share >= self.most:
             reason = f"{percent(share)} of the values are {self.what}{self._doubt(column)}"
             return self.finding(column, round(share * column.filled), reason)
@@ -173,18 +185,20 @@ class ShapeDetector(Detector):
 
     def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """What the header speaks of, if the cells may be it."""
-        if not self.plausible or not self.named(column):
+        if not self.plausible or not self.named(column) or (column.is_amount and not self.decimals):
             return None
-        share = self._share(column, lambda text: bool(re.fullmatch(self.plausible, text)))
+        plausible = re.compile(self.plausible)
+        share = self._share(column, lambda text: bool(plausible.fullmatch(text)))
         if share < self.most:
             return None
         reason = f"the header speaks of {self.what}, and the values may be"
         return self.finding(column, round(share * column.filled), reason)
 
     def _share(self, column: ColumnView, holds: Callable[[str], bool]) -> float:
-        if column.rarefied_share < self.distinct:
+        measured = not self.decimals and column.is_numeric and not column.is_whole_number
+        if measured or column.rarefied_share < self.distinct:
             return 0.0
-        return column.share_of(lambda text: (self.decimals or not DECIMAL.fullmatch(text)) and holds(text))
+        return column.share_of(lambda text: holds(text) and (self.decimals or not DECIMAL.fullmatch(text)))
 
     def _doubt(self, column: ColumnView) -> str:
         return "" if self.named(column) else ", whatever the header says"
