@@ -6,15 +6,18 @@ from tarnkappe.job.comparison import compare, compare_job
 from tarnkappe.job.exploration import Exploration, explore, explore_job
 from tarnkappe.job.job import Job, Output, Source, read_job_file
 from tarnkappe.job.pipeline import run
+from tarnkappe.job.proposal import Audience, ReleaseProposal, propose
 from tarnkappe.job.result import Result
 from tarnkappe.report.comparison import Comparison
 
 __all__ = [
+    "Audience",
     "ColumnPlan",
     "Comparison",
     "Exploration",
     "Job",
     "Output",
+    "ReleaseProposal",
     "Result",
     "Source",
     "anonymize",
@@ -22,6 +25,7 @@ __all__ = [
     "compare_job",
     "explore",
     "explore_job",
+    "propose",
     "read_job_file",
     "run",
 ]
