@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -32,6 +34,34 @@ def is_ready(kernel: Callable[..., object]) -> bool:
         return bool(kernel._cache._cache_file._load_index())  # type: ignore[attr-defined]
     except Exception:
         return False
+
+
+FEW_ROWS = 2_000
+"""So few rows are done with by the interpreter before kernels of some hundred lines are compiled."""
+
+
+def suited(kernel: Kernel, rows: int) -> Kernel:
+    """The kernel, or the same in plain Python if compiling it would take longer than the few rows do."""
+    return kernel if rows > FEW_ROWS or is_ready(kernel) else interpreted(kernel)
+
+
+@cache
+def interpreted(kernel: Kernel) -> Kernel:
+    """A kernel and every kernel that it calls as plain Python: the same steps, nothing to compile.
+
+    Kernels call each other by the names of their modules, so a copy of the function gets a copy of these
+    names in which every kernel is a plain one.
+    """
+    plain: Any = getattr(kernel, "py_func", None)
+    if plain is None:  # Numba is told not to compile anything
+        return kernel
+    names = dict(plain.__globals__)
+    copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__)
+    for name in plain.__code__.co_names:
+        called = names.get(name)
+        if hasattr(called, "py_func"):
+            names[name] = copy if called is kernel else interpreted(called)
+    return cast(Kernel, copy)
 
 
 class _FirstCompilation(event.Listener):

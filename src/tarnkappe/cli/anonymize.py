@@ -107,7 +107,7 @@ def anonymize(
         proposal = proposal_from_flags(
             data, audience, k, identifier, qi, sensitive, publish, accept, uniform=uniform, reading=reading
         )
-        content = content_of(proposal, data, seconds)
+        content = content_of(proposal, data)
         identifier = qi = sensitive = publish = accept = k = None  # the proposal has them
     else:
         content = read_job_file(job) if job is not None else {}
@@ -165,7 +165,7 @@ def anonymize(
     if proposal is not None:
         settle(proposal, data, job_out, strict=strict)
     with progress_bar() as progress:
-        result = _run(plan_of_work, None if proposal is None else proposal.table, progress)
+        result = run_or_stop(plan_of_work, None if proposal is None else proposal.table, progress)
     if as_json:
         print_json(result.to_dict())
     else:
@@ -173,7 +173,7 @@ def anonymize(
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)
-    _warn(result, plan_of_work)
+    warn(result, plan_of_work)
 
 
 def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> None:
@@ -208,7 +208,7 @@ def _refuse_nowhere(output: Mapping[str, Any], job: Path | None) -> None:
         )
 
 
-def _warn(result: Result, job: Job) -> None:
+def warn(result: Result, job: Job) -> None:
     """Say on stderr what a reader must not overlook, the most important last."""
     if job.output.path is None and job.output.table is None:
         say("nothing was written: this was a dry run")
@@ -228,7 +228,8 @@ def _refuse_unprotected(job: Job) -> None:
         )
 
 
-def _run(job: Job, table: Table | None, progress: Progress) -> Result:
+def run_or_stop(job: Job, table: Table | None, progress: Progress) -> Result:
+    """Run a job; Ctrl-C before its end leaves nothing."""
     try:
         result = run(job, table=table, progress=progress)
         too_late()

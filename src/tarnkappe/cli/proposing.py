@@ -15,9 +15,6 @@ from tarnkappe.job.paths import default_outputs
 from tarnkappe.table.files import STDIN
 from tarnkappe.table.formats.address import is_address
 
-SECONDS = 60.0
-"""So long a release that nobody described is improved at most."""
-
 Words = Sequence[str] | None
 
 
@@ -60,13 +57,12 @@ def proposal_from_flags(
         )
 
 
-def content_of(proposal: ReleaseProposal, data: str, seconds: float | None = None) -> dict[str, Any]:
+def content_of(proposal: ReleaseProposal, data: str) -> dict[str, Any]:
     """The content of a job file for a proposal, which reads the file."""
     path = data if data in STDIN else str(Path(data).absolute())
     content = proposal.to_content()
     several = {"several_rows_per_person": True} if proposal.several_rows_per_person else {}
-    search = {**content["search"], "seconds": SECONDS if seconds is None else seconds}
-    return {**content, "input": {"path": path, **several}, "search": search}
+    return {**content, "input": {"path": path, **several}}
 
 
 def job_path(data: str) -> Path:
@@ -88,8 +84,8 @@ def settle(proposal: ReleaseProposal, data: str, out: Path | None, *, strict: bo
         say(f"the proposal is written to {proposal.to_job(out)}")
     if guesses and strict:
         raise GuaranteeError(
-            f"{', '.join(guesses)}: this is only a guess: say what it is with --identifier, --qi, --sensitive "
-            "or --publish, or in the job file"
+            f"{', '.join(guesses)}: this is only a guess: say what it is with --identifier, --qi, "
+            "--sensitive or --publish, or in the job file"
         )
     for column in proposal.columns:
         if column.is_guess:

@@ -184,6 +184,12 @@ class ReleaseProposal:
         )
 
     @property
+    def hierarchies(self) -> dict[str, Hierarchy | str | Mapping[str, Any]]:
+        """How each quasi-identifier is generalized: as stated, or as proposed."""
+        built = {column.name: column.builder_plan for column in self.columns if column.builder is not None}
+        return {**built, **(self.said.get("hierarchies") or {})}
+
+    @property
     def plans(self) -> dict[str, ColumnPlan]:
         """What is done with each column."""
         built = {column.name: column.builder_plan for column in self.columns if column.builder is not None}
@@ -345,7 +351,7 @@ def _decide(
         stated = {**dict.fromkeys(table.column_names, Role.UNSTATED), **stated}
     columns = [_column(encoded[name], found[name], stated.get(name)) for name in table.column_names]
     roles = {column.name: column.role for column in columns}
-    described = Table(table.data, roles, table.reading)
+    described = Table(table.data, roles, table.reading, table.frame)
     for name in said["hierarchies"] or {}:
         if roles[table.require(name)] is not Role.QUASI_IDENTIFIER:
             raise ColumnError(f"'{name}' is no quasi-identifier: a hierarchy has no meaning for it")
