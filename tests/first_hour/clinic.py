@@ -23,7 +23,9 @@ def clinic_text(rows: int = 400, seed: int = 5) -> str:
         birth = f"{draw.randint(1, 28):02d}.{draw.randint(1, 12):02d}.{draw.randint(1931, 2004)}"
         size = f"{draw.randint(150, 199) / 100:.2f}".replace(".", ",")
         sugar = "" if draw.random() < 0.1 else f"{draw.randint(48, 110) / 10:.1f}".replace(".", ",")
-        note = f"kommt seit {draw.randint(2, 30)} Jahren mit dem {draw.choice(SECRETS)} Nr {number} gern vorbei"
+        note = (
+            f"kommt seit {draw.randint(2, 30)} Jahren mit dem {draw.choice(SECRETS)} Nr {number} gern vorbei"
+        )
         lines.append(
             f"P{100000 + 7 * number};{draw.choice(GIVEN)} {draw.choice(NAMES)};{birth};"
             f"{draw.choice(('m', 'w'))};{draw.randint(80, 99)}{draw.randint(0, 999):03d};{size};{sugar};"

@@ -14,11 +14,12 @@ import typer
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
+from tarnkappe.cli.check_proposed import check_proposed
 from tarnkappe.cli.column_flags import accept_too, accepted_plans
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
-from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
+from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job import Job, read_job_file
 from tarnkappe.job.identifier_guard import untouched
@@ -59,6 +60,9 @@ def check(
         Words | None, typer.Option(help="The categories of a sensitive column: COLUMN=FILE.")
     ] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
+    audience: Annotated[
+        str | None, typer.Option("--for", help="Without --qi, who gets it: internal|partner|public.")
+    ] = None,
     model: Annotated[
         Words | None, typer.Option(help="A model to be met: NAME:parameter=value,parameter=value.")
     ] = None,
@@ -101,7 +105,8 @@ def check(
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.
 
     Ends with exit code 1 if a column names people, or if the table does not meet a model that was asked for,
-    alone or, for k-anonymity and distinct diversity, together with earlier releases. Without --qi, an
+    alone or, for k-anonymity and distinct diversity, together with earlier releases. Of a table alone the
+    columns are looked at, and the verdict is that of the roles that are proposed. Without --qi, an
     attacker knows the columns that the table shares with the people of --against, and wants to learn the
     others.
     """
@@ -121,6 +126,12 @@ def check(
             beside, reading, html, as_json,
         )  # fmt: skip
         return
+    nothing_said = not (qi or sensitive or model or against or history or safe_harbor or population or html)
+    if nothing_said and not data.lower().endswith(".toml"):
+        check_proposed(data, audience, k, reading, as_json)
+        return
+    if audience is not None:
+        raise ParameterError("--for is about a table that nobody has described: leave it or the columns out")
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
         scan_only(data, reading, html, as_json)
         return

@@ -168,7 +168,7 @@ def _for_dates(domain: Domain, first: int, last: int) -> tuple[Builder, str]:
         if 1 < different < below:
             levels.append(period)
             below = different
-    return Dates(tuple(levels[:MOST_LEVELS] or wanted[-1:])), said
+    return (Dates(tuple(levels[:MOST_LEVELS])) if levels else RootOnly()), said
 
 
 def _of_a_system(domain: Domain) -> tuple[Builder, str] | None:

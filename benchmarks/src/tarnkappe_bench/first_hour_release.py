@@ -1,0 +1,113 @@
+"""One command on files that nobody has described: is there a verified release, and what is left of it?
+
+The files are those of a labelled corpus of public files, in the folder that the environment variable
+`TARNKAPPE_CORPUS` names, one folder a repository (`owner+name`). Without it, tables of people who do not
+exist stand in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+import tarnkappe
+from tarnkappe.errors import TarnkappeError
+from tarnkappe.privacy import KAnonymity
+from tarnkappe.table import Table
+from tarnkappe.table.encoding import Progress
+
+CORPUS = "TARNKAPPE_CORPUS"
+
+
+@dataclasses.dataclass(frozen=True)
+class Release:
+    """What one file became.
+
+    Attributes:
+        name: the file.
+        rows: of the table.
+        quasi_identifiers: how many there are.
+        single: how many of them have one label in the whole release, though they had several values.
+        failed: why there is no verified release; empty if there is one.
+        seconds: of the processor, from reading to the verified release.
+    """
+
+    name: str
+    rows: int = 0
+    quasi_identifiers: int = 0
+    single: int = 0
+    failed: str = ""
+    seconds: float = 0.0
+
+
+def sources(most: int | None = None) -> Iterator[tuple[str, Any]]:
+    """The files of the corpus, or tables of people who do not exist."""
+    folder = os.environ.get(CORPUS)
+    if folder is None:
+        for seed in range(most or 3):
+            yield f"hospital {seed}", tarnkappe.examples.hospital(rows=500, seed=seed).table.data
+        return
+    files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    for path in files[:most]:
+        yield path.relative_to(folder).as_posix(), path
+
+
+def release(name: str, source: Any, rows: int, *, diverse: bool) -> Release:
+    """What the one command makes of a source: of at most so many of its rows, drawn with a fixed seed.
+
+    Without `diverse`, k = 5 alone is promised, so that the figure is that of k-anonymity.
+    """
+    start = time.process_time()
+    try:
+        table = tarnkappe.read(source, **({"bad_lines": "skip"} if str(source).endswith(".csv") else {}))
+        if table.num_rows > rows:
+            drawn = np.sort(np.random.default_rng(0).choice(table.num_rows, rows, replace=False))
+            table = Table(table.data.take(drawn), reading=table.reading)
+        proposal = tarnkappe.propose(table)
+        if not diverse:
+            kept = tuple(model for model in proposal.privacy if model.name != "distinct-diversity")
+            proposal = dataclasses.replace(proposal, privacy=kept)
+        result = proposal.anonymize(seed=1)
+        if not all(found.holds for found in result.verified):
+            return Release(name, table.num_rows, failed="not verified")
+        report = tarnkappe.check(result.release, models=[KAnonymity(5)])
+        assert report.k >= 5, name
+    except TarnkappeError as error:
+        return Release(name, failed=str(error)[:200], seconds=time.process_time() - start)
+    known = result.input.quasi_identifiers
+    single = [
+        column
+        for column in known
+        if _different(result.release, column) == 1 < _different(result.input, column)
+    ]
+    return Release(
+        name, table.num_rows, len(known), len(single), seconds=time.process_time() - start
+    )  # fmt: skip
+
+
+def _different(table: Table, name: str) -> int:
+    return int(pc.count_distinct(table.data.column(name), "all").as_py())
+
+
+def measure(most: int | None, rows: int, *, diverse: bool, progress: Progress | None = None) -> list[Release]:
+    """Every source released by itself."""
+    found = []
+    for name, source in sources(most):
+        found.append(release(name, source, rows, diverse=diverse))
+        if progress:
+            progress("files", len(found), len(found))
+    return found
+
+
+if __name__ == "__main__":
+    import sys
+
+    for each in measure(None, int(sys.argv[1]), diverse=len(sys.argv) > 2):
+        print(dataclasses.astuple(each), flush=True)
