@@ -13,6 +13,8 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
@@ -36,13 +38,20 @@ def is_ready(kernel: Callable[..., object]) -> bool:
         return False
 
 
-FEW_ROWS = 2_000
-"""So few rows are done with by the interpreter before kernels of some hundred lines are compiled."""
+LITTLE_WORK = 40_000
+"""So many rows times squared dimensions are done with by the interpreter in less time than the kernels of
+regions take to be compiled."""
 
 
-def suited(kernel: Kernel, rows: int) -> Kernel:
-    """The kernel, or the same in plain Python if compiling it would take longer than the few rows do."""
-    return kernel if rows > FEW_ROWS or is_ready(kernel) else interpreted(kernel)
+def suited(kernel: Kernel, codes: npt.NDArray[np.int32]) -> Kernel:
+    """The kernel, or the same in plain Python if compiling it would take longer than the few rows do.
+
+    Args:
+        kernel: what works on the rows, and looks at each pair of their dimensions.
+        codes: the rows, a line each.
+    """
+    rows, dimensions = codes.shape
+    return kernel if rows * dimensions**2 > LITTLE_WORK or is_ready(kernel) else interpreted(kernel)
 
 
 @cache

@@ -148,7 +148,7 @@ class CutTree:
         found = np.empty((len(regions), tries, 3), np.int32)
         estimates = np.empty((len(regions), tries))
         starts, stops = self.starts[regions], self.stops[regions]
-        propose = suited(best_cuts.propose, len(self.order))
+        propose = suited(best_cuts.propose, self.codes)
 
         def work(chosen: slice) -> None:
             propose(

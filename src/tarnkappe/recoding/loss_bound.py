@@ -102,7 +102,7 @@ def deltas(
     block_low, block_high = tree.boxes(block_starts, block_stops)
     first = np.searchsorted(starts, block_starts)
     delta = np.empty(len(chosen), np.int64)
-    nearest = suited(nearest_costs, len(tree.codes))
+    nearest = suited(nearest_costs, tree.codes)
     for begin in range(0, len(chosen), AT_ONCE):
         if patience is not None and patience.over:
             return None

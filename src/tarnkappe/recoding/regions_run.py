@@ -122,7 +122,7 @@ class RegionsRun:
         before = tree.classes
         classes = _from_zero(before, starts, stops)
         values = np.ascontiguousarray(ruled_.values[tree.order])
-        done, exchange = 0, suited(refine, len(classes))
+        done, exchange = 0, suited(refine, tree.codes)
         while done < len(starts) and not self._patience.over:
             some = slice(done, done + AT_ONCE)
             first, last = starts[some], stops[some]
@@ -159,7 +159,7 @@ class RegionsRun:
         classes = _from_zero(numbered, starts, stops)
         values = np.ascontiguousarray(ruled_.values[tree.order])
         saving, left = np.zeros(len(classes), np.int64), limit
-        find = suited(dispensable, len(classes))
+        find = suited(dispensable, tree.codes)
         while left > 0 and not self._patience.over:
             find(
                 tree.codes, values, classes, starts, stops, ruled_.num_counts, ruled_.room, self._least,
