@@ -38,7 +38,7 @@ def is_ready(kernel: Callable[..., object]) -> bool:
         return False
 
 
-LITTLE_WORK = 40_000
+LITTLE_WORK = 100_000
 """So many rows times squared dimensions are done with by the interpreter in less time than the kernels of
 regions take to be compiled."""
 

@@ -28,7 +28,7 @@ from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, MultiRelationalKAnonymity
 from tarnkappe.risk.identifiers import Certainty, ColumnScan, Kind, propose_roles
 from tarnkappe.schema.arguments import checked_call
-from tarnkappe.table import Column, Role, Table, encode, read
+from tarnkappe.table import MISSING, Column, Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
 
 METHOD = "regions"
@@ -41,6 +41,8 @@ OF_PERSONS = frozenset(
     {Kind.SOCIAL_SECURITY, Kind.MEDICAL_RECORD, Kind.HEALTH_PLAN, Kind.ACCOUNT, Kind.LICENCE, Kind.OTHER}
 )
 """Identifiers that stand for a person in every row of hers: numbers and codes, not names or addresses."""
+REPEATED = 0.95
+"""An identifier with fewer different values for each filled cell stands in several rows of a person."""
 MANY_VALUES = 6
 """Columns with so many values can promise three of them in every group."""
 
@@ -429,24 +431,34 @@ def _person(table: Table, encoded: Mapping[str, Column], found: Mapping[str, Col
         name
         for name in table.identifiers
         if any(OF_PERSONS & {*each.kinds} and each.whole for each in found[name].findings)
-        and 1 < encoded[name].cardinality < 0.95 * table.num_rows
+        and _repeats(encoded[name])
     ]
     if not numbers and repeated_people(table)[0].size:
         numbers = list(table.identifiers)
     return max(numbers, key=lambda name: encoded[name].cardinality, default=None)
 
 
+def _repeats(column: Column) -> bool:
+    """Whether filled cells have markedly fewer different values than there are of them."""
+    counts = column.counts()
+    filled = [count for count, label in zip(counts.tolist(), column.labels, strict=True) if label != MISSING]
+    return 1 < len(filled) < REPEATED * sum(filled)
+
+
 def _promise(
     table: Table, encoded: Mapping[str, Column], k: int, audience: Audience, person: str | None
 ) -> tuple[Model, ...]:
-    counting: Model = KAnonymity(k) if person is None else MultiRelationalKAnonymity(person, k)
+    # k persons have k rows, so k-anonymity adds nothing to them; but it tells methods the least class.
+    counting: list[Model] = [KAnonymity(k)]
+    if person is not None:
+        counting.append(MultiRelationalKAnonymity(person, k))
     diverse = []
     for name in table.sensitive:
         values = encoded[name].cardinality
         least = 3 if audience is Audience.PUBLIC and values >= MANY_VALUES else 2
         if values >= least:
             diverse.append(DistinctDiversity(name, least))
-    return (counting, *diverse)
+    return (*counting, *diverse)
 
 
 def _require_enough(table: Table, encoded: Mapping[str, Column], k: int, person: str | None) -> None:
