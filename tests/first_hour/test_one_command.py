@@ -240,3 +240,14 @@ def test_uniform_has_one_level_for_a_column() -> None:
     result = tarnkappe.propose(people(), sensitive=["illness"], uniform=True).anonymize()
     assert result.recoding is None
     assert result.levels.keys() == {"age", "sex"}
+
+
+def test_where_nothing_is_known_to_others_what_would_be_kept_is_treated_so() -> None:
+    mails = [f"person{n}@example.org" for n in range(60)]
+    table = pa.table({"contact": mails, "diagnosis": ["flu", "cold", "gout"] * 20})
+    proposal = tarnkappe.propose(table)
+    assert proposal.table.quasi_identifiers == ("diagnosis",)
+    assert any("nothing was found" in note for note in proposal.notes)
+    assert tarnkappe.check(proposal.anonymize().release).k >= 5
+    with pytest.raises(ColumnError, match="every column names people"):
+        tarnkappe.propose(table.select(["contact"]))

@@ -352,6 +352,12 @@ def _decide(
     if said["roles"]:  # what a table says is not guessed again
         stated = {**dict.fromkeys(table.column_names, Role.UNSTATED), **stated}
     columns = [_column(encoded[name], found[name], stated.get(name)) for name in table.column_names]
+    if not any(column.role is Role.QUASI_IDENTIFIER for column in columns):
+        columns = _known_to_others(columns, encoded)
+        notes.append(
+            "nothing was found that others may know, so the columns that would be kept are treated as such; "
+            "--publish and --sensitive say otherwise"
+        )
     roles = {column.name: column.role for column in columns}
     described = Table(table.data, roles, table.reading, table.frame)
     for name in said["hierarchies"] or {}:
@@ -413,6 +419,26 @@ def _column(column: Column, found: ColumnScan, stated: Role | None) -> ColumnPro
     if role is not Role.QUASI_IDENTIFIER:
         return ColumnProposal(column.name, role, reason, certainty)
     return ColumnProposal(column.name, role, reason, certainty, propose_hierarchy(column).builder)
+
+
+def _known_to_others(
+    columns: Sequence[ColumnProposal], encoded: Mapping[str, Column]
+) -> list[ColumnProposal]:
+    """The proposals with what nobody stated as quasi-identifiers, where there are none: that is safe."""
+    kept = [column for column in columns if not column.is_left_out and column.certainty is not None]
+    if not kept:
+        raise ColumnError(
+            "no column is a quasi-identifier: every column names people, or was stated; say which columns "
+            "others may know (--qi)"
+        )
+    return [
+        dataclasses.replace(
+            column, role=Role.QUASI_IDENTIFIER, builder=propose_hierarchy(encoded[column.name]).builder
+        )
+        if column in kept
+        else column
+        for column in columns
+    ]
 
 
 def _once(column: Column) -> float:
