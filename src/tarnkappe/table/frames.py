@@ -119,7 +119,7 @@ def as_pandas(data: pa.Table, categories: Categories, types: Mapping[str, Any] |
             present = set(texts)
             kept = [value for value in kind.categories.tolist() if value in present]
             column = pandas.Categorical(texts, categories=kept, ordered=kind.ordered)
-        elif hasattr(kind, "__from_arrow__"):
+        elif kind is not None and hasattr(kind, "__from_arrow__"):
             column = kind.__from_arrow__(column)
         else:
             column = column.to_pandas()
