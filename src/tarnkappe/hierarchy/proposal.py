@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import itertools
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -218,17 +219,29 @@ def _for_numbers(domain: Domain, finite: list[Decimal]) -> tuple[Builder, str]:
     whole = all(map(is_whole, finite))
     span = f"{len(domain)} different numbers from {float(least):g} to {float(greatest):g}"
     if whole and _AGE.search(domain.name) and least >= 0 and greatest <= OLDEST:
-        top = {"top": 90} if greatest >= 90 else {}
-        return Intervals(width=(5, 10, 20), **top), f"{span}, which are ages"
+        top = 90 if greatest >= 90 else None
+        return _widths((5, 10, 20), domain, top), f"{span}, which are ages"
     if whole and least in _YEARS and greatest in _YEARS and _YEAR.search(domain.name):
-        return Intervals(width=(5, 10)), f"{span}, which are years"
+        return _widths((5, 10), domain), f"{span}, which are years"
     widths = _rounded_widths(least, greatest, whole=whole)
     builder = Intervals(width=tuple(_plain(width) for width in widths))
     if least >= 0 and _is_skewed(builder, domain):
-        cuts = _log_cuts(finite, whole=whole)
+        cuts = _telling(_log_cuts(finite, whole=whole), domain)
         if cuts:
             return Intervals(cuts=cuts), f"{span}, most of them small: intervals that widen with the numbers"
-    return builder, f"{span}: intervals of rounded widths, up to few intervals"
+    kept = _widths(tuple(_plain(width) for width in widths), domain)
+    return kept, f"{span}: intervals of rounded widths, up to few intervals"
+
+
+def _widths(widths: Sequence[float], domain: Domain, top: float | None = None) -> Builder:
+    """Intervals of those widths that tell fewer values apart than the width before; the root if none does."""
+    kept, below = [], len(domain)
+    for width in widths:
+        different = len(set(Intervals(width=width, top=top).generalize(domain)[0]))
+        if 1 < different < below:
+            kept.append(width)
+            below = different
+    return Intervals(width=tuple(kept), top=top) if kept else RootOnly()
 
 
 def _is_skewed(builder: Intervals, domain: Domain) -> bool:
@@ -253,16 +266,25 @@ def _is_skewed(builder: Intervals, domain: Domain) -> bool:
     return max(rows.values()) > CROWDED * total or (marks[0] > 0 and marks[1] > FAR * marks[0])
 
 
-def _log_cuts(finite: list[Decimal], *, whole: bool) -> tuple[tuple[float, ...], ...] | None:
-    """Cuts at 0 and at 1, 2, 5 times powers of ten, then at powers of ten; None if there would be too few."""
+def _log_cuts(finite: list[Decimal], *, whole: bool) -> list[tuple[float, ...]]:
+    """Cuts at 0 and at 1, 2, 5 times powers of ten, then at powers of ten."""
     least = next((number for number in finite if number > 0), Decimal(1))
     first = 0 if whole else max(least.adjusted(), finite[-1].adjusted() - 5)
     powers = range(first, finite[-1].adjusted() + 1)
     fine = [Decimal((0, (digit,), power)) for power in powers for digit in (1, 2, 5)]
     coarse = [Decimal((0, (1,), power)) for power in powers]
-    levels = [(0, *(_plain(cut) for cut in cuts if finite[0] < cut <= finite[-1])) for cuts in (fine, coarse)]
-    kept = [levels[0], *([levels[1]] if 2 < len(levels[1]) < len(levels[0]) else [])]
-    return tuple(kept) if len(kept[0]) > 2 else None
+    return [(0, *(_plain(cut) for cut in cuts if finite[0] < cut <= finite[-1])) for cuts in (fine, coarse)]
+
+
+def _telling(levels: Sequence[tuple[float, ...]], domain: Domain) -> tuple[tuple[float, ...], ...]:
+    """The levels of cuts that tell fewer values apart than the one before."""
+    kept, below = [], len(domain)
+    for cuts in levels:
+        different = len(set(Intervals(cuts=cuts).generalize(domain)[0]))
+        if 1 < different < below:
+            kept.append(cuts)
+            below = different
+    return tuple(kept)
 
 
 def _rounded_widths(least: Decimal, greatest: Decimal, whole: bool) -> list[Decimal]:
@@ -305,16 +327,19 @@ def _for_categories(domain: Domain, few: int) -> tuple[Builder, str]:
     lengths = {len(text) for text in texts}
     if len(lengths) == 1 and all(_CODE.fullmatch(text) for text in texts):
         length = max(lengths)
-        return Masking(step=-(-length // MOST_LEVELS)), (
-            f"its {number} values are codes of {length} characters, whose first characters tell most"
-        )
+        masked = Masking(step=-(-length // MOST_LEVELS))
+        different = [number, *(len(set(labels)) for labels in masked.generalize(domain))]
+        if all(fewer < more for more, fewer in itertools.pairwise(different)):
+            return masked, (
+                f"its {number} values are codes of {length} characters, whose first characters tell most"
+            )
     if number > FEW_CATEGORIES and number > 0.9 * domain.counts.sum():
         return RootOnly(), (
             f"nearly every row has a value of its own ({number} values in {domain.counts.sum()} rows): it "
             "looks like an identifier"
         )
     often = int((domain.counts >= OFTEN * domain.counts.sum()).sum())
-    return Frequent(keep=max(1, min(often, number - 1))), (
+    return Frequent(keep=max(1, min(often, number - 2))), (
         f"its {number} values have no visible structure: the frequent ones keep their names; groups by "
         "meaning would tell more"
     )
