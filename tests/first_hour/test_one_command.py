@@ -224,6 +224,8 @@ def test_statements_that_contradict_each_other_are_refused() -> None:
         tarnkappe.propose(people(), for_="friends")
     with pytest.raises(ParameterError, match="say what the release promises"):
         tarnkappe.anonymize(Table(people()).with_roles(quasi_identifiers=["age"]))
+    with pytest.raises(ParameterError, match="k"):
+        tarnkappe.propose(people()).with_(k="many")
     with pytest.raises(ParameterError, match="a proposal has no 'colour'"):
         tarnkappe.propose(people()).with_(colour=["age"])
 

@@ -51,7 +51,7 @@ MOMENTS = [dt.datetime(2010 + n, 1, 1) for n in range(8)]
         ("grade", list(range(1, 11)), Intervals(width=(2,)), "10 different numbers"),
         ("flag", [0, 1, 0, 1], RootOnly(), "only 2 different values"),
         ("income", [*range(1, 51), 10**6], INCOMES, "most of them small"),
-        ("year", ["1990", "1991", "1985", "1972", "1961", "2001"], Intervals(width=(5, 10)), "years"),
+        ("year", ["1990", "1991", "1996", "1985", "1972", "1961", "2001"], Intervals(width=(5, 10)), "years"),
         ("zip", ZIPS, CodeSystem("postcodes"), "postcodes"),
         ("PLZ", [1030, 1010, 1011, 1110, 1150, 1140, 1012], CodeSystem("postcodes"), "postcodes"),
         ("icd", ICD, CodeSystem("icd-10"), "ICD-10"),

@@ -28,7 +28,7 @@ FEWEST = 2
 
 
 @dataclasses.dataclass(frozen=True)
-class Range:
+class WrittenRange:
     """A range as it is written.
 
     Attributes:
@@ -47,7 +47,7 @@ class Range:
     low_text: str = ""
     rest: str = ""
 
-    def joined(self, last: Range) -> str:
+    def joined(self, last: WrittenRange) -> str:
         """The range from this one to another one, in the same style."""
         if self.low is None and last.high is None:
             return "any"
@@ -58,7 +58,7 @@ class Range:
         return f"{self.before}{self.low_text}{last.rest}"
 
 
-def parse_range(text: str) -> Range | None:
+def parse_range(text: str) -> WrittenRange | None:
     """The range that a text is, or None.
 
     >>> found = parse_range("$25,000 - $49,999")
@@ -79,7 +79,7 @@ def parse_range(text: str) -> Range | None:
         rest = text.strip()[found.end("low") :] if low is not None and high is not None else ""
         if low is None:
             rest = text.strip()[found.start("high") :]
-        return Range(low, high, text, before, parts.get("low") or "", rest)
+        return WrittenRange(low, high, text, before, parts.get("low") or "", rest)
     return None
 
 
@@ -87,7 +87,7 @@ def _number(text: str | None) -> Decimal | None:
     return None if text is None else parse_number(text.replace(",", ""))
 
 
-def ranges_in_order(texts: list[str]) -> list[Range] | None:
+def ranges_in_order(texts: list[str]) -> list[WrittenRange] | None:
     """The ranges that texts are, in their order; None if one is none or two overlap."""
     found = [parse_range(text) for text in texts]
     ranges = [each for each in found if each is not None]
@@ -144,7 +144,7 @@ class Ranges(Builder):
         return levels
 
 
-def _paired(parts: list[list[Range]]) -> list[list[Range]]:
+def _paired(parts: list[list[WrittenRange]]) -> list[list[WrittenRange]]:
     """Neighbours joined two by two; an odd last one joins the pair before it."""
     pairs = [parts[n] + (parts[n + 1] if n + 1 < len(parts) else []) for n in range(0, len(parts), 2)]
     if len(parts) % 2 and len(pairs) > 1:

@@ -6,7 +6,8 @@ from tarnkappe.job.comparison import compare, compare_job
 from tarnkappe.job.exploration import Exploration, explore, explore_job
 from tarnkappe.job.job import Job, Output, Source, read_job_file
 from tarnkappe.job.pipeline import run
-from tarnkappe.job.proposal import Audience, ReleaseProposal, propose
+from tarnkappe.job.proposal import Audience, ReleaseProposal
+from tarnkappe.job.propose import propose
 from tarnkappe.job.result import Result
 from tarnkappe.report.comparison import Comparison
 

@@ -11,7 +11,8 @@ from tarnkappe.job.column_plan import plan_columns, published_too
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.pipeline import protect_table
-from tarnkappe.job.proposal import LOSS, METHOD, propose
+from tarnkappe.job.proposal import LOSS, METHOD
+from tarnkappe.job.propose import propose
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
 from tarnkappe.loss import Loss
