@@ -24,6 +24,7 @@ from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
 from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.job.paths import default_outputs
+from tarnkappe.job.proposal_text import remaining_text
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
 from tarnkappe.schema import values_of
@@ -170,6 +171,8 @@ def anonymize(
         print_json(result.to_dict())
     else:
         output.print(str(result), markup=False, highlight=False, soft_wrap=True)
+        if proposal is not None and (stays := remaining_text(result.release)):
+            output.print(stays, markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)

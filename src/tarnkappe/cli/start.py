@@ -15,7 +15,13 @@ from tarnkappe.cli.reading_flags import Options, with_reading_flags
 from tarnkappe.errors import ParameterError, TarnkappeError
 from tarnkappe.job import Job, ReleaseProposal
 from tarnkappe.job.paths import default_outputs
-from tarnkappe.job.proposal_text import column_lines, guess_lines, promise_text, size_text
+from tarnkappe.job.proposal_text import (
+    column_lines,
+    guess_lines,
+    promise_text,
+    remaining_text,
+    size_text,
+)
 from tarnkappe.table import Role
 from tarnkappe.table.files import STDIN
 from tarnkappe.table.read import READING_KEYS
@@ -88,7 +94,7 @@ def start(
     _show(f"Written: {written} (change it and run: tarn anonymize {written})")
     kept = f"{len(result.release.column_names)} of {len(result.input.column_names)} columns"
     _show(f"Released and verified: {result.output}, {result.release.num_rows:,} rows, {kept}.")
-    for line in result.columns.lines:
+    for line in [*result.columns.lines, remaining_text(result.release)]:
         _show(line)
     warn(result, plan)
 

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from tarnkappe.drawing import html_table
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Builder, Dates, Intervals
 from tarnkappe.hierarchy.builder import inline_table, toml_key, toml_value
 from tarnkappe.job.paths import default_outputs
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, MultiRelationalKAnonymity
-from tarnkappe.table import Role
+from tarnkappe.table import Role, Table
 from tarnkappe.table.files import STDIN, replace_atomically
 from tarnkappe.table.formats.address import is_address
 from tarnkappe.table.ownership import JOB_MARK
@@ -117,6 +120,21 @@ def promise_text(proposal: ReleaseProposal) -> str:
         f"every group shows at least {least} values of {_listed(names)}" for least, names in diverse.items()
     ]
     return "; ".join(parts)
+
+
+def remaining_text(release: Table) -> str:
+    """The risk that stays in a release: the largest share of one value in a group, column by column.
+
+    It names no value. Nothing if there is no sensitive column.
+    """
+    known, data = list(release.quasi_identifiers), release.data
+    parts = []
+    for name in release.sensitive if known else ():
+        counted = data.group_by([*known, name]).aggregate([([], "count_all")])
+        groups = counted.group_by(known).aggregate([("count_all", "sum"), ("count_all", "max")])
+        shares = pc.divide(groups["count_all_max"].cast(pa.float64()), groups["count_all_sum"])
+        parts.append(f"{pc.max(shares).as_py():.0%} of a group have the same {name}")
+    return f"what stays: up to {', up to '.join(parts)}" if parts else ""
 
 
 def method_text(proposal: ReleaseProposal) -> str:
