@@ -6,6 +6,7 @@ from benchmarks.chapters import (
     effort,
     exchange,
     federation,
+    first_hour,
     gate,
     peers,
     recoding,
@@ -27,6 +28,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     gate.CHAPTER,
     risk.CHAPTER,
     exchange.CHAPTER,
+    first_hour.CHAPTER,
     service.CHAPTER,
     peers.CHAPTER,
 )

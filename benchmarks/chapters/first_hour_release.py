@@ -64,7 +64,7 @@ def _tell(figures: Figures) -> Story:
 EXPERIMENT = Experiment(
     "release",
     "One command for a file that nobody has described",
-    "The labelled corpus of public files (folder in TARNKAPPE_CORPUS; without it, made-up patients), at most 5,000 "
+    "The labelled corpus of public files (where they are present: TARN_CORPUS; without them made-up patients), at most 5,000 "
     "rows of each. Roles, hierarchies and promise as proposed, method `regions`. A release counts if it was "
     "verified and a check of the written table finds k of at least 5.",
     "Nothing: no tool that we know proposes roles, hierarchies and a promise together.",

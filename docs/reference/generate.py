@@ -117,8 +117,22 @@ of them), in Python by `check(..., measures=[...])`. The usual ones are taken by
 [Risk measures](../explanation/risk.md) explains the numbers."""
 
 IDENTIFIERS_INTRODUCTION = """\
-What `tarn check DATA --safe-harbor` looks for: the 18 identifiers of HIPAA's safe harbor rule, by their
-place in it. *Headers* are words that decide where cells of several kinds look the same."""
+What detectors look for in every column: the 18 identifiers of HIPAA's safe harbor rule, by their place
+in it, and free text, which is none of them but is not released as it is either. *Headers* are words
+that decide where cells of several kinds look the same; the lists are in `risk/identifiers/lists/`, in
+many languages.
+
+The role that is proposed for a column (`tarn check DATA`, `tarnkappe.risk.identifiers.propose_roles`)
+follows ordered rules, of which the first that holds decides: bytes; nothing or the same of everybody;
+headers of clinical studies; contacts and numbers with a fixed form or check digit; marks that only some
+rows have; sexes; dates and times; coordinates; countries and states; ranges; diagnoses; names;
+organisations; streets and free text; postcodes, towns and ages; codes of people; numbers of groups;
+what the header speaks of; decimals; and else a quasi-identifier. The rules use the header, shares of
+cells, and the share of different values among a hundred cells, none of which changes with the number of
+rows; a name beside a column may tell what it is. Each proposal says whether it is *sure*, *likely* or a
+*guess*, and why."""
+
+SHOWN_HEADERS = 12
 
 IDENTIFIERS_HEAD = "| detector | kind | finds | headers | proposed role |\n|---|---|---|---|---|"
 
@@ -194,7 +208,9 @@ def _measure(kind: type[Any]) -> str:
 
 def _detector(detector: Detector) -> str:
     kinds = ", ".join(str(int(kind)) for kind in detector.kinds)
-    headers = ", ".join(detector.headers)
+    headers = ", ".join(
+        (*detector.headers[:SHOWN_HEADERS], *(["..."] * (len(detector.headers) > SHOWN_HEADERS)))
+    )
     return f"| `{detector.name}` | {kinds} | {detector.what} | {headers} | {detector.role} |"
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+import tarnkappe
 from tarnkappe.cli.program import run
+from tarnkappe.errors import IdentifierFoundError
+from tarnkappe.job import Job
 
 ROWS = 40
 COLUMNS = {
@@ -95,3 +98,55 @@ def test_of_a_job_only_what_it_would_release_as_it_is_counts(
         assert told(capsys, "check", job)[0] == code, said
     job.write_text(content.format('role = "insensitive"'))
     assert told(capsys, "check", job, "--accept", "who=e-mail")[0] == 0
+
+
+def test_without_flags_roles_are_proposed_and_the_table_is_measured_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, *COLUMNS)
+    code, text = told(capsys, "check", path, "--json")
+    found = json.loads(text)
+    roles = {name: column["role"] for name, column in found["proposed"].items()}
+    assert roles == {
+        "sex": "quasi-identifier",
+        "illness": "sensitive",
+        "who": "identifier",
+        "note": "identifier",
+    }
+    assert (code, found["quasi_identifiers"], [*found["sensitive"]]) == (1, ["sex"], ["illness"])
+    assert all(column["reason"] and column["certainty"] for column in found["proposed"].values())
+    assert not any(cell in text for cell in (*COLUMNS["who"], COLUMNS["note"][-1]))
+
+
+def test_a_stated_role_wins_over_a_proposed_one_and_a_harmless_table_is_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, "sex", "illness")
+    code, text = told(capsys, "check", path, "--html", tmp_path / "page.html")
+    assert (code, "Proposed roles" in text) == (0, True)
+    assert "Proposed roles" in (tmp_path / "page.html").read_text()
+    code, text = told(capsys, "check", path, "--sensitive", "sex", "--json")
+    assert code == 2  # nothing is left that others may know
+    code, text = told(capsys, "check", path, "--qi", "sex", "illness", "--json")
+    assert json.loads(text)["proposed"] == {}
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_the_second_part_of_a_name_is_not_released_in_any_engine(engine: str, tmp_path: Path) -> None:
+    invented = [f"{a}{b}" for a in ("Kro", "Vel", "Zum", "Tar") for b in ("dar", "nik", "pol", "tis", "wen")]
+    path = tmp_path / "people.csv"
+    rows = zip("fm" * 10, invented, reversed(invented), strict=True)
+    path.write_text("sex;first name;last\n" + "".join(f"{';'.join(row)}\n" for row in rows))
+    job = {
+        "input": {"path": str(path), "engine": engine},
+        "columns": {
+            "sex": {"role": "quasi-identifier"},
+            "first name": {"role": "insensitive", "accept": {"name": "made up"}},
+            "last": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"path": str(tmp_path / "release.csv")},
+    }
+    with pytest.raises(IdentifierFoundError, match="'last'"):
+        tarnkappe.run(Job.from_dict(job))
+    assert not (tmp_path / "release.csv").exists()

@@ -5,12 +5,13 @@ All numbers are made by the rules of their kind (check digits included); none is
 
 from __future__ import annotations
 
-import datetime
 import random
 from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+
+from tarnkappe_bench.made_up_files import base64, day, digits, iban, with_luhn
 
 Draw = Callable[[random.Random], Any]
 
@@ -52,24 +53,6 @@ STREETS = ("Maple Street", "Oak Avenue", "Harbor Road", "Church Lane", "Sunset B
 TOWNS = ("Karlsruhe", "Graz", "Boston", "Denver", "Lyon", "Leipzig", "Seattle", "Basel", "Kassel", "Tucson")
 
 
-def digits(r: random.Random, number: int) -> str:
-    return "".join(r.choices("0123456789", k=number))
-
-
-def day(r: random.Random, first: int = 1940, last: int = 2005) -> datetime.date:
-    return datetime.date(r.randint(first, last), r.randint(1, 12), r.randint(1, 28))
-
-
-def with_luhn(body: str) -> str:
-    doubled = [int(d) * (2 if place % 2 == 0 else 1) for place, d in enumerate(reversed(body))]
-    return f"{body}{-sum(sum(divmod(d, 10)) for d in doubled) % 10}"
-
-
-def iban(r: random.Random) -> str:
-    account = digits(r, 18)
-    return f"DE{98 - int(account + '131400') % 97:02}{account}"
-
-
 def medicare(r: random.Random) -> str:
     letter = lambda: r.choice("ACDEFGHJKMNPQRTUVWXY")  # noqa: E731
     return f"{r.randint(1, 9)}{letter()}{letter()}{r.randint(0, 9)}-{letter()}{letter()}{r.randint(0, 9)}-{letter()}{letter()}{digits(r, 2)}"
@@ -83,10 +66,6 @@ def prescriber(r: random.Random) -> str:
 
 def social_security(r: random.Random) -> str:
     return f"{r.randint(100, 665)}-{r.randint(10, 99)}-{r.randint(1000, 9999)}"
-
-
-def base64(r: random.Random, start: str) -> str:
-    return start + "".join(r.choices("ABCDEFGHabcdefgh0123456789+/", k=40))
 
 
 CELLS: dict[int, list[Draw]] = {

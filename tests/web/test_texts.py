@@ -20,16 +20,17 @@ from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, KAnonymity
 from tarnkappe.recoding import METHODS
 from tarnkappe.risk import ATTACKS
-from tarnkappe.risk.identifiers import find_identifiers
+from tarnkappe.risk.identifiers import find_identifiers, propose_roles
 from tarnkappe.service.house import House
 from tarnkappe.service.people import Right, ServiceRole
 from tarnkappe.service.settings import ServiceSettings
-from tarnkappe.table import STATED, examples
+from tarnkappe.table import STATED, examples, read
 from tarnkappe.web import texts
 from tarnkappe.web.builder_forms import FORMS, number
 from tarnkappe.web.draft import Draft
 from tarnkappe.web.guarantees import parameters_of
 from tarnkappe.web.reasons import in_words
+from tarnkappe_bench.made_up_files import DEVELOPMENT, HELD_OUT, LATER_SEEN, made_up
 from tests.conftest import ROOT
 
 WEB = ROOT / "src" / "tarnkappe" / "web"
@@ -150,6 +151,16 @@ def test_the_reasons_for_roles_are_told_in_german(seed: int) -> None:
     for column in find_identifiers(examples.hospital(rows=500, seed=seed).table).columns:
         assert in_words("de", column.reason) != column.reason, column.reason
         assert in_words("en", column.reason) == column.reason
+
+
+def test_every_reason_for_a_role_is_told_in_german(tmp_path: Path) -> None:
+    told = set()
+    for name, columns in (DEVELOPMENT | LATER_SEEN | HELD_OUT).items():
+        path = tmp_path / "people.csv"
+        path.write_text(made_up(columns, name, 40, 0.05, ";", 3).text, encoding="utf-8")
+        told |= {column.reason for column in propose_roles(read(str(path)))}
+    assert len(told) > 30
+    assert [reason for reason in told if in_words("de", reason) == reason] == []
 
 
 def refusals(folder: Path) -> Iterator[Callable[[], object]]:

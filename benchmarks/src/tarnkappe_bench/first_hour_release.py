@@ -1,17 +1,14 @@
 """One command on files that nobody has described: is there a verified release, and what is left of it?
 
-The files are those of a labelled corpus of public files, in the folder that the environment variable
-`TARNKAPPE_CORPUS` names, one folder a repository (`owner+name`). Without it, tables of people who do not
-exist stand in.
+The files are those of the labelled corpus of public files (`roles.py` says where they lie). Without it,
+tables of people who do not exist stand in.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +19,7 @@ from tarnkappe.errors import TarnkappeError
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
-
-CORPUS = "TARNKAPPE_CORPUS"
+from tarnkappe_bench.roles import corpus_folder
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +45,12 @@ class Release:
 
 def sources(most: int | None = None) -> Iterator[tuple[str, Any]]:
     """The files of the corpus, or tables of people who do not exist."""
-    folder = os.environ.get(CORPUS)
+    folder = corpus_folder()
     if folder is None:
         for seed in range(most or 3):
             yield f"hospital {seed}", tarnkappe.examples.hospital(rows=500, seed=seed).table.data
         return
-    files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files[:most]:
         yield path.relative_to(folder).as_posix(), path
 

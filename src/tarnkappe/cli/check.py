@@ -14,24 +14,23 @@ import typer
 from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import Knowledge, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
-from tarnkappe.cli.check_proposed import check_proposed
 from tarnkappe.cli.column_flags import accept_too, accepted_plans
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
-from tarnkappe.job import Job, read_job_file
+from tarnkappe.job import Audience, Job, read_job_file
 from tarnkappe.job.identifier_guard import untouched
 from tarnkappe.job.job import create_model
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.report import write_html
-from tarnkappe.report.check_text import render
+from tarnkappe.report.check_text import render, unfit, verdict_text
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk.attacks import NOTHING, columns_from_people
-from tarnkappe.risk.identifiers import Alarm, find_alarms
+from tarnkappe.risk.identifiers import Alarm, ColumnScan, find_alarms, with_proposed_roles
 from tarnkappe.schema import fields_of
-from tarnkappe.table import Table, encode, read
+from tarnkappe.table import Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
 
 Words = list[str]
@@ -46,6 +45,7 @@ class Question:
     hierarchies: Mapping[str, Hierarchy]
     models: Sequence[Model]
     alarms: tuple[Alarm, ...]
+    proposed: tuple[ColumnScan, ...] = ()
 
 
 @with_reading_flags
@@ -105,10 +105,10 @@ def check(
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.
 
     Ends with exit code 1 if a column names people, or if the table does not meet a model that was asked for,
-    alone or, for k-anonymity and distinct diversity, together with earlier releases. Of a table alone the
-    columns are looked at, and the verdict is that of the roles that are proposed. Without --qi, an
+    alone or, for k-anonymity and distinct diversity, together with earlier releases. Without --qi, an
     attacker knows the columns that the table shares with the people of --against, and wants to learn the
-    others.
+    others; without these people, roles are proposed from headers and values, and shown with their reasons:
+    the verdict comes first, no cell is shown, and the table is fit if it also has the k of --for.
     """
     start = time.perf_counter()
     files = hierarchy_files(hierarchy or ())
@@ -126,11 +126,8 @@ def check(
             beside, reading, html, as_json,
         )  # fmt: skip
         return
-    nothing_said = not (qi or sensitive or model or against or history or safe_harbor or population or html)
-    if nothing_said and not data.lower().endswith(".toml"):
-        check_proposed(data, audience, k, reading, as_json)
-        return
-    if audience is not None:
+    for_whom = Audience.parse(audience or Audience.PARTNER)
+    if audience is not None and (qi or against or safe_harbor or data.lower().endswith(".toml")):
         raise ParameterError("--for is about a table that nobody has described: leave it or the columns out")
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
         scan_only(data, reading, html, as_json)
@@ -170,21 +167,25 @@ def check(
                 measures=measures,
                 safe_harbor=safe_harbor,
                 background=background if knowledge.given else NOTHING,
-                worst=worst,
+                worst=0 if question.proposed else worst,  # who asks about any file is shown no cell
                 progress=progress,
             )
-            report = dataclasses.replace(report, alarms=question.alarms)
+            report = dataclasses.replace(report, alarms=question.alarms, proposed=question.proposed)
             after = judge_history(knowledge, question.table, background, question.models, record)
+    reasons = unfit(report, for_whom.k) if question.proposed else []
     say_reading(question.table)
     if html is not None:
         write_html(report, html, data)
     if as_json:
         seconds = {"read": round(asked - start, 6), "check": round(time.perf_counter() - asked, 6)}
         told = {} if after is None else {"history": after.to_dict()}
-        print_json({"input": data, **report.to_dict(), **told, "seconds": seconds})
+        verdict = {"fit": not reasons, "reasons": reasons} if question.proposed else {}
+        print_json({"input": data, **verdict, **report.to_dict(), **told, "seconds": seconds})
     else:
+        if question.proposed:
+            output.print(verdict_text(reasons, data), markup=False, highlight=False, soft_wrap=True)
         output.print(render(report, data, after))
-    if not report.holds or (after is not None and not after.safe):
+    if reasons or not report.holds or (after is not None and not after.safe):
         raise typer.Exit(1)
 
 
@@ -218,13 +219,19 @@ def _ask(
     every_column: bool,
 ) -> Question:
     """The question that flags ask; in all columns of the file it is looked for what names people."""
-    if not qi:
-        raise ColumnError(f"{data}: name the columns that an attacker may know: --qi COLUMN ...")
     judged = [name for names in needed_distributions(models) for name in names]
-    columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
     whole = reading(data)
+    proposed: tuple[ColumnScan, ...] = ()
     with _naming(data):
-        whole = whole.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+        if not qi:
+            stated = dict.fromkeys((whole.require(name) for name in (*sensitive, *judged)), Role.SENSITIVE)
+            whole, proposed = with_proposed_roles(whole, stated)
+            qi, sensitive = whole.quasi_identifiers, whole.sensitive
+            if not qi:
+                raise ColumnError("no column looks like what others may know: name some: --qi COLUMN ...")
+        else:
+            whole = whole.with_roles(quasi_identifiers=qi, sensitive=sensitive)
+        columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
         named = [whole.require(name) for name in columns]
         for name in accepted:
             whole.require(name)
@@ -237,6 +244,7 @@ def _ask(
         {name: read_hierarchy(file) for name, file in hierarchies.items()},
         models,
         find_alarms(whole, whole.column_names, accepted),
+        proposed,
     )
 
 

@@ -19,7 +19,7 @@ from tarnkappe.engines.statements import LevelTable, Plan
 from tarnkappe.engines.stored import StoredTable
 from tarnkappe.errors import ColumnError, InputError, JobError, ParameterError
 from tarnkappe.job.engine_verification import verify_written
-from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
+from tarnkappe.job.identifier_guard import refuse_alarms, untouched
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.pipeline import refuse_nothing, solve
@@ -33,6 +33,7 @@ from tarnkappe.privacy import DifferentialPrivacy, needed_distributions, protect
 from tarnkappe.recoding import Pass
 from tarnkappe.report.release_page import write_report
 from tarnkappe.risk import attack_all
+from tarnkappe.risk.identifiers import ColumnView, alarms_of, go_together, scan_views
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Column, Counts, Progress
 from tarnkappe.table.read import READING_KEYS
@@ -74,11 +75,7 @@ def _run(
     watch = Stopwatch()
     table = _described(job, engine)
     with watch.stage("look for identifiers"):
-        for name in untouched(table, job.columns):
-            counted = engine.group([name], progress)
-            values = plain(counted.table.data.column(name)).take(_alike(counted.counts))
-            alike = Table(pa.table({name: values}), {name: table.roles[name]})
-            refuse_identifiers(alike, [name], job.accepted, progress)
+        _refuse_identifiers(job, engine, table, progress)
     prepared = _prepared(job, engine, table, watch, progress)
     solution = solve(prepared.problem, search, watch, progress)
     with watch.stage("transform"):
@@ -96,6 +93,24 @@ def _run(
         if made.manifest is not None:
             write_manifest(result, job, made.release, made.manifest)
     return result
+
+
+def _refuse_identifiers(job: Job, engine: Engine, table: Table, progress: Progress | None) -> None:
+    """The same look as in memory, at columns that are counted where their rows are."""
+    names = untouched(table, job.columns)
+    views = []
+    for name in names:
+        counted = engine.group([name], progress)
+        values = plain(counted.table.data.column(name)).take(_alike(counted.counts))
+        views.append(ColumnView(name, values))
+
+    def one_to_one(one: str, other: str, repeats: bool) -> bool:
+        counted = engine.group([one, other], progress)
+        columns = (plain(counted.table.data.column(name)) for name in (one, other))
+        return go_together(*columns, repeats, counted.counts)
+
+    scan = scan_views(views, one_to_one, accepted=job.accepted, progress=progress)
+    refuse_alarms(alarms_of(scan, names, table.roles, job.accepted))
 
 
 def _alike(counts: Counts) -> pa.Array:

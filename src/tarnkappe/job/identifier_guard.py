@@ -7,11 +7,11 @@ is accepted for a column is passed over there, and the manifest says why; every 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tarnkappe.errors import IdentifierFoundError
 from tarnkappe.job.column_plan import ColumnPlan
-from tarnkappe.risk.identifiers import find_alarms
+from tarnkappe.risk.identifiers import Alarm, find_alarms
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
 
@@ -39,7 +39,11 @@ def refuse_identifiers(
     Raises:
         IdentifierFoundError: if there is one; it quotes no cell.
     """
-    alarms = find_alarms(table, columns, accepted, progress)
+    refuse_alarms(find_alarms(table, columns, accepted, progress))
+
+
+def refuse_alarms(alarms: Sequence[Alarm]) -> None:
+    """Refuse a release because of what was found, with how to say that it names nobody."""
     if alarms:
         first = alarms[0]
         raise IdentifierFoundError(

@@ -10,7 +10,7 @@ from typing import Any
 from tarnkappe.drawing import html_table
 from tarnkappe.privacy import Direction, Model
 from tarnkappe.risk.attacks import AttackResult
-from tarnkappe.risk.identifiers import Alarm, IdentifierScan
+from tarnkappe.risk.identifiers import Alarm, ColumnScan, IdentifierScan
 from tarnkappe.risk.measures import Found
 from tarnkappe.risk.sizes import ClassSizes
 
@@ -142,6 +142,7 @@ class Report:
         measures: what each risk measure found, by its name.
         safe_harbor: the identifiers in the table, if they were looked for.
         alarms: what names people in columns that are released as they are, if it was looked for.
+        proposed: the roles of the columns with their reasons, if nobody stated them.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -156,6 +157,7 @@ class Report:
     measures: Mapping[str, Found] = dataclasses.field(default_factory=dict)
     safe_harbor: IdentifierScan | None = None
     alarms: tuple[Alarm, ...] = ()
+    proposed: tuple[ColumnScan, ...] = ()
 
     @property
     def k(self) -> int:
@@ -189,6 +191,7 @@ class Report:
             "worst": [dataclasses.asdict(worst) for worst in self.worst],
             "models": [verdict.to_dict() for verdict in self.verdicts],
             "safe_harbor": self.safe_harbor.to_dict() if self.safe_harbor else None,
+            "proposed": {column.column: column.to_dict() for column in self.proposed},
             "holds": self.holds,
         }
 

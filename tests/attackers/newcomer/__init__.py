@@ -2,6 +2,7 @@
 
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.newcomer import stages
+from tests.attackers.newcomer.disguised import Disguised
 from tests.attackers.newcomer.foreign import Foreign
 from tests.attackers.newcomer.forgetful import Forgetful
 from tests.attackers.newcomer.habit import Habit
@@ -35,6 +36,13 @@ TRIALS = [
             Stage("columns published by habit", stages.asked_first),
             Stage("columns accepted for something else", stages.otherwise_accepted),
             Stage("columns accepted by name", stages.accepted, unprotected=True),
+        ),
+    ),
+    Trial(
+        Disguised(),
+        (
+            Stage("columns that name people in disguise", stages.in_disguise),
+            Stage("the same, accepted by name", stages.disguise_accepted, unprotected=True),
         ),
     ),
     Trial(

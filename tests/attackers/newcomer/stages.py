@@ -121,9 +121,6 @@ engine = "duckdb"
 role = "quasi-identifier"
 [columns.age]
 role = "quasi-identifier"
-[columns.ticket]
-{accept}
-[columns.name]
 {accept}
 [[privacy]]
 model = "k-anonymity"
@@ -141,7 +138,10 @@ flags = let_out(
 job_file = let_out(("anonymize", "forgetful.toml"), job=FORGETFUL_JOB.format(unnamed="", accept=""))
 published = let_out(
     ("anonymize", "forgetful.toml"),
-    job=FORGETFUL_JOB.format(unnamed='unnamed = "publish"', accept='accept = {"unique-code" = "made up"}'),
+    job=FORGETFUL_JOB.format(
+        unnamed='unnamed = "publish"',
+        accept='[columns.ticket]\naccept = {"unique-code" = "made up"}\n[columns.name]\naccept = {name = "made up"}',
+    ),
 )
 
 
@@ -205,9 +205,74 @@ def _released(*flags: str) -> Callable[[Path], AbstractContextManager[Amounts]]:
         assert done.returncode == 0, done.stderr
         yield Amounts(out, "fare", amounts)
 
+
+def disguises(*, accept: bool) -> Callable[[Path], AbstractContextManager[Habits]]:
+    """A stage with identifiers in disguise, and words that publish them one after the other."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Habits]:
+        columns = disguised(random.Random(11))
+        rows = len(columns["name"])
+        path = folder / "people.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=";")
+            writer.writerow(["sex", *columns])
+            writer.writerows(zip("fm" * (rows // 2), *columns.values(), strict=True))
+        program = Program((TARN,), folder, path, folder / "job.toml")
+        asked = ("anonymize", "--input", "people.csv", "--qi", "sex", "--k", "2", "--out", "release.csv")
+        words = [
+            (
+                *(*asked, "--publish", *some),
+                *(("--accept", *(f"{name}={ACCEPTED[name]}" for name in some)) if accept else ()),
+            )
+            for some in PUBLISHED
+        ]
+        people = tuple(cell for cells in columns.values() for cell in cells)
+        yield Habits(program, tuple(words), people)
+
     return stage
 
 
 proposed = _released()
 exact_ends = _released("--algorithm", "regions:intervals=exact")
 """Intervals from the least to the greatest value of a group."""
+
+
+def disguised(chance: random.Random, rows: int = 60) -> dict[str, list[str]]:
+    """Columns that name people although each of them looks harmless in some way."""
+    syllables = ["ka", "ro", "mi", "len", "dor", "vas", "tor", "ben", "hal", "sen", "qui", "wald"]
+
+    def invented() -> str:
+        return "".join(chance.choices(syllables, k=3)).title()
+
+    def code() -> str:
+        return f"{chance.randrange(1000, 9999)}-{''.join(chance.choices('QXZVW', k=5))}"
+
+    notes = [f"{chance.choice(['slept', 'ate', 'walked'])} well" for _ in range(rows)]
+    notes[23] = "asked us to call Mrs. Kowalski at night"
+    return {
+        "name": [f"Anna{number} Meyer" for number in range(rows)],
+        "Прізвище": [invented() for _ in range(rows)],
+        "first name": [invented() for _ in range(rows)],
+        "last": [invented() for _ in range(rows)],
+        "colour": [code() for _ in range(rows)],
+        "remark": notes,
+        "Subject": [f"S{chance.randrange(20):04d}" for _ in range(rows)],
+        "Bemerkung": [
+            f"kam mit {invented()} und ging nach {chance.randrange(9)} Tagen wieder heim" for _ in range(rows)
+        ],
+    }
+
+
+PUBLISHED = (("name",), ("Прізвище",), ("last",), ("colour",), ("remark",), ("Subject",), ("Bemerkung",))
+ACCEPTED = {
+    "name": "name",
+    "Прізвище": "name",
+    "last": "name",
+    "colour": "unique-code",
+    "remark": "name",
+    "Subject": "unique-code",
+    "Bemerkung": "free-text",
+}
+in_disguise = disguises(accept=False)
+disguise_accepted = disguises(accept=True)

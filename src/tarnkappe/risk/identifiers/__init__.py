@@ -1,7 +1,8 @@
 """The 18 identifiers of HIPAA's safe harbor rule: a file for each family, `DETECTORS` lists them all."""
 
-from tarnkappe.risk.identifiers.alarms import Alarm, find_alarms
+from tarnkappe.risk.identifiers.alarms import Alarm, alarms_of, find_alarms
 from tarnkappe.risk.identifiers.detector import Certainty, Detector, Finding, Kind
+from tarnkappe.risk.identifiers.pairs import go_together
 from tarnkappe.risk.identifiers.safe_harbor import safe_age, safe_birth_year, safe_postcode
 from tarnkappe.risk.identifiers.scan import (
     DETECTOR_NAMES,
@@ -10,7 +11,10 @@ from tarnkappe.risk.identifiers.scan import (
     IdentifierScan,
     find_identifiers,
     propose_roles,
+    scan_views,
+    with_proposed_roles,
 )
+from tarnkappe.risk.identifiers.view import ColumnView
 
 __all__ = [
     "DETECTORS",
@@ -18,14 +22,19 @@ __all__ = [
     "Alarm",
     "Certainty",
     "ColumnScan",
+    "ColumnView",
     "Detector",
     "Finding",
     "IdentifierScan",
     "Kind",
+    "alarms_of",
     "find_alarms",
     "find_identifiers",
+    "go_together",
     "propose_roles",
     "safe_age",
     "safe_birth_year",
     "safe_postcode",
+    "scan_views",
+    "with_proposed_roles",
 ]

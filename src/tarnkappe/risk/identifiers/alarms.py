@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping
 
 from tarnkappe.risk.identifiers.detector import Finding
-from tarnkappe.risk.identifiers.scan import DETECTORS, find_identifiers
+from tarnkappe.risk.identifiers.scan import DETECTORS, IdentifierScan, find_identifiers
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
 
@@ -37,19 +37,33 @@ def find_alarms(
     accepted: Mapping[str, Collection[str]] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Alarm, ...]:
-    """What names people in some columns of a table, but for the detectors that are accepted there."""
+    """What names people in some columns of a table, but for the detectors that are accepted there.
+
+    The other columns are looked at, too: a name beside a column may tell what it is.
+    """
     looked_at = list(columns)
     if not looked_at or not table.num_rows:
         return ()
+    scan = find_identifiers(table, accepted=accepted, progress=progress)
+    return alarms_of(scan, looked_at, table.roles, accepted)
+
+
+def alarms_of(
+    scan: IdentifierScan,
+    columns: Collection[str],
+    roles: Mapping[str, Role],
+    accepted: Mapping[str, Collection[str]] | None = None,
+) -> tuple[Alarm, ...]:
+    """What a scan of a table says about some of its columns, but for what is accepted there."""
     passed = accepted or {}
-    scan = find_identifiers(Table(table.data.select(looked_at)), accepted=passed, progress=progress)
     return tuple(
         Alarm(column.column, found.detector, found.reason)
         for column in scan.columns
         for found in column.findings
-        if found.role is Role.IDENTIFIER
+        if column.column in columns
+        and found.role is Role.IDENTIFIER
         and found.detector not in passed.get(column.column, ())
-        and not (table.roles[column.column] is Role.QUASI_IDENTIFIER and _is_known(found))
+        and not (roles[column.column] is Role.QUASI_IDENTIFIER and _is_known(found))
     )
 
 

@@ -7,19 +7,9 @@ import dataclasses
 from tarnkappe.risk.identifiers.checks import ip_address, telephone
 from tarnkappe.risk.identifiers.detector import Finding, Kind, Shape
 from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.words import HEADER_WORDS
 
-PHONE_WORDS = (
-    "phone",
-    "telephone",
-    "tel",
-    "telefon",
-    "mobile",
-    "mobil",
-    "cell",
-    "handy",
-    "rufnummer",
-    "pager",
-)
+PHONE_WORDS = HEADER_WORDS["phone"]
 FAX_WORDS = ("fax", "telefax", "facsimile")
 
 _INTERNATIONAL = r"(?:\+|\b00)[1-9][0-9]{0,2}[ (./-][0-9 ()./-]{5,18}[0-9]|\+[1-9][0-9]{7,14}"
@@ -46,7 +36,19 @@ CONTACTS = (
         "e-mail",
         (Kind.EMAIL,),
         "e-mail addresses",
-        ("email", "e mail", "mail"),
+        (
+            "email",
+            "e mail",
+            "mail",
+            "emails",
+            "correo",
+            "courriel",
+            "mel",
+            "posta",
+            "e post",
+            "epost",
+            "eposta",
+        ),
         shape=r"(?:mailto:)?[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
         inside=r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
     ),
@@ -54,7 +56,18 @@ CONTACTS = (
         "web-address",
         (Kind.URL,),
         "web addresses",
-        ("url", "website", "homepage", "web"),
+        (
+            "url",
+            "website",
+            "homepage",
+            "web",
+            "link",
+            "webseite",
+            "site web",
+            "linkedin",
+            "twitter",
+            "facebook",
+        ),
         shape=r"(?i)(?:https?://|ftp://|www\.)\S+|[\w.-]+\.(?:com|org|net|de|at|ch|edu|gov|io|info)(?:/\S*)?",
         inside=r"(?i)\b(?:https?://|ftp://|www\.)[^\s]+",
     ),

@@ -15,15 +15,22 @@ from tarnkappe.risk.identifiers.detector import MOSTLY, Detector, Finding, Kind,
 from tarnkappe.risk.identifiers.safe_harbor import OLDEST, safe_age, safe_birth_year
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.table import Role
+from tarnkappe.table.spelling.moments import COMPACT, SERIAL, YEAR, YEARS, DateOrder, written
 
-AGE_WORDS = ("age", "alter", "lebensalter", "years old", "jahre")
-BIRTH_WORDS = ("birth", "born", "geburt", "geburtsjahr", "yob", "jahrgang", "birthyear")
+AGE_WORDS = phrases("age, alter, lebensalter, years old, jahre, edad, eta, idade, leeftijd, wiek, yas, vek")
+BIRTH_WORDS = phrases(
+    "birth, born, geburt, geburtsjahr, yob, jahrgang, birthyear, naissance, nacimiento, nascita, nascimento, "
+    "geboorte, geboortejaar, urodzenia"
+)
 ELEMENT_WORDS = ("month", "monat", "day", "tag", "weekday", "wochentag")
 QUANTITY_WORDS = phrases(
     "score, hours, stunden, percent, prozent, rate, pressure, weight, gewicht, bmi, pulse, puls, "
     "temperature, count, price, number, anzahl, days, tage, minutes, height, dose, level, index, "
     "value, points, punkte, heart, blood, saturation, quantity, week, groesse, größe"
 )
+
+LATEST = 2050
+"""The last year that two digits stand for."""
 
 _MONTH = r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zäöü]*\.?"
 _DAY = (
@@ -71,7 +78,13 @@ class Dates(Detector):
 
 
 def _is_date(text: str) -> bool:
-    return bool(_WHOLE.fullmatch(text)) and (not (text.isdigit() and len(text) == 8) or calendar_day(text))
+    if _WHOLE.fullmatch(text):
+        return not (text.isdigit() and len(text) == 8) or calendar_day(text)
+    found = written(text)
+    if found is None or found.shape in (COMPACT, YEAR, SERIAL):
+        return False
+    moments = (found.moment(order, LATEST) for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST))
+    return any(moment is not None and moment.time.year in YEARS for moment in moments)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +118,8 @@ class Ages(Detector):
         old = np.array([0 <= n <= 125 and safe_age(int(n)) != str(int(n)) for n in numbers])
         if not old.any() or numbers.min() < 0 or numbers.max() > 125:
             return None
-        if column.says(AGE_WORDS) or (not column.says(QUANTITY_WORDS) and _spread_like_ages(numbers, counts)):
+        other = column.says(QUANTITY_WORDS) or column.about("id") or column.numbers_people
+        if column.says(AGE_WORDS) or (not other and _spread_like_ages(numbers, counts)):
             tail = "" if column.says(AGE_WORDS) else ", as the spread of the values tells"
             cells = int(counts[old].sum())
             return self.finding(column, cells, f"{cells:,} ages are over 89{tail}")
@@ -119,6 +133,7 @@ def _spread_like_ages(numbers: npt.NDArray[np.float64], counts: npt.NDArray[np.i
     few = max(0.15, 3 / rows)
     return bool(
         rows >= 10
+        and counts.max() > 1  # numbers from 1 to 100, each once, are running numbers
         and len(numbers) >= min(20, rows / 2)
         and numbers.min() <= 40
         and 20 <= median <= 80

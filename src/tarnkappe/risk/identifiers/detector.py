@@ -174,7 +174,8 @@ class Shape(Detector):
 
     def look(self, column: ColumnView) -> Finding | None:
         """Whole cells first, then cells that contain one."""
-        share = self._share(column, lambda text: bool(re.fullmatch(self.shape, text)) and self.valid(text))
+        shape = re.compile(self.shape)
+        share = self._share(column, lambda text: bool(shape.fullmatch(text)) and self.valid(text))
         if self.shape and share >= self.most:
             reason = f"{percent(share)} of the values are {self.what}{self._doubt(column)}"
             return self.finding(column, round(share * column.filled), reason)
@@ -182,18 +183,20 @@ class Shape(Detector):
 
     def guess(self, column: ColumnView) -> Finding | None:
         """What the header speaks of, if the cells may be it."""
-        if not self.plausible or not self.named(column):
+        if not self.plausible or not self.named(column) or (column.is_amount and not self.decimals):
             return None
-        share = self._share(column, lambda text: bool(re.fullmatch(self.plausible, text)))
+        plausible = re.compile(self.plausible)
+        share = self._share(column, lambda text: bool(plausible.fullmatch(text)))
         if share < self.most:
             return None
         reason = f"the header speaks of {self.what}, and the values may be"
         return self.finding(column, round(share * column.filled), reason)
 
     def _share(self, column: ColumnView, holds: Callable[[str], bool]) -> float:
-        if column.rarefied_share < self.distinct:
+        measured = not self.decimals and column.is_numeric and not column.is_whole_number
+        if measured or column.rarefied_share < self.distinct:
             return 0.0
-        return column.share_of(lambda text: (self.decimals or not DECIMAL.fullmatch(text)) and holds(text))
+        return column.share_of(lambda text: holds(text) and (self.decimals or not DECIMAL.fullmatch(text)))
 
     def _doubt(self, column: ColumnView) -> str:
         return "" if self.named(column) else ", whatever the header says"

@@ -13,7 +13,15 @@ from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
 _LETTERS = r"[^\W\d_]"
 _LOOKS = re.compile(rf"{_LETTERS}[^\W\d_.'’-]*(?:[.'’-]?[ ,]*{_LETTERS}[^\W\d_'’-]*\.?){{0,5}}")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_TITLED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? [A-ZÄÖÜ][a-zäöüß]+"
+_TITLES = (
+    "Mr|Mrs|Ms|Miss|Master|Sir|Dr|Prof|Rev|Sheriff|Herr|Herrn|Frau|Hr|Fr|Mme|Mlle|Monsieur|Madame|Sra|Sr|Señor|"
+    "Señora|Sig|Signora|Dhr|Mevr|Pan|Pani"
+)
+_TITLED = re.compile(rf"\b(?:{_TITLES})\.? [A-ZÄÖÜÉÁÓÍŠŽĆČŁ][a-zäöüßéèáóíñçšžćčł]+")
+_ADDRESSED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? [A-ZÄÖÜ][a-zäöüß]+"
+"""Inside of texts only titles count that are nothing else."""
+_CODED = re.compile(r"(?=.*[0-9])(?!.*[a-zäöüß]{2})\S*")
+"""A code: a digit, no blank, and no word in small letters."""
 _PAIR = re.compile(r"\b([A-ZÄÖÜ][a-zäöüß]+),? ([A-ZÄÖÜ][a-zäöüß'’-]+)\b")
 
 LOOKS = 0.8
@@ -24,13 +32,31 @@ DIFFERENT_NAMES = 4
 MANY_NAMES = 8
 MANY_VALUES = 10
 DIFFERENT = 0.3
+HAS_LETTERS = 0.5
+ALL_DIFFERENT = 0.9
+VARIOUS = 0.8
+SOME = 0.1
+LONG_WORD = 5
+AGENTS = ("er", "or", "ant", "ist", "ee", "eur", "euse", "erin", "orin")
+"""How words for people who do something end."""
+WORDS_OF_NAMES = 3.5
+EXPLAINED = ("known", "sensitive", "thing", "place", "town", "group", "date")
+"""Lists of words of headers that say what the values are, if not names."""
+UNDER_THINGS = 0.75
+"""So large a share must be known names where the header speaks of things: firms have names of people, too."""
 MOSTLY_DIFFERENT = 0.5
 IN_FULL = phrases(
-    "first name, last name, given name, family name, middle name, maiden name, full name, surname, forename, "
-    "firstname, lastname, middlename, vorname, nachname, familienname, prenom, apellido, name first, "
-    "name last, name given"
+    "first name, last name, given name, family name, middle name, maiden name, full name, surname, "
+    "forename, firstname, lastname, middlename, fullname, vorname, nachname, familienname, "
+    "geburtsname, prenom, prenoms, nom de famille, apellido, apellidos, cognome, sobrenome, voornaam, "
+    "achternaam, nazwisko, efternamn, foernamn, fornamn, fornavn, efternavn, etternavn, sukunimi, "
+    "etunimi, soyadi, soyad, prijmeni, vezeteknev, name first, name last, name given, имя, фамилия, "
+    "姓名, 氏名, 성명"
 )
 """Headers that leave no doubt."""
+
+
+WHOM = HEADER_WORDS["whom"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,13 +70,18 @@ class Names(Detector):
 
     def look(self, column: ColumnView) -> Finding | None:
         """Whole columns of names first, then names in text."""
-        if column.numbers is not None:
+        if column.is_numeric:
             return None
+        titled = column.share_of(lambda text: bool(_TITLED.search(text)))
+        if titled >= MOSTLY_DIFFERENT and column.rarefied_share >= DIFFERENT and column.words < MANY_NAMES:
+            reason = f"{percent(titled)} of the values are names with a title"
+            return self.finding(column, column.filled, reason)
         looks = _looks_like_names(column)
-        elsewhere = column.speaks_of(HEADER_WORDS["place"]) and not self.named(column)
-        known, number = self._known(column) if looks >= LOOKS and not elsewhere else (0.0, 0)
+        known, number = self._known(column) if looks >= LOOKS else (0.0, 0)
+        if column.about("place", "thing") and known < UNDER_THINGS:
+            known = 0.0
         many = number >= MANY_NAMES and column.rarefied_share >= DIFFERENT
-        several = column.share_of(lambda text: len(re.findall(r"\b[A-ZÄÖÜ]", text)) >= 2) >= 0.9
+        several = column.share_of(_has_two_capitals) >= 0.9
         different = several and column.rarefied_share >= MOSTLY_DIFFERENT
         if known >= KNOWN or (known >= FEW_KNOWN and (many or different)):
             return self.finding(
@@ -62,21 +93,48 @@ class Names(Detector):
 
     def guess(self, column: ColumnView) -> Finding | None:
         """Words under a header that speaks of names of people, if they differ or some are known."""
-        if column.numbers is not None or not self.named(column):
+        if column.is_numeric:
             return None
-        letters = column.share_of(lambda text: bool(re.search(_LETTERS, text)) and not re.search(r"\d", text))
-        if column.says(IN_FULL) and letters >= LOOKS and column.distinct >= 2:
+        if not self.named(column):
+            return self._unexplained(column)
+        letters = column.share_of(lambda text: bool(re.search(_LETTERS, text)))
+        if column.says(IN_FULL) and letters >= LOOKS and column.distinct >= 2 and not column.about("thing"):
             return self.finding(column, column.filled, "the header speaks of names of people")
-        if column.speaks_of(HEADER_WORDS["thing"]):
+        if column.about("thing"):
             return None
         looks = _looks_like_names(column)
         some = column.rarefied_share >= DIFFERENT or self._known(column)[0] >= FEW_KNOWN
-        may_be = looks >= LOOKS_NAMED and column.distinct >= DIFFERENT_NAMES and some
-        if not may_be and not (
-            column.distinct >= MANY_VALUES and column.rarefied_share >= MOSTLY_DIFFERENT and letters >= LOOKS
-        ):
+        some = some or column.share_of(_has_two_capitals) >= LOOKS
+        if looks >= LOOKS_NAMED and column.distinct >= DIFFERENT_NAMES and some:
+            return self.finding(column, column.filled, "the header speaks of names, and the values may be")
+        # Whatever the cells look like: a digit or a sign in a name does not make it another's.
+        many = column.distinct >= MANY_VALUES and column.rarefied_share >= MOSTLY_DIFFERENT
+        few = column.distinct >= DIFFERENT_NAMES and column.rarefied_share >= ALL_DIFFERENT
+        codes = column.share_of(lambda text: bool(_CODED.fullmatch(text))) >= LOOKS_NAMED
+        if letters >= HAS_LETTERS and (many or few) and _says_name(column) and not codes:
+            reason = "the header speaks of names, and most rows have a value of their own"
+            return self.finding(column, column.filled, reason)
+        return None
+
+    def _unexplained(self, column: ColumnView) -> Finding | None:
+        """Two or three words with capitals, most of them different, of which nothing says what they are.
+
+        They may be names of firms or films; that they may be names of people is reason enough. Under one
+        word for somebody who does something (a rider, an adjuster) they may repeat.
+        """
+        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES:
             return None
-        return self.finding(column, column.filled, "the header speaks of names, and the values may be")
+        if column.rarefied_share < (SOME if _is_agent(column) else VARIOUS):
+            return None
+        if _looks_like_names(column) < ALL_DIFFERENT or column.share_of(_has_two_capitals) < ALL_DIFFERENT:
+            return None
+        if column.words > WORDS_OF_NAMES:
+            return None
+        return self.finding(column, column.filled, "the values look like names, and nothing says whose")
+
+    def named(self, column: ColumnView) -> bool:
+        """Whether the header speaks of names, or of one person alone."""
+        return column.about("name") or column.says(WHOM)
 
     def _known(self, column: ColumnView) -> tuple[float, int]:
         """The share of the cells with a known name, and how many names; 0 if always the same few."""
@@ -94,12 +152,28 @@ class Names(Detector):
     def _in_text(self, column: ColumnView) -> Finding | None:
         if column.words < 2:
             return None
-        cells = column.cells_with(_TITLED, lambda _: True)
+        cells = column.cells_with(_ADDRESSED, lambda _: True)
         return self.inside_text(column, max(cells, column.cells_with(_PAIR.pattern, _is_full_name)))
 
 
 def _looks_like_names(column: ColumnView) -> float:
     return column.share_of(lambda text: len(text) <= 60 and bool(_LOOKS.fullmatch(text)))
+
+
+def _is_agent(column: ColumnView) -> bool:
+    words = column.header_words
+    return len(words) == 1 and len(words[0]) >= LONG_WORD and words[0].endswith(AGENTS)
+
+
+def _says_name(column: ColumnView) -> bool:
+    """Whether a whole word of the header is one for names, or the end of one."""
+    return column.says((*HEADER_WORDS["name"], *WHOM)) or any(
+        word.endswith(("name", "namen", "naam")) for word in column.header_words
+    )
+
+
+def _has_two_capitals(text: str) -> bool:
+    return sum(word[0].isupper() for word in _WORD.findall(text)) >= 2
 
 
 def _is_full_name(text: str) -> bool:
@@ -112,6 +186,6 @@ NAMES = (
         "name",
         (Kind.NAME,),
         "names of people",
-        HEADER_WORDS["name"],
+        (*HEADER_WORDS["name"], *WHOM),
     ),
 )

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tarnkappe.risk.identifiers.detector import MOSTLY, Detector, Finding, Kind, Shape, percent, phrases
+from tarnkappe.risk.identifiers.detector import MOSTLY, Detector, Finding, Kind, Shape, percent
 from tarnkappe.risk.identifiers.safe_harbor import safe_postcode
 from tarnkappe.risk.identifiers.view import ColumnView
-from tarnkappe.risk.identifiers.words import TOWNS
+from tarnkappe.risk.identifiers.words import HEADER_WORDS, TOWNS
 from tarnkappe.table import Role
 
-POSTCODE_WORDS = ("zip", "zipcode", "postcode", "postal", "postal code", "plz", "postleitzahl", "cap")
 _FIVE = re.compile(r"[0-9]{5}(?:-[0-9]{4})?")
 _LETTERED = re.compile(
-    r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|(?:A|D|CH)-[0-9]{4,5}"
+    r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|(?:A|D|CH)-[0-9]{4,5}|"
+    r"[1-9][0-9]{3} ?[A-Z]{2}"
 )
-_SOME_CODE = re.compile(r"[0-9]{4,6}|(?=.*[0-9])(?=.*[A-Z])[0-9A-Z][0-9A-Z -]{3,7}")
+_SOME_CODE = re.compile(r"[0-9]{4,6}|[0-9]{2,5}[ -][0-9]{2,4}|(?=.*[0-9])(?=.*[A-Z])[0-9A-Z][0-9A-Z -]{3,7}")
 _MASKED = re.compile(r"([0-9]{1,5})[*xX]{1,4}")
 
 
@@ -40,10 +40,15 @@ class Postcodes(Detector):
     def look(self, column: ColumnView) -> Finding | None:
         """Codes first, then numbers, then masked codes that show too much."""
         named = self.named(column)
+        if not named and (column.about("id") or column.numbers_people):
+            return None
         text = column.numbers is None
         share = column.share_of(lambda value: bool(_FIVE.fullmatch(value)))
         if share >= MOSTLY and (named or column.distinct >= 5) and (named or text or self._unrounded(column)):
             return self._found(column, share, f"{percent(share)} of the values are codes of five digits")
+        found = self.guess(column)
+        if found is not None:
+            return found
         share = column.share_of(lambda value: bool(_LETTERED.fullmatch(value)))
         if share >= MOSTLY:
             return self._found(column, share, f"{percent(share)} of the values are postcodes")
@@ -125,12 +130,12 @@ _IN_TEXT = (
 )
 
 PLACES = (
-    Postcodes("postcode", (Kind.PLACE,), "postcodes", POSTCODE_WORDS, Role.QUASI_IDENTIFIER),
+    Postcodes("postcode", (Kind.PLACE,), "postcodes", HEADER_WORDS["postcode"], Role.QUASI_IDENTIFIER),
     Shape(
         "street",
         (Kind.PLACE,),
         "street addresses",
-        ("address", "street", "adresse", "strasse", "anschrift", "wohnort"),
+        HEADER_WORDS["street"],
         shape=f"{_NUMBERED}|(?i:{_GERMAN})",
         inside=_IN_TEXT,
         plausible=r"(?=.*[A-Za-z])(?=.*[0-9]).{5,}",
@@ -140,17 +145,14 @@ PLACES = (
         "town",
         (Kind.PLACE,),
         "towns",
-        phrases(
-            "city, town, stadt, ort, wohnort, county, precinct, district, village, gemeinde, landkreis, "
-            "kreis, neighborhood, neighbourhood, municipality"
-        ),
+        HEADER_WORDS["town"],
         Role.QUASI_IDENTIFIER,
     ),
     Shape(
         "coordinates",
         (Kind.PLACE,),
         "coordinates",
-        ("lat", "latitude", "lon", "lng", "longitude", "coordinates", "geo", "gps", "koordinaten"),
+        HEADER_WORDS["coordinates"],
         shape=r"\(?[-+]?[0-9]{1,2}\.[0-9]{3,}[,; ]+[-+]?[0-9]{1,3}\.[0-9]{3,}\)?|[0-9]{1,3}°.*[NSEWO]",
         plausible=r"[-+]?[0-9]{1,3}\.[0-9]{2,}",
         decimals=True,

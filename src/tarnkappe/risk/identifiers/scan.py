@@ -9,11 +9,13 @@ from typing import Any
 from tarnkappe.risk.identifiers.contacts import CONTACTS
 from tarnkappe.risk.identifiers.dates import DATES
 from tarnkappe.risk.identifiers.detector import Certainty, Detector, Finding, Kind
+from tarnkappe.risk.identifiers.free_text import FREE_TEXT
 from tarnkappe.risk.identifiers.media import MEDIA
 from tarnkappe.risk.identifiers.names import NAMES
 from tarnkappe.risk.identifiers.numbers import NUMBERS
+from tarnkappe.risk.identifiers.pairs import OneToOne, beside, one_to_one_in
 from tarnkappe.risk.identifiers.places import PLACES, Postcodes
-from tarnkappe.risk.identifiers.roles import propose_role
+from tarnkappe.risk.identifiers.roles import ProposedRole, is_explained, propose_role
 from tarnkappe.risk.identifiers.unique_codes import UNIQUE_CODES
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.table import Role, Table
@@ -27,9 +29,13 @@ DETECTORS: tuple[Detector, ...] = (
     *DATES,
     *NAMES,
     *PLACES,
+    *FREE_TEXT,
     *UNIQUE_CODES,
 )
 """All detectors; those that tell least come last: a column that one explains is not shown to later ones."""
+
+OF_ANYTHING = frozenset(["street", *(each.name for each in (*NAMES, *FREE_TEXT, *UNIQUE_CODES))])
+"""Detectors of whatever differs: they say nothing about values that say themselves what they are."""
 
 DETECTOR_NAMES = tuple(detector.name for detector in DETECTORS)
 """What can be accepted for a column."""
@@ -81,7 +87,7 @@ class IdentifierScan:
     @property
     def holds(self) -> bool:
         """Whether the table is free of all 18 identifiers, as far as the detectors see."""
-        return not any(column.findings for column in self.columns)
+        return not self.kinds
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -130,14 +136,26 @@ def find_identifiers(
     detectors = tuple(
         dataclasses.replace(d, areas=postcode_areas) if isinstance(d, Postcodes) else d for d in DETECTORS
     )
-    views = [ColumnView(name, table.data.column(name)) for name in table.column_names]
-    columns: list[ColumnScan] = []
+    views = [view_of(table, name) for name in table.column_names]
+    return scan_views(views, one_to_one_in(table.data), detectors, accepted=accepted, progress=progress)
+
+
+def scan_views(
+    views: Sequence[ColumnView],
+    one_to_one: OneToOne,
+    detectors: Sequence[Detector] = DETECTORS,
+    *,
+    accepted: Mapping[str, Collection[str]] | None = None,
+    progress: Progress | None = None,
+) -> IdentifierScan:
+    """Look at columns wherever their rows are; `one_to_one` is asked what the rows of two columns tell."""
+    looked: list[_Look] = []
     passed = accepted or {}
-    for column in in_order(lambda view: _scan(view, detectors, passed.get(view.name, ())), views):
-        columns.append(column)
+    for look in in_order(lambda view: _look(view, detectors, passed.get(view.name, ())), views):
+        looked.append(look)
         if progress:
-            progress("looking for identifiers", len(columns), len(views))
-    return IdentifierScan(tuple(columns))
+            progress("looking for identifiers", len(looked), len(views))
+    return IdentifierScan(_with_pairs(looked, one_to_one))
 
 
 def propose_roles(table: Table, *, progress: Progress | None = None) -> tuple[ColumnScan, ...]:
@@ -151,15 +169,65 @@ def propose_roles(table: Table, *, progress: Progress | None = None) -> tuple[Co
     return find_identifiers(table, progress=progress).columns
 
 
-def _scan(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[str]) -> ColumnScan:
+def with_proposed_roles(
+    table: Table, stated: Mapping[str, Role] | None = None, *, progress: Progress | None = None
+) -> tuple[Table, tuple[ColumnScan, ...]]:
+    """A table with proposed roles, and the proposals; where a role is stated, it stays."""
+    proposed = propose_roles(table, progress=progress)
+    roles = {column.column: column.role for column in proposed} | dict(stated or {})
+    return table.with_roles(roles), proposed
+
+
+def view_of(table: Table, name: str) -> ColumnView:
+    """A column as detectors see it."""
+    spelling = None if table.reading is None else table.reading.spelling(name)
+    return ColumnView(name, table.data.column(name), spelling)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Look:
+    """One column after it was looked at by itself."""
+
+    view: ColumnView
+    findings: tuple[Finding, ...]
+    proposed: ProposedRole
+
+    @property
+    def scan(self) -> ColumnScan:
+        said = self.proposed
+        return ColumnScan(self.view.name, self.findings, said.role, said.reason, said.certainty)
+
+
+def _look(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[str]) -> _Look:
     findings: list[Finding] = []
+    explained = is_explained(view)
     for look, by_cells in (*((d.look, True) for d in detectors), *((d.guess, False) for d in detectors)):
         if not by_cells and any(found.whole for found in findings):
             break  # what is accepted explains the cells: weaker signs tell nothing
         found = look(view)
-        if found is not None:
-            findings.append(found)
-        if found is not None and found.whole and found.detector not in accepted:
+        if found is None or (explained and found.whole and found.detector in OF_ANYTHING):
+            continue
+        findings.append(found)
+        if found.whole and found.detector not in accepted:
             break  # the cells are explained; what others see in them is seen wrongly
-    role, reason, certainty = propose_role(view, findings)
-    return ColumnScan(view.name, tuple(findings), role, reason, certainty)
+    return _Look(view, tuple(findings), propose_role(view, findings))
+
+
+def _with_pairs(looked: Sequence[_Look], one_to_one: OneToOne) -> tuple[ColumnScan, ...]:
+    """The columns, with what only those beside them show."""
+    shown = beside(
+        [look.view for look in looked],
+        {look.view.name: look.findings for look in looked},
+        {look.view.name for look in looked if look.proposed.is_open},
+        {look.view.name for look in looked if look.proposed.is_organisation},
+        one_to_one,
+    )
+    columns = []
+    for look in looked:
+        if look.view.name in shown:
+            found, certainty = shown[look.view.name]
+            named = (*look.findings, found)
+            columns.append(ColumnScan(look.view.name, named, found.role, found.reason, certainty))
+        else:
+            columns.append(look.scan)
+    return tuple(columns)

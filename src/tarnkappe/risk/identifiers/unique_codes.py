@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 
 from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind
-from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.view import CLOCK, CODE, ColumnView
 from tarnkappe.risk.identifiers.words import HEADER_WORDS
 
 LEAST_ROWS = 10
@@ -18,16 +18,25 @@ MOSTLY = 0.6
 NEARLY_ALL = 0.95
 DIFFERENT = 0.8
 DIFFERENT_IF_NAMED = 0.6
+DIFFERENT_IF_UNKNOWN = 0.4
+YEARS = 200
 LONG = 5
+LONGER = 8
+"""Amounts have fewer digits."""
+ROUNDED = 0.5
+"""Numbers of which so many end in 0 are amounts."""
 SAME_UNIT = 0.9
 CHANCE = 0.001
 """What is less probable than this is not by chance."""
-_CODE = re.compile(r"[^\s,;]*[0-9][^\s,;]*|(?=.*[0-9])[A-Z0-9]+(?:[ -][A-Z0-9]+){1,5}")
 _HASH = re.compile(
     r"[0-9a-fA-F]{16,128}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[A-Za-z0-9_-]{20,64}"
 )
 _MEASURED = re.compile(r"[-+]?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?\s*([^\d\s]{0,6})", re.IGNORECASE)
+_FRACTION = re.compile(r"[A-Za-z$€£]{0,3}\s?[-+]?[0-9]+[.,][0-9]+\s?[A-Za-z%]{0,6}")
+"""A decimal number, perhaps with a sign or a letter before it: what is measured, not given."""
 _DIAGNOSIS = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.[0-9A-TV-Z]{1,4})?")
+_ONE_WORD = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])(?=.{6})[A-Za-z0-9]+(?:[-_/.:#][A-Za-z0-9]+)?")
+_ALL = ("known", "sensitive", "date", "group", "thing", "place", "town", "notes")
 _OF_SUBJECTS = ("usubjid", "subjid")
 """How clinical studies (CDISC) name the number of a person; it may repeat over all visits."""
 
@@ -44,33 +53,38 @@ class UniqueCodes(Detector):
 
     def look(self, column: ColumnView) -> Finding | None:
         """The numbers of persons in clinical studies, which go by a fixed name; nothing else."""
-        if column.header.strip() in _OF_SUBJECTS and column.distinct >= 2:
+        if column.name.strip().lower() in _OF_SUBJECTS and column.distinct >= 2:
             reason = "the header is that of the numbers of persons in a study"
             return self.finding(column, column.filled, reason)
         return None
 
     def guess(self, column: ColumnView) -> Finding | None:
         """Whether the values are codes, and most of them different."""
+        if column.numbers_people:
+            return self.finding(column, column.filled, "the header speaks of the numbers of people")
         if column.filled < LEAST_ROWS or column.distinct < 3:
             return None
         named = self._is_named(column)
-        if not named and column.speaks_of(HEADER_WORDS["id"]) and column.says(HEADER_WORDS["group"]):
+        if not named and column.about("id") and column.says(HEADER_WORDS["group"]):
             return None  # the number of a team, a ward, a school: others know it
-        if column.rarefied_share < (DIFFERENT_IF_NAMED if named else DIFFERENT):
-            return self._hashes(column)
+        if not column.is_numeric and column.cell_share(_is_time) >= MOSTLY:
+            return None
+        if not _is_different(column, DIFFERENT_IF_NAMED if named else DIFFERENT, named):
+            return self._hashes(column) or self._one_word(column)
         whole = column.numbers is not None
         codes = self._whole_numbers(column, named) if whole else self._texts(column, named)
         if not codes:
             return None
         reason = f"most rows have a {codes} of their own, which names one person"
         found = self.finding(column, column.filled, reason)
-        return dataclasses.replace(found, by_variety=whole and not named)
+        varies = not named and (whole or column.about("known", "date"))
+        return dataclasses.replace(found, by_variety=varies)
 
     def _is_named(self, column: ColumnView) -> bool:
         """Whether the header speaks of numbers of people, and not of those of groups of people."""
         ends = re.search(r"(?:ID|Id|_id|No|Nr)\.?$", column.name) is not None
-        speaks = ends or self.named(column) or column.speaks_of(HEADER_WORDS["id"])
-        return speaks and not column.says(HEADER_WORDS["group"])
+        speaks = ends or column.about("id") or self.named(column)
+        return speaks and not column.is_amount and not column.says(HEADER_WORDS["group"])
 
     def _hashes(self, column: ColumnView) -> Finding | None:
         """A hash or a random identifier stands for a person even if several rows have the same."""
@@ -80,15 +94,26 @@ class UniqueCodes(Detector):
             return None
         return self.finding(column, column.filled, "the values are hashes or random identifiers of persons")
 
+    def _one_word(self, column: ColumnView) -> Finding | None:
+        """Codes that repeat somewhat, of one form, under a header that says nothing."""
+        if column.is_numeric or column.rarefied_share <= DIFFERENT_IF_UNKNOWN or column.about(*_ALL):
+            return None
+        if column.cell_share(lambda text: bool(_ONE_WORD.fullmatch(text))) < SAME_UNIT:
+            return None
+        return self.finding(column, column.filled, "the values are codes, and many of them differ")
+
     def _whole_numbers(self, column: ColumnView, named: bool) -> str:
         numbers = column.numbers
         if numbers is None or not column.is_whole or len(numbers) == 0:
             return ""
+        if not named and column.about("known", "date") and numbers.max() - numbers.min() < YEARS:
+            return ""  # ages, days and years of few people may all differ
         if numbers.max() - numbers.min() < 1.05 * len(numbers) or _never_repeat(column):
             return "running number"
         lengths = np.array([len(text.lstrip("-")) for text in column.sample])
-        exempt = _is_explained(column) and column.rarefied_share < NEARLY_ALL
-        if (lengths >= LONG).all() and (lengths == lengths[0]).all() and not exempt:
+        exempt = (_is_explained(column) or column.is_amount) and lengths.max() < LONGER
+        rounded = float(np.mean(numbers % 10 == 0)) > ROUNDED
+        if (lengths >= LONG).all() and (lengths == lengths[0]).all() and not exempt and not rounded:
             return "number"
         return "number" if named else ""
 
@@ -107,14 +132,17 @@ class UniqueCodes(Detector):
             unit = not text.isdigit() and _MEASURED.fullmatch(text) is not None
             return (
                 len(text) >= 4
-                and bool(_CODE.fullmatch(text))
+                and bool(CODE.fullmatch(text))
                 and not (unit and measured)
+                and not _FRACTION.fullmatch(text)
                 and not _DIAGNOSIS.fullmatch(text)
             )
 
         if not named and _is_explained(column) and column.rarefied_share < NEARLY_ALL:
             return ""
-        return "code" if column.share_of(is_code) >= MOSTLY else ""
+        if column.share_of(is_code) >= MOSTLY:
+            return "code"
+        return "word" if named and column.about("id") and column.words < 2 and not measured else ""
 
 
 def _never_repeat(column: ColumnView) -> bool:
@@ -131,9 +159,18 @@ def _never_repeat(column: ColumnView) -> bool:
     return bool(pairs / (numbers.max() - numbers.min() + 1) > -math.log(CHANCE))
 
 
+def _is_different(column: ColumnView, least: float, named: bool) -> bool:
+    """Whether values differ enough; under a header of identifiers it is enough if half of the rows differ."""
+    return column.rarefied_share >= least or (named and 2 * column.distinct >= column.filled)
+
+
+def _is_time(text: str) -> bool:
+    return bool(CLOCK.fullmatch(text))
+
+
 def _is_explained(column: ColumnView) -> bool:
     """Whether the header speaks of something that people have, and not of what they are called by."""
-    return any(column.speaks_of(HEADER_WORDS[name]) for name in ("known", "sensitive", "date"))
+    return column.about("known", "sensitive", "date")
 
 
 UNIQUE_CODES = (

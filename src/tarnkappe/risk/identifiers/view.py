@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
@@ -13,27 +12,54 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tarnkappe.risk.identifiers.words import HEADER_WORDS, WORD_LISTS, WordList, folded, words_of
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.encoding import as_numbers, as_text
+from tarnkappe.table.spelling import Spelling, ValueKind
 
 SAMPLE = 2000
 """Shapes are judged on so many different values; what hides inside cells is looked for in all of them."""
 
-LONG_ENOUGH = 4
-"""A word of a list is also found at the ends of longer words if it has so many letters."""
+MOST_SPELLED = 100_000
+"""So many texts that stand for numbers are read as such."""
 DRAWN = 100
 """The rarefied share is that of so many cells."""
 DECIMAL = re.compile(r"[-+]?[0-9]*[.,][0-9]+(?:[eE][-+]?[0-9]+)?")
 """A decimal number: whatever its digits are, they are no number that an institution gave."""
 
-_WORD = re.compile(r"[A-ZÄÖÜ]+(?![a-zäöüß])|[A-ZÄÖÜ]?[a-zäöüß]+")
+NEARLY_ALL = 0.9
+"""A column is one of numbers if so large a share of its cells is."""
+MOSTLY = 0.6
+LEAST_PEOPLE = 5
+LONG = 5
+"""A number of so many digits is no count of a few."""
+CODE = re.compile(r"[^\s,;]*[0-9][^\s,;]*|(?=.*[0-9])[A-Z0-9]+(?:[ -][A-Z0-9]+){1,5}")
+"""What may be a code: a digit, and no sentence."""
+CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp]\.?[Mm]\.?)?")
+"""A time of day."""
+_PROPER = frozenset(["id", "ids", "identifier", "uuid", "guid", "uid", "pseudonym", "kennung", "identifiant"])
+"""Words that need no other beside them to speak of the numbers of people."""
+_COUNT = ("num", "number", "no", "n", "nb", "nbr", "nr", "cnt", "anzahl", "anz")
+"""These words count where others follow: `NumBeds`, not `BedNum`."""
+_NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
 class ColumnView:
-    """One column. Missing, empty and suppressed cells say nothing and are left out."""
+    """One column. Missing, empty and suppressed cells say nothing and are left out.
 
-    def __init__(self, name: str, data: pa.ChunkedArray) -> None:
+    Args:
+        name: its header.
+        data: its cells.
+        spelling: what its texts stand for, if that is known.
+        label: what else the file says about it, as statistics packages do: a second header.
+    """
+
+    def __init__(
+        self, name: str, data: pa.ChunkedArray, spelling: Spelling | None = None, label: str = ""
+    ) -> None:
         self.name = name
+        self.spelling = spelling
+        self.label = label
         self.type: pa.DataType = data.type.value_type if pa.types.is_dictionary(data.type) else data.type
         self.rows = len(data)
         self.is_binary = bool(
@@ -105,21 +131,45 @@ class ColumnView:
         """The different values as numbers, if they are numbers; dates are none."""
         if pa.types.is_temporal(self.type):
             return None
-        values, _ = self._counted
-        found = as_numbers(values)
+        found, _ = self._numbers
         return None if found is None else found[np.isfinite(found)]
 
     @cached_property
     def number_counts(self) -> npt.NDArray[np.int64]:
         """How often each number occurs."""
-        values, counts = self._counted
-        found = as_numbers(values)
+        found, counts = self._numbers
         return counts if found is None else counts[np.isfinite(found)]
+
+    @cached_property
+    def _numbers(self) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.int64]]:
+        """The different values as numbers, also of texts that stand for some, and how often each occurs."""
+        spelling = self.spelling
+        if spelling is not None and spelling.number is not None and self.distinct <= MOST_SPELLED:
+            read = [spelling.number_of(text) for text in self.texts.to_pylist()]
+            return np.array([np.nan if each is None else float(each) for each in read]), self.counts
+        values, counts = self._counted
+        return as_numbers(values), counts
 
     @cached_property
     def is_whole(self) -> bool:
         """Whether all values are whole numbers."""
         return self.numbers is not None and len(self.numbers) > 0 and bool((self.numbers % 1 == 0).all())
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether nearly all cells are numbers, however they are written; codes of digits are none."""
+        if self.numbers is not None:
+            return True
+        if self.spelling is not None and self.spelling.kind is not ValueKind.TEXT:
+            return self.spelling.kind is ValueKind.NUMBER
+        return self.cell_share(lambda text: bool(_NUMBER.fullmatch(text))) >= NEARLY_ALL
+
+    @cached_property
+    def is_whole_number(self) -> bool:
+        """Whether nearly all cells are whole numbers."""
+        if self.numbers is not None:
+            return self.is_whole
+        return self.is_numeric and self.cell_share(str.isdigit) >= NEARLY_ALL
 
     @cached_property
     def words(self) -> float:
@@ -129,11 +179,49 @@ class ColumnView:
     @cached_property
     def header(self) -> str:
         """The header as words in lower case, with a space at both ends."""
-        return f" {' '.join(words_of(self.name))} "
+        return f" {' '.join(self.header_words)} "
+
+    @cached_property
+    def header_words(self) -> list[str]:
+        """The words of the header, then those of the label."""
+        return [*words_of(self.name), *words_of(self.label)]
+
+    def about(self, *names: str) -> bool:
+        """Whether the header speaks of what one of some lists is about."""
+        return any(self.last_word(name) for name in names)
+
+    def last_word(self, name: str) -> int:
+        """The place of the last word of the header that is in a list, from 1; 0 if it has none."""
+        return WORD_LISTS[name].last_in(self.header_words)
+
+    @cached_property
+    def is_amount(self) -> bool:
+        """Whether cells are numbers and the header speaks of how much or how many, not of whose."""
+        words = self.header_words
+        counted = len(words) > 1 and words[0] in _COUNT
+        return self.is_numeric and (counted or self.says(HEADER_WORDS["amount"]))
+
+    @cached_property
+    def numbers_people(self) -> bool:
+        """Whether cells are numbers of people by their header alone; they may repeat over visits.
+
+        The header has words for people and for their numbers, and no others: `patient no`, but not
+        `patient age`. A word for people alone is enough for subjects of a study, or if no count is so long.
+        """
+        own = set(self.header_words)
+        people, codes = own & WORD_LISTS["person"].words, own & WORD_LISTS["code"].words
+        if not own or own - people - codes or self.distinct < LEAST_PEOPLE:
+            return False
+        long = min(map(len, self.sample)) >= LONG
+        if not codes & _PROPER and not (people and (codes or own <= WORD_LISTS["subject"].words or long)):
+            return False
+        if self.is_numeric:
+            return self.is_whole_number
+        return self.cell_share(lambda text: bool(CODE.fullmatch(text))) >= MOSTLY
 
     def says(self, words: Iterable[str]) -> bool:
         """Whether the header has one of some words."""
-        return any(f" {word} " in self.header for word in words)
+        return any(f" {folded(word)} " in self.header for word in words)
 
     def speaks_of(self, words: Iterable[str]) -> bool:
         """Whether the header has one of some words, or a word that begins or ends with a longer one of them.
@@ -141,7 +229,7 @@ class ColumnView:
         >>> ColumnView("Geburtsdatum", pa.chunked_array([[1]])).speaks_of(["datum"])
         True
         """
-        return self.says(words) or any(is_like(word, words) for word in self.header.split())
+        return WordList.of(words).last_in(self.header_words) > 0
 
     def share_of(self, holds: Callable[[str], bool]) -> float:
         """The share of the cells that something holds of, or of the different values, if that is larger.
@@ -151,8 +239,18 @@ class ColumnView:
         """
         if not self.sample:
             return 0.0
-        held = np.fromiter(map(holds, self.sample), dtype=bool, count=len(self.sample))
-        return max(float(held.mean()), float(self._sample_counts[held].sum() / self._sample_counts.sum()))
+        held = self._held(holds)
+        return max(float(held.mean()), self._share(held))
+
+    def cell_share(self, holds: Callable[[str], bool]) -> float:
+        """The share of the cells that something holds of."""
+        return self._share(self._held(holds)) if self.sample else 0.0
+
+    def _held(self, holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+        return np.fromiter(map(holds, self.sample), dtype=bool, count=len(self.sample))
+
+    def _share(self, held: npt.NDArray[np.bool_]) -> float:
+        return float(self._sample_counts[held].sum() / self._sample_counts.sum())
 
     def cells_with(self, pattern: str, valid: Callable[[str], bool]) -> int:
         """How many cells contain something of this pattern that is valid."""
@@ -169,14 +267,6 @@ class ColumnView:
         return cells
 
 
-def is_like(word: str, words: Iterable[str]) -> bool:
-    """Whether a word is one of some words, or begins or ends with a longer one of them."""
-    return any(
-        word == each or (len(each) >= LONG_ENOUGH and (word.startswith(each) or word.endswith(each)))
-        for each in words
-    )
-
-
 def _is_fraction(text: str, start: int) -> bool:
     """Whether what begins here are the digits of a decimal number after its mark."""
     return (
@@ -187,7 +277,7 @@ def _is_fraction(text: str, start: int) -> bool:
     )
 
 
-def rarefied_share(counts: npt.NDArray[np.int64]) -> float:
+def rarefied_share(counts: npt.NDArray[np.int64], most: int = DRAWN) -> float:
     """The expected number of different values among m cells drawn without replacement, divided by m.
 
     With n cells, of which c_i have the i-th value, and m = min(100, n), that is
@@ -203,7 +293,7 @@ def rarefied_share(counts: npt.NDArray[np.int64]) -> float:
     cells = int(counts.sum())
     if not cells:
         return 0.0
-    drawn = min(DRAWN, cells)
+    drawn = min(most, cells)
     different = 0.0
     for count, values in zip(*np.unique(counts, return_counts=True), strict=True):
         left = cells - int(count)
@@ -214,13 +304,3 @@ def rarefied_share(counts: npt.NDArray[np.int64]) -> float:
 
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def words_of(name: str) -> list[str]:
-    """The words of a header, whatever separates them.
-
-    >>> words_of("patientPhone_No2"), words_of("SSN"), words_of("Straße")
-    (['patient', 'phone', 'no'], ['ssn'], ['strasse'])
-    """
-    plain = unicodedata.normalize("NFC", name)
-    return [word.lower().replace("ß", "ss") for word in _WORD.findall(plain)]

@@ -1,16 +1,27 @@
-"""Words that tell names and towns, from the lists beside this file, which anybody can extend.
+"""Words that tell names, towns and regions, and what headers speak of.
 
-A name that is also an ordinary word (Brown, Baker, May, Rose, Jordan) is no evidence of a name.
+They are lists beside this file, which anybody can extend. A name that is also an ordinary word (Brown, Baker,
+May, Rose, Jordan) is no evidence of a name.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import unicodedata
 from collections.abc import Iterable
 from importlib.resources import files
 from itertools import chain
 
 from tarnkappe.table.examples.lists import names
+
+LONG_ENOUGH = 4
+"""A word of a list is also found at the ends of longer words if it has so many letters."""
+
+_UNDIVIDED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "ł": "l", "đ": "d", "ı": "i", "ð": "d", "þ": "th"}
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
+_LETTERS = re.compile(r"[^\W\d_]+")
+_CASES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z]+")
 
 
 def _lines(name: str) -> list[str]:
@@ -32,9 +43,79 @@ _LOCAL = (names().families, *(families for _, _, families in names().origins.val
 FAMILY_NAMES = _words("family_names", _lines("family_names_by_country"), _LOCAL) - _ORDINARY
 NAMES = GIVEN_NAMES | FAMILY_NAMES
 TOWNS = frozenset(_lines("towns"))
+REGIONS = frozenset(word.strip() for word in " ".join(_lines("regions")).split(","))
 
 
-def _header_words() -> dict[str, tuple[str, ...]]:
+def folded(text: str) -> str:
+    """A text without accents: ä, ö, ü and ß as German writes them without, the others dropped.
+
+    >>> folded("Straße"), folded("Prénom"), folded("GRÖSSE"), folded("Größe")
+    ('Strasse', 'Prenom', 'GROESSE', 'Groesse')
+    """
+    plain = unicodedata.normalize("NFC", text)
+    if plain.isascii():
+        return plain
+    made = []
+    for place, character in enumerate(plain):
+        instead = (_UMLAUTS | _UNDIVIDED).get(character.lower())
+        if instead is None:
+            parts = unicodedata.normalize("NFKD", character)
+            made.append("".join(part for part in parts if not unicodedata.combining(part)))
+        elif character.isupper():
+            loud = (plain[place + 1 : place + 2] or plain[place - 1 : place]).isupper()
+            made.append(instead.upper() if loud else instead.capitalize())
+        else:
+            made.append(instead)
+    return "".join(made)
+
+
+@dataclasses.dataclass(frozen=True)
+class WordList:
+    """Words of headers that speak of the same.
+
+    Attributes:
+        words: single words, found as they are.
+        phrases: several words in a row.
+        ends: words that are also found at the ends of longer ones.
+    """
+
+    words: frozenset[str]
+    phrases: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> WordList:
+        """The list of some entries; a word with `=` before it is found as it is only."""
+        said = [folded(entry.strip()) for entry in entries]
+        plain = [entry.removeprefix("=") for entry in said]
+        return cls(
+            frozenset(entry for entry in plain if " " not in entry),
+            tuple(entry for entry in plain if " " in entry),
+            tuple(
+                entry for entry in said if len(entry) >= LONG_ENOUGH and entry[0] != "=" and " " not in entry
+            ),
+        )
+
+    def has(self, word: str) -> bool:
+        """Whether a word is one of them, or begins or ends with a longer one of them."""
+        if word in self.words:
+            return True
+        return word not in WHOLE and any(word.startswith(end) or word.endswith(end) for end in self.ends)
+
+    def last_in(self, header: list[str]) -> int:
+        """The place of the last word of a header that the list has, from 1; 0 if there is none."""
+        text = f" {' '.join(header)} "
+        ends = [
+            text[: text.index(f" {phrase} ") + len(phrase) + 1].count(" ")
+            for phrase in self.phrases
+            if f" {phrase} " in text
+        ]
+        return max((place for place, word in enumerate(header, 1) if self.has(word)), default=0) or max(
+            ends, default=0
+        )
+
+
+def _entries() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     text = " ".join(_lines("header_words"))
     for match in re.finditer(r"(\w+): ([^:]*)(?=\s\w+:|$)", text):
@@ -42,6 +123,41 @@ def _header_words() -> dict[str, tuple[str, ...]]:
     return found
 
 
-HEADER_WORDS = _header_words()
+_ENTRIES = _entries()
+WHOLE = frozenset(_ENTRIES["whole"])
+"""Words that merely end or begin like one of a list."""
+HEADER_WORDS = {name: tuple(word.removeprefix("=") for word in words) for name, words in _ENTRIES.items()}
 """What words of a header speak of: names, things that have names, identifiers, groups, dates, what others
 know, what people keep to themselves, places, notes."""
+WORD_LISTS = {name: WordList.of(words) for name, words in _ENTRIES.items()}
+"""The same, ready to be looked up."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a header, whatever separates them, without accents.
+
+    A word such as `userid` that is put together from one for a person and one for a number or a name is two.
+
+    >>> words_of("patientPhone_No2"), words_of("SSN"), words_of("Straße"), words_of("Имя"), words_of("userid")
+    (['patient', 'phone', 'no'], ['ssn'], ['strasse'], ['имя'], ['user', 'id'])
+    """
+    return [
+        part
+        for word in _LETTERS.findall(folded(name))
+        for piece in _CASES.findall(word)
+        for part in _parts(piece.lower())
+    ]
+
+
+def _parts(word: str) -> list[str]:
+    if word in _LISTED:
+        return [word]
+    for end in ("name", "code", "nummer", "number", "key", "id", "nr", "no"):
+        first = word.removesuffix(end)
+        if first != word and first in _PEOPLE:
+            return [first, end]
+    return [word]
+
+
+_PEOPLE = frozenset(folded(word) for word in (*HEADER_WORDS["person"], *HEADER_WORDS["whom"]))
+_LISTED = frozenset(word for listed in WORD_LISTS.values() for word in listed.words)

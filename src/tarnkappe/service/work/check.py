@@ -15,7 +15,7 @@ from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render, render_scan
 from tarnkappe.risk import MEASURES, check, find_identifiers
 from tarnkappe.risk.attacks import NOTHING
-from tarnkappe.risk.identifiers import find_alarms
+from tarnkappe.risk.identifiers import ColumnScan, find_alarms, with_proposed_roles
 from tarnkappe.service.work.kind import Kind, Outcome, Work, in_words
 from tarnkappe.service.work.knowledge import (
     KNOWLEDGE,
@@ -57,6 +57,10 @@ class Check(Kind):
             found["seconds"] = _seconds(start, was_read)
             return Outcome(found, in_words(render_scan(scan)), exit_code=0 if scan.holds else 1)
         table = roles_from_people(table, people)
+        proposed: tuple[ColumnScan, ...] = ()
+        if not table.quasi_identifiers:
+            stated = {name: table.roles[name] for name in _with_role(document) if name in table.roles}
+            table, proposed = with_proposed_roles(table, stated, progress=work.progress)
         was_read = time.perf_counter()
         hierarchies = hierarchies_of(job, table, table.sensitive)
         known = background(document, table, people, hierarchies, work.progress)
@@ -72,12 +76,18 @@ class Check(Kind):
             worst=asked.get("worst", 5),
             progress=work.progress,
         )
-        report = dataclasses.replace(report, alarms=alarms)
+        report = dataclasses.replace(report, alarms=alarms, proposed=proposed)
         told = {**report.to_dict(), "seconds": _seconds(start, was_read)}
         name = work.name_of(document["input"])
         write_html(report, work.folder / PAGE, name)
         shown = in_words(render(report, name))
         return Outcome(told, shown, exit_code=0 if report.holds else 1, files={"report": PAGE})
+
+
+def _with_role(document: Mapping[str, Any]) -> list[str]:
+    """The columns whose role the document states."""
+    columns = document.get("columns", {})
+    return [name for name, said in columns.items() if isinstance(said, Mapping) and "role" in said]
 
 
 def _seconds(start: float, was_read: float) -> dict[str, float]:
