@@ -62,7 +62,7 @@ def release(name: str, source: Any, rows: int, *, diverse: bool) -> Release:
     """
     start = time.process_time()
     try:
-        table = tarnkappe.read(source, **({"bad_lines": "skip"} if str(source).endswith(".csv") else {}))
+        table = tarnkappe.read(source, bad_lines="skip" if str(source).endswith(".csv") else None)
         if table.num_rows > rows:
             drawn = np.sort(np.random.default_rng(0).choice(table.num_rows, rows, replace=False))
             table = Table(table.data.take(drawn), reading=table.reading)

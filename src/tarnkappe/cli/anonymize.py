@@ -163,7 +163,7 @@ def anonymize(
         _refuse_nowhere(values_of(plan_of_work.output), job)
     if strict:
         _refuse_unprotected(plan_of_work)
-    if proposal is not None:
+    if proposal is not None and data is not None:
         settle(proposal, data, job_out, strict=strict)
     with progress_bar() as progress:
         result = run_or_stop(plan_of_work, None if proposal is None else proposal.table, progress)

@@ -156,6 +156,7 @@ def _date_years(domain: Domain) -> tuple[int, int] | None:
 def _for_dates(domain: Domain, first: int, last: int) -> tuple[Builder, str]:
     """Periods of the calendar, each of which tells fewer values apart than the one before."""
     said = f"the values are dates from {first} to {last}"
+    wanted: tuple[str, ...]
     if domain.spelling and domain.spelling.date and domain.spelling.date.open:
         wanted = ("year", "five-years", "decade")
         said += ", of which only the years are sure (--dates decides)"

@@ -169,7 +169,8 @@ def _stated_roles(table: Table, said: Mapping[str, Any]) -> dict[str, Role]:
 
 
 def _column(column: Column, found: ColumnScan, stated: Role | None) -> ColumnProposal:
-    role, reason, certainty = found.role, found.reason, found.certainty
+    role, reason = found.role, found.reason
+    certainty: Certainty | None = found.certainty
     if stated is not None:
         role, reason, certainty = stated, "as stated", None
         if stated is Role.UNSTATED:
@@ -229,7 +230,7 @@ def _repeats(column: Column) -> bool:
     """Whether filled cells have markedly fewer different values than there are of them."""
     counts = column.counts()
     filled = [count for count, label in zip(counts.tolist(), column.labels, strict=True) if label != MISSING]
-    return 1 < len(filled) < REPEATED * sum(filled)
+    return bool(1 < len(filled) < REPEATED * sum(filled))
 
 
 def _promise(
