@@ -185,7 +185,11 @@ MISTAKES = {
     ),
     "a ragged row": (("ragged.csv", "--qi", "age"), "ragged.csv", "line 3"),
     "a missing column": (("people.csv", "--qi", "agee"), "people.csv", "'agee'", "'age'"),
-    "no column": (("people.csv",), "people.csv", "--qi"),
+    "nothing that others know": (
+        ("illness.csv", "--header", "no", "--sensitive", "column 1", "column 2", "column 3"),
+        "illness.csv",
+        "--qi",
+    ),
     "two roles": (("people.csv", "--qi", "age", "--sensitive", "age"), "people.csv", "'age'", "two roles"),
     "a k above the rows": ((*KNOWN, "--k", "8"), "people.csv", "k = 8", "7 rows", "smaller k"),
     "an impossible k": ((*KNOWN, "--k", "0"), "k", "not 0"),

@@ -129,6 +129,11 @@ def test_numbers_of_people_may_repeat(header: str, cells: Any) -> None:
         ("number of visits", [n % 60 for n in range(300)]),
         ("NumBeds", [1000 + 37 * n for n in range(60)]),
         ("student", ["yes", "no"] * 50),
+        (
+            "parent education",
+            ["High School", "Some College", "Bachelor Degree", "Master Degree", "No School"] * 20,
+        ),
+        ("customer type", ["Gold Plus", "Silver Plus", "Old Friend", "New Friend"] * 20),
         ("salary", [31_250 + 137 * n for n in range(60)]),
         ("time", list(range(5, 45))),
         ("start time", [f"{n % 24:02}:{n % 60:02}" for n in range(400)]),

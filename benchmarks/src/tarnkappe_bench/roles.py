@@ -48,16 +48,18 @@ def corpus_folder() -> Path | None:
     """Where the files of the corpus are, if they are here."""
     said = os.environ.get("TARN_CORPUS")
     folder = Path(said) if said else None
-    labels = reference_folder() / "corpus" / "labels.tsv"
-    return folder if folder is not None and folder.is_dir() and labels.is_file() else None
+    return folder if folder is not None and folder.is_dir() and _labels().is_file() else None
+
+
+def _labels() -> Path:
+    return reference_folder().parent / "corpus" / "labels.tsv"
 
 
 def corpus() -> Iterator[tuple[str, Table, dict[str, str], bool]]:
     """The files of the corpus: name, table, right roles, and whether it was read without an option."""
     folder = corpus_folder()
     assert folder is not None
-    labels = reference_folder() / "corpus" / "labels.tsv"
-    with labels.open(encoding="utf-8", newline="") as file:
+    with _labels().open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     by_file: dict[tuple[str, str], dict[str, str]] = {}
     for line in lines:

@@ -7,7 +7,7 @@ import re
 
 from tarnkappe.risk.identifiers.detector import Detector, Finding, Kind, percent, phrases
 from tarnkappe.risk.identifiers.view import ColumnView
-from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS
+from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS, WORD_LISTS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
 
 _LETTERS = r"[^\W\d_]"
@@ -133,8 +133,11 @@ class Names(Detector):
         return self.finding(column, column.filled, "the values look like names, and nothing says whose")
 
     def named(self, column: ColumnView) -> bool:
-        """Whether the header speaks of names, or of one person alone."""
-        return column.about("name") or column.says(WHOM)
+        """Whether the header speaks of names, or of a person and of nothing that people have."""
+        if column.about("name"):
+            return True
+        rest = [word for word in column.header_words if word not in WORD_LISTS["whom"].words]
+        return column.says(WHOM) and not any(WORD_LISTS[name].last_in(rest) for name in EXPLAINED)
 
     def _known(self, column: ColumnView) -> tuple[float, int]:
         """The share of the cells with a known name, and how many names; 0 if always the same few."""
@@ -162,7 +165,7 @@ def _looks_like_names(column: ColumnView) -> float:
 
 def _is_agent(column: ColumnView) -> bool:
     words = column.header_words
-    return len(words) == 1 and len(words[0]) >= LONG_WORD and words[0].endswith(AGENTS)
+    return len(words) == 1 and len(words[0]) >= LONG_WORD and bool(words[0].endswith(AGENTS))
 
 
 def _says_name(column: ColumnView) -> bool:

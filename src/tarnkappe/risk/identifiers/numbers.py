@@ -12,6 +12,7 @@ from tarnkappe.risk.identifiers.checks import (
     vehicle,
 )
 from tarnkappe.risk.identifiers.detector import Kind, Shape, phrases
+from tarnkappe.risk.identifiers.national_numbers import INSIDE, NationalNumbers, national_number
 
 CODE = r"(?![0-9]*\.[0-9]+$)[A-Za-z]{0,6}[ #:./-]?[A-Za-z0-9./-]*[0-9][A-Za-z0-9./-]*"
 """What may be a number of any institution; a decimal fraction is none."""
@@ -37,14 +38,17 @@ _MAC = r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"
 _UNIQUE_DEVICE = r"\(01\)[0-9]{14}"
 
 NUMBERS = (
-    Shape(
+    NationalNumbers(
         "social-security-number",
         (Kind.SOCIAL_SECURITY,),
         "social security numbers",
-        phrases("ssn, social security, svnr, sozialversicherung, sozialversicherungsnummer, ahv, nino"),
+        phrases(
+            "ssn, social security, svnr, sozialversicherung, sozialversicherungsnummer, ahv, nino, "
+            "steuer id, dni, nie, codice fiscale, nir, pesel, personnummer, cnp, cpf, nhs number, bsn"
+        ),
         shape=r"[0-9A-Z][0-9A-Z .-]{8,17}",
-        valid=social_security,
-        inside=r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b",
+        valid=lambda text: social_security(text) or national_number(text),
+        inside=rf"\b[0-9]{{3}}-[0-9]{{2}}-[0-9]{{4}}\b|{INSIDE}",
         plausible=r"[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{4}|[0-9 .]{10,16}|[0-9]{8}[A-Z][0-9]{3}",
     ),
     Shape(

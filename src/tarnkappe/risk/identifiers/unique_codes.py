@@ -77,7 +77,8 @@ class UniqueCodes(Detector):
             return None
         reason = f"most rows have a {codes} of their own, which names one person"
         found = self.finding(column, column.filled, reason)
-        varies = not named and (whole or column.about("known", "date"))
+        long = column.cell_share(lambda text: bool(_ONE_WORD.fullmatch(text))) >= SAME_UNIT
+        varies = not named and (whole or (column.about("known", "date") and not long))
         return dataclasses.replace(found, by_variety=varies)
 
     def _is_named(self, column: ColumnView) -> bool:
