@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
+from benchmarks.chapters import first_hour_release
 from benchmarks.texts import number, seconds, share
 from tarnkappe.table.encoding import Progress
 from tarnkappe_bench.made_up_files import DEVELOPMENT, HELD_OUT, LATER_SEEN, files
@@ -121,5 +122,6 @@ CHAPTER = Chapter(
                 "changed_with_rows": 0,
             },
         ),
+        first_hour_release.EXPERIMENT,
     ),
 )

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
@@ -32,6 +36,41 @@ def is_ready(kernel: Callable[..., object]) -> bool:
         return bool(kernel._cache._cache_file._load_index())  # type: ignore[attr-defined]
     except Exception:
         return False
+
+
+LITTLE_WORK = 100_000
+"""So many rows times squared dimensions are done with by the interpreter in less time than the kernels of
+regions take to be compiled."""
+
+
+def suited(kernel: Kernel, codes: npt.NDArray[np.int32]) -> Kernel:
+    """The kernel, or the same in plain Python if compiling it would take longer than the few rows do.
+
+    Args:
+        kernel: what works on the rows, and looks at each pair of their dimensions.
+        codes: the rows, a line each.
+    """
+    rows, dimensions = codes.shape
+    return kernel if rows * dimensions**2 > LITTLE_WORK or is_ready(kernel) else interpreted(kernel)
+
+
+@cache
+def interpreted(kernel: Kernel) -> Kernel:
+    """A kernel and every kernel that it calls as plain Python: the same steps, nothing to compile.
+
+    Kernels call each other by the names of their modules, so a copy of the function gets a copy of these
+    names in which every kernel is a plain one.
+    """
+    plain: Any = getattr(kernel, "py_func", None)
+    if plain is None:  # Numba is told not to compile anything
+        return kernel
+    names = dict(plain.__globals__)
+    copy = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__)
+    for name in plain.__code__.co_names:
+        called = names.get(name)
+        if hasattr(called, "py_func"):
+            names[name] = copy if called is kernel else interpreted(called)
+    return cast(Kernel, copy)
 
 
 class _FirstCompilation(event.Listener):

@@ -29,6 +29,7 @@ READ_OR_KEPT = {
 
 CASES = {
     "anonymize": ["--input", "IN", "--qi", "sex", "--k", "2"],
+    "start": ["IN", "--yes"],
     "check": ["IN", "--qi", "sex"],
     "compare": ["JOB"],
     "attack": ["IN", "--qi", "sex", "--repair"],

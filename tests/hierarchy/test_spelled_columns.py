@@ -21,10 +21,10 @@ def rows(built: object) -> list[tuple[str | None, ...]]:
 
 
 def test_german_dates_lose_the_day_first_and_the_year_last(tmp_path: Path) -> None:
-    births = column(tmp_path, ["31.12.1980", "01.02.1955", "15.07.1999"], "Geburtsdatum")
-    proposal = propose(births)
-    assert str(proposal.builder) == '{builder = "dates"}'
-    assert ("31.12.1980", "1980-12", "1980", "1980-1989", "*") in rows(proposal.hierarchy)
+    days = ["31.12.1980", "30.12.1980", "01.02.1980", "01.02.1981", "15.07.1987", "01.02.1955", "15.07.1999"]
+    proposal = propose(column(tmp_path, days, "Geburtsdatum"))
+    assert str(proposal.builder) == '{builder = "dates", levels = ["month", "year", "five-years", "decade"]}'
+    assert ("31.12.1980", "1980-12", "1980", "1980-1984", "1980-1989", "*") in rows(proposal.hierarchy)
 
 
 def test_american_dates_are_read_with_the_month_first(tmp_path: Path) -> None:
@@ -33,7 +33,9 @@ def test_american_dates_are_read_with_the_month_first(tmp_path: Path) -> None:
 
 
 def test_an_open_order_has_no_level_below_the_year(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("d,x\n03/04/2001,a\n05/06/2015,b\n")
+    (tmp_path / "a.csv").write_text(
+        "d,x\n03/04/2001,a\n04/04/2001,a\n05/06/2002,b\n05/06/2007,b\n05/06/2015,b\n"
+    )
     dates = encode(read(tmp_path / "a.csv"), ["d"])["d"]
     proposal = propose(dates)
     assert rows(proposal.hierarchy)[0] == ("03/04/2001", "2001", "2000-2004", "2000-2009", "*")

@@ -17,16 +17,18 @@ from tarnkappe.cli.column_flags import (
     types_from_flags,
 )
 from tarnkappe.cli.console import output, print_json, progress_bar, say
+from tarnkappe.cli.proposing import content_of, is_job_file, proposal_from_flags, settle
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
 from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.job.paths import default_outputs
+from tarnkappe.job.proposal_text import remaining_text
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
 from tarnkappe.schema import values_of
-from tarnkappe.table import Role
+from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import STDIN
 
@@ -35,7 +37,9 @@ Words = list[str]
 
 @with_reading_flags
 def anonymize(
-    job: Annotated[Path | None, typer.Argument(help="The job file (TOML); flags add to it.")] = None,
+    data: Annotated[
+        str | None, typer.Argument(help="A table, for which a job is proposed, or a job file (TOML).")
+    ] = None,
     source: Annotated[str | None, typer.Option("--input", help="A file or a database URL.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     query: Annotated[str | None, typer.Option(help="The query to a database.")] = None,
@@ -49,6 +53,10 @@ def anonymize(
     accept: Annotated[Words | None, typer.Option(help="What names nobody: COLUMN=DETECTOR.")] = None,
     model: Annotated[Words | None, typer.Option(help="A model: NAME:parameter=value,...")] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
+    audience: Annotated[
+        str | None, typer.Option("--for", help="Of a table: internal|partner|public.")
+    ] = None,
+    uniform: Annotated[bool, typer.Option("--uniform", help="One level for a column, in all rows.")] = False,
     loss: Annotated[str | None, typer.Option(help="What to minimize: NAME[:parameter=value,...]")] = None,
     algorithm: Annotated[str | None, typer.Option(help="Search or method: NAME[:parameter=value]")] = None,
     seconds: Annotated[float | None, typer.Option(help="Stop then, with the best found so far.")] = None,
@@ -68,6 +76,9 @@ def anonymize(
     certificate: Annotated[
         Path | None, typer.Option(help="For the house and its auditors, see `tarn verify`.", writable=True)
     ] = None,
+    job_out: Annotated[
+        Path | None, typer.Option("--job", help="Where to write the proposed job file.", writable=True)
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing, only tell.")] = False,
     shuffle: Annotated[bool | None, typer.Option(help="Random order of rows (the default).")] = None,
     excel: Annotated[bool, typer.Option("--excel", help="Write CSV so that Excel opens it.")] = False,
@@ -79,13 +90,31 @@ def anonymize(
 ) -> None:
     """Publish a table with the promised guarantees and the least loss.
 
+    Of a table that nobody has described, the columns are looked at, and roles, hierarchies and a promise are
+    proposed; what is only a guess is said on stderr. Flags state it otherwise; --job writes the proposal as a
+    job file. `tarn look` shows a proposal and releases nothing, `tarn start` asks.
+
     Without --out, people.csv gives people.release.csv, its manifest and people.report.html beside it. A file
     that is there and shows that it is such an output is replaced, any other only with --replace.
 
     Ctrl-C during the search ends it with the best solution found so far, which is verified and written like
     any other and marked as not proven optimal. A second Ctrl-C stops everything.
     """
-    content = read_job_file(job) if job is not None else {}
+    job = Path(data) if data is not None and is_job_file(data) else None
+    proposal = None
+    if data is not None and job is None:
+        if source is not None:
+            raise JobError(f"{data} and --input {source}: say once what to anonymize")
+        proposal = proposal_from_flags(
+            data, audience, k, identifier, qi, sensitive, publish, accept, uniform=uniform, reading=reading
+        )
+        content = content_of(proposal, data)
+        identifier = qi = sensitive = publish = accept = k = None  # the proposal has them
+    else:
+        content = read_job_file(job) if job is not None else {}
+        _refuse_without_proposal({"--for": audience, "--job": job_out})
+        if uniform:
+            _put(content, "search", algorithm="auto")
     if source is not None:
         content["input"] = {"database": source} if "://" in source else {"path": _absolute(source)}
     _put(content, "input", table=table, query=query)
@@ -120,7 +149,7 @@ def anonymize(
     _put(content, "output", report=_absolute(report), certificate=_absolute(certificate), shuffle=shuffle)
     _put(content, "output", excel=excel or None)
     if "input" not in content:
-        raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
+        raise JobError("say what to anonymize: a table, a job file, or --input FILE with --qi and --k")
     _place_outputs(content, job, dry_run)
     if remote is not None:
         from tarnkappe.cli.remote_anonymize import anonymize_remotely
@@ -134,16 +163,20 @@ def anonymize(
         _refuse_nowhere(values_of(plan_of_work.output), job)
     if strict:
         _refuse_unprotected(plan_of_work)
+    if proposal is not None and data is not None:
+        settle(proposal, data, job_out, strict=strict)
     with progress_bar() as progress:
-        result = _run(plan_of_work, progress)
+        result = run_or_stop(plan_of_work, None if proposal is None else proposal.table, progress)
     if as_json:
         print_json(result.to_dict())
     else:
         output.print(str(result), markup=False, highlight=False, soft_wrap=True)
+        if proposal is not None and (stays := remaining_text(result.release)):
+            output.print(stays, markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)
-    _warn(result, plan_of_work)
+    warn(result, plan_of_work)
 
 
 def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> None:
@@ -162,6 +195,14 @@ def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> 
         content["output"] = {"path": str(release), "report": str(report), **said}
 
 
+def _refuse_without_proposal(given: Mapping[str, Any]) -> None:
+    for flag, value in given.items():
+        if value is not None:
+            raise JobError(
+                f"{flag} is about a proposal: name the table alone, as in tarn anonymize people.csv"
+            )
+
+
 def _refuse_nowhere(output: Mapping[str, Any], job: Path | None) -> None:
     if output.get("path") is None and output.get("table") is None:
         raise JobError(
@@ -170,7 +211,7 @@ def _refuse_nowhere(output: Mapping[str, Any], job: Path | None) -> None:
         )
 
 
-def _warn(result: Result, job: Job) -> None:
+def warn(result: Result, job: Job) -> None:
     """Say on stderr what a reader must not overlook, the most important last."""
     if job.output.path is None and job.output.table is None:
         say("nothing was written: this was a dry run")
@@ -190,9 +231,10 @@ def _refuse_unprotected(job: Job) -> None:
         )
 
 
-def _run(job: Job, progress: Progress) -> Result:
+def run_or_stop(job: Job, table: Table | None, progress: Progress) -> Result:
+    """Run a job; Ctrl-C before its end leaves nothing."""
     try:
-        result = run(job, progress=progress)
+        result = run(job, table=table, progress=progress)
         too_late()
     except (KeyboardInterrupt, SystemError) as error:
         if is_interruption(error):

@@ -18,14 +18,14 @@ from tarnkappe.cli.column_flags import accept_too, accepted_plans
 from tarnkappe.cli.console import output, print_json, progress_bar
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
-from tarnkappe.errors import ColumnError, HierarchyError, TarnkappeError
+from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
-from tarnkappe.job import Job, read_job_file
+from tarnkappe.job import Audience, Job, read_job_file
 from tarnkappe.job.identifier_guard import untouched
 from tarnkappe.job.job import create_model
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.report import write_html
-from tarnkappe.report.check_text import render
+from tarnkappe.report.check_text import render, unfit, verdict_text
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk.attacks import NOTHING, columns_from_people
 from tarnkappe.risk.identifiers import Alarm, ColumnScan, find_alarms, with_proposed_roles
@@ -60,6 +60,9 @@ def check(
         Words | None, typer.Option(help="The categories of a sensitive column: COLUMN=FILE.")
     ] = None,
     k: Annotated[int | None, typer.Option("--k", help="Short for --model k-anonymity:k=K.")] = None,
+    audience: Annotated[
+        str | None, typer.Option("--for", help="Without --qi, who gets it: internal|partner|public.")
+    ] = None,
     model: Annotated[
         Words | None, typer.Option(help="A model to be met: NAME:parameter=value,parameter=value.")
     ] = None,
@@ -104,7 +107,8 @@ def check(
     Ends with exit code 1 if a column names people, or if the table does not meet a model that was asked for,
     alone or, for k-anonymity and distinct diversity, together with earlier releases. Without --qi, an
     attacker knows the columns that the table shares with the people of --against, and wants to learn the
-    others; without these people, roles are proposed from headers and values, and shown with their reasons.
+    others; without these people, roles are proposed from headers and values, and shown with their reasons:
+    the verdict comes first, no cell is shown, and the table is fit if it also has the k of --for.
     """
     start = time.perf_counter()
     files = hierarchy_files(hierarchy or ())
@@ -122,6 +126,9 @@ def check(
             beside, reading, html, as_json,
         )  # fmt: skip
         return
+    for_whom = Audience.parse(audience or Audience.PARTNER)
+    if audience is not None and (qi or against or safe_harbor or data.lower().endswith(".toml")):
+        raise ParameterError("--for is about a table that nobody has described: leave it or the columns out")
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
         scan_only(data, reading, html, as_json)
         return
@@ -160,21 +167,25 @@ def check(
                 measures=measures,
                 safe_harbor=safe_harbor,
                 background=background if knowledge.given else NOTHING,
-                worst=worst,
+                worst=0 if question.proposed else worst,  # who asks about any file is shown no cell
                 progress=progress,
             )
             report = dataclasses.replace(report, alarms=question.alarms, proposed=question.proposed)
             after = judge_history(knowledge, question.table, background, question.models, record)
+    reasons = unfit(report, for_whom.k) if question.proposed else []
     say_reading(question.table)
     if html is not None:
         write_html(report, html, data)
     if as_json:
         seconds = {"read": round(asked - start, 6), "check": round(time.perf_counter() - asked, 6)}
         told = {} if after is None else {"history": after.to_dict()}
-        print_json({"input": data, **report.to_dict(), **told, "seconds": seconds})
+        verdict = {"fit": not reasons, "reasons": reasons} if question.proposed else {}
+        print_json({"input": data, **verdict, **report.to_dict(), **told, "seconds": seconds})
     else:
+        if question.proposed:
+            output.print(verdict_text(reasons, data), markup=False, highlight=False, soft_wrap=True)
         output.print(render(report, data, after))
-    if not report.holds or (after is not None and not after.safe):
+    if reasons or not report.holds or (after is not None and not after.safe):
         raise typer.Exit(1)
 
 

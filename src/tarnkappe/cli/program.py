@@ -26,6 +26,8 @@ UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 COMMANDS = (
     "demo",
+    "start",
+    "look",
     "anonymize",
     "verify",
     "check",

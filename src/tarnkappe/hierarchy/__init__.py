@@ -1,6 +1,7 @@
 """Generalization hierarchies: importing, building, checking; `BUILDERS` lists all builders."""
 
 from tarnkappe.hierarchy.builder import Builder
+from tarnkappe.hierarchy.code_systems import CodeSystem
 from tarnkappe.hierarchy.dates import DatesBuilder
 from tarnkappe.hierarchy.files import format_hierarchy, read_hierarchy, write_hierarchy
 from tarnkappe.hierarchy.frequent import Frequent
@@ -10,6 +11,7 @@ from tarnkappe.hierarchy.intervals import Intervals
 from tarnkappe.hierarchy.masking import Masking
 from tarnkappe.hierarchy.ordered import Ordered
 from tarnkappe.hierarchy.proposal import AutoBuilder, HierarchyProposal, propose
+from tarnkappe.hierarchy.ranges import Ranges
 from tarnkappe.hierarchy.root import RootOnly
 from tarnkappe.schema import Family
 
@@ -22,6 +24,8 @@ BUILDERS: Family[Builder] = Family(
     GroupsBuilder,
     Ordered,
     Frequent,
+    Ranges,
+    CodeSystem,
     RootOnly,
 )
 
@@ -29,6 +33,7 @@ __all__ = [
     "BUILDERS",
     "AutoBuilder",
     "Builder",
+    "CodeSystem",
     "DatesBuilder",
     "Frequent",
     "GroupsBuilder",
@@ -37,6 +42,7 @@ __all__ = [
     "Intervals",
     "Masking",
     "Ordered",
+    "Ranges",
     "RootOnly",
     "format_hierarchy",
     "propose",

@@ -210,19 +210,21 @@ def inline_table(table: Mapping[str, Any]) -> str:
     >>> inline_table({"builder": "intervals", "width": (5, 10)})
     '{builder = "intervals", width = [5, 10]}'
     """
-    return "{" + ", ".join(f"{_key(key)} = {_toml(value)}" for key, value in table.items()) + "}"
+    return "{" + ", ".join(f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items()) + "}"
 
 
-def _key(key: str) -> str:
+def toml_key(key: str) -> str:
+    """A key as TOML writes it."""
     bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
-    return key if bare else _toml(key)
+    return key if bare else toml_value(key)
 
 
-def _toml(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it, on one line."""
     if isinstance(value, Mapping):
         return inline_table(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

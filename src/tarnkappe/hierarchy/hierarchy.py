@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tarnkappe.drawing import html_table
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy.checks import (
     Value,
@@ -201,6 +202,10 @@ class Hierarchy:
     def _require_level(self, level: int) -> None:
         if not 0 <= level <= self.height:
             raise ParameterError(f"the hierarchy has the levels 0 to {self.height}, not {level}")
+
+    def _repr_html_(self) -> str:
+        rows = [(str(level), f"{len(names):,}") for level, names in enumerate(self.names, 1)]
+        return html_table(("level", "labels"), [("0", f"{len(self.values):,}"), *rows])
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.values)} values, height {self.height})"

@@ -6,22 +6,27 @@ from tarnkappe.job.comparison import compare, compare_job
 from tarnkappe.job.exploration import Exploration, explore, explore_job
 from tarnkappe.job.job import InputSource, Job, Output, read_job_file
 from tarnkappe.job.pipeline import run
+from tarnkappe.job.proposal import Audience, ReleaseProposal
+from tarnkappe.job.propose import propose
 from tarnkappe.job.result import Result
 from tarnkappe.report.comparison import Comparison
 
 __all__ = [
+    "Audience",
     "ColumnPlan",
     "Comparison",
     "Exploration",
     "InputSource",
     "Job",
     "Output",
+    "ReleaseProposal",
     "Result",
     "anonymize",
     "compare",
     "compare_job",
     "explore",
     "explore_job",
+    "propose",
     "read_job_file",
     "run",
 ]

@@ -51,7 +51,9 @@ class Unnamed(StrEnum):
                 f"{', '.join(others)}: no role was given, and [columns] says that every column needs one: "
                 'write [columns.NAME] with role = "identifier" to leave one out'
             )
-        return Table(table.data, {**table.roles, **dict.fromkeys(others, Role.INSENSITIVE)}, table.reading)
+        return Table(
+            table.data, {**table.roles, **dict.fromkeys(others, Role.INSENSITIVE)}, table.reading, table.frame
+        )
 
 
 @checked
@@ -206,7 +208,9 @@ def published_too(table: Table, names: Iterable[str]) -> Table:
     for name in chosen:
         if table.roles[name] not in (Role.UNSTATED, Role.INSENSITIVE):
             raise ColumnError(f"the column '{name}' is given two roles: {table.roles[name]} and insensitive")
-    return Table(table.data, {**table.roles, **dict.fromkeys(chosen, Role.INSENSITIVE)}, table.reading)
+    return Table(
+        table.data, {**table.roles, **dict.fromkeys(chosen, Role.INSENSITIVE)}, table.reading, table.frame
+    )
 
 
 def weigh(loss: Loss, plans: Mapping[str, ColumnPlan]) -> Loss:

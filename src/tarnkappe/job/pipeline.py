@@ -31,13 +31,19 @@ from tarnkappe.table.encoding import Progress
 
 
 def run(
-    job: Job, *, replace: bool = False, seed: int | None = None, progress: Progress | None = None
+    job: Job,
+    *,
+    table: Table | None = None,
+    replace: bool = False,
+    seed: int | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Run a job: read, protect, verify from the written values, and only then release.
 
     Release, report and manifest appear under their names after the release has passed verification, never
     before, never in part and all together. Files that show that they were written here are replaced; others
-    only with `replace`. A seed makes the order of the rows reproducible in tests.
+    only with `replace`. Where the input was read already, as `table`, it is not read
+    again. A seed makes the order of the rows reproducible in tests.
     """
     require_certifiable(job)
     if job.input.engine != "memory" or job.output.table is not None:
@@ -51,7 +57,7 @@ def run(
         publication(job.output, several, job.inputs, replace=replace, certified=not several) as made,
     ):
         with watch.stage("read"):
-            table = job.read_input(progress)
+            table = job.read_input(progress) if table is None else job.with_roles(table)
             require_read_alike(job, table)
             population = job.population.read(progress) if job.population else None
         with watch.stage("look for identifiers"):

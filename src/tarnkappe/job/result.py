@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -19,8 +20,17 @@ from tarnkappe.privacy.verify import Verification
 from tarnkappe.recoding import Aggregates, CellTreatment, Pass, Recoding
 from tarnkappe.recoding.written import LEFT_OUT, Parts
 from tarnkappe.risk import AttackResult, Continuation
-from tarnkappe.table import ClassState, Table
+from tarnkappe.table import ClassState, Table, write
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.frames import (
+    Library,
+    as_arrow,
+    as_frame,
+    as_pandas,
+    as_polars,
+    ordered_labels,
+    text_columns,
+)
 
 
 class Prepared(Protocol):
@@ -125,6 +135,42 @@ class Result:
     def starred(self) -> int:
         """How many suppressed rows are in the release, with '*' in all quasi-identifiers."""
         return int(np.count_nonzero(self.pass_of_row == LEFT_OUT))
+
+    @property
+    def frame(self) -> Any:
+        """The release as what came in: a frame of pandas, polars or Arrow with its types, or a `Table`.
+
+        What was generalized becomes an ordered categorical of the labels that occur.
+        """
+        kind = self.input.frame
+        return self.release if kind is None else as_frame(self.release.data, kind, self._categories)
+
+    def to_pandas(self) -> Any:
+        """The release as a pandas data frame."""
+        return as_pandas(self.release.data, self._categories, self._types(Library.PANDAS))
+
+    def to_polars(self) -> Any:
+        """The release as a polars data frame."""
+        return as_polars(self.release.data, self._categories, self._types(Library.POLARS))
+
+    def to_arrow(self) -> pa.Table:
+        """The release as an Arrow table."""
+        return as_arrow(self.release.data, self._categories, self._types(Library.ARROW))
+
+    def write(self, target: str | os.PathLike[str], **options: Any) -> None:
+        """Write the release as its input is written; the options are those of `tarnkappe.write`."""
+        write(self.release, target, **{"reading": self.input.reading, **options})
+
+    def _types(self, library: Library) -> Mapping[str, Any]:
+        kind = self.input.frame
+        return kind.types if kind is not None and kind.library is library else {}
+
+    @property
+    def _categories(self) -> dict[str, list[str]]:
+        """The labels of the columns that were generalized."""
+        changed = [name for name in self.columns.changed if name in self.release.column_names]
+        data = self.release.data
+        return {name: ordered_labels(data.column(name)) for name in text_columns(data, changed)}
 
     def apply(self, levels: LevelsOf) -> Result:
         """A verified release of another node of the same lattice, by names or in the order of the columns.

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
+from tarnkappe.native import suited
 from tarnkappe.recoding import arranging, best_cuts
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import BoxCosts
@@ -147,9 +148,10 @@ class CutTree:
         found = np.empty((len(regions), tries, 3), np.int32)
         estimates = np.empty((len(regions), tries))
         starts, stops = self.starts[regions], self.stops[regions]
+        propose = suited(best_cuts.propose, self.codes)
 
         def work(chosen: slice) -> None:
-            best_cuts.propose(
+            propose(
                 self.codes, self.weights, self.order, starts[chosen], stops[chosen], self._categorical,
                 self._costs, self._power, self._least, self._ruled.rules, self._ruled.values,
                 self._ruled.num_counts, self._ruled.room, found[chosen], estimates[chosen],

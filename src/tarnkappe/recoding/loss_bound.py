@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.native import compiled
+from tarnkappe.native import compiled, suited
 from tarnkappe.recoding.block import Matrix
 from tarnkappe.recoding.box_costs import BoxCosts, cell_cost
 from tarnkappe.recoding.cut_tree import CutTree, in_threads
@@ -102,13 +102,14 @@ def deltas(
     block_low, block_high = tree.boxes(block_starts, block_stops)
     first = np.searchsorted(starts, block_starts)
     delta = np.empty(len(chosen), np.int64)
+    nearest = suited(nearest_costs, tree.codes)
     for begin in range(0, len(chosen), AT_ONCE):
         if patience is not None and patience.over:
             return None
         own, found = chosen[begin : begin + AT_ONCE], delta[begin : begin + AT_ONCE]
 
         def work(some: slice, own: Counts = own, found: Counts = found) -> None:
-            nearest_costs(
+            nearest(
                 tree.codes, own[some], least - 1, costs, starts, stops, low, high, first, block_low,
                 block_high, found[some],
             )  # fmt: skip

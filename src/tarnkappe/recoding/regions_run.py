@@ -7,6 +7,7 @@ import numpy as np
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import AggregateFunction
+from tarnkappe.native import suited
 from tarnkappe.privacy import ModelScope, needed_distributions, satisfied
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import ONE, box_costs, minimized
@@ -121,13 +122,13 @@ class RegionsRun:
         before = tree.classes
         classes = _from_zero(before, starts, stops)
         values = np.ascontiguousarray(ruled_.values[tree.order])
-        done = 0
+        done, exchange = 0, suited(refine, tree.codes)
         while done < len(starts) and not self._patience.over:
             some = slice(done, done + AT_ONCE)
             first, last = starts[some], stops[some]
 
             def work(own: slice, first: Counts = first, last: Counts = last) -> None:
-                refine(
+                exchange(
                     tree.codes, values, classes, first[own], last[own], ruled_.num_counts, ruled_.room,
                     self._least, self.costs, ruled_.rules, sweeps,
                 )  # fmt: skip
@@ -158,8 +159,9 @@ class RegionsRun:
         classes = _from_zero(numbered, starts, stops)
         values = np.ascontiguousarray(ruled_.values[tree.order])
         saving, left = np.zeros(len(classes), np.int64), limit
+        find = suited(dispensable, tree.codes)
         while left > 0 and not self._patience.over:
-            dispensable(
+            find(
                 tree.codes, values, classes, starts, stops, ruled_.num_counts, ruled_.room, self._least,
                 self.costs, ruled_.rules, price, saving,
             )  # fmt: skip

@@ -24,6 +24,7 @@ from tarnkappe.risk import (
 )
 from tarnkappe.risk.continuation import Continuation
 from tarnkappe.risk.identifiers import ColumnScan
+from tarnkappe.table import Role
 
 DANGER, CAUTION, SAFE = ("✗", "bold red"), ("!", "bold yellow"), ("✓", "bold green")
 Light = tuple[str, str]
@@ -194,6 +195,29 @@ def render_scan(scan: IdentifierScan) -> RenderableType:
         sign, style = DANGER if column.findings else SAFE
         table.add_row(Text(sign, style=style), Text(column.column), Text(column.role), Text(_why(column)))
     return table
+
+
+def unfit(report: Report, k: int) -> list[str]:
+    """Why a table with proposed roles may not be published as it is; nothing if it may."""
+    named = {each.column for each in report.proposed if each.role is Role.IDENTIFIER}
+    named |= {alarm.column for alarm in report.alarms}
+    reasons = [f"{len(named)} column{'s name' if len(named) > 1 else ' names'} people"] if named else []
+    if report.sizes.uniques:
+        reasons.append(
+            f"{report.sizes.uniques:,} of {report.rows:,} rows are alone with what others may know"
+        )
+    elif report.k < k:
+        reasons.append(
+            f"some rows share what others may know with {report.k - 1} other rows only, not {k - 1}"
+        )
+    return reasons
+
+
+def verdict_text(reasons: list[str], source: str) -> str:
+    """The verdict in a line, and what to do."""
+    if not reasons:
+        return "fit to be published, as far as the proposed roles are right"
+    return f"not fit to be published: {'; '.join(reasons)}. What to do: tarn anonymize {source}"
 
 
 def _roles(columns: Iterable[ColumnScan]) -> RenderableType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from tarnkappe.privacy.model import entries_of
 from tarnkappe.privacy.shares import largest_share
 from tarnkappe.risk.attacks import NOTHING, Background, attack_all
 from tarnkappe.risk.guarantees import measure_guarantees, recursive_thresholds
-from tarnkappe.risk.identifiers import find_identifiers
+from tarnkappe.risk.identifiers import find_identifiers, propose_roles
 from tarnkappe.risk.levels import with_levels
 from tarnkappe.risk.measures import RiskMeasure, with_usual
 from tarnkappe.risk.ranking import first_classes
@@ -28,7 +29,7 @@ from tarnkappe.risk.report import (
     WorstClass,
 )
 from tarnkappe.risk.sizes import class_sizes
-from tarnkappe.table import Classes, Table
+from tarnkappe.table import Classes, Table, read
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.row_tuples import row_tuples
@@ -38,7 +39,7 @@ SHOWN_VALUES = 5
 
 
 def check(
-    table: Table,
+    table: Any,
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     population: Table | None = None,
@@ -58,7 +59,8 @@ def check(
     sensitive column adds nothing to the diversity of its class.
 
     Args:
-        table: the table; its roles tell the columns, unless they are named below.
+        table: the table; its roles tell the columns, unless they are named below. Of a frame or a path the
+            columns are looked at, and roles are proposed where none is named.
         hierarchies: hierarchies of sensitive columns, for distances and categories. Those of
             quasi-identifiers are not used.
         population: everybody who could be in the table, for the risk of membership.
@@ -81,6 +83,12 @@ def check(
     >>> [attack.explanation for attack in report.attacks if attack.attack == "homogeneity"]
     ["'illness' is the same for all who share their known values, for 2 people (50.0 %)."]
     """
+    if not isinstance(table, Table):
+        table = read(table, progress=progress)
+        if quasi_identifiers is None:
+            table = table.with_roles(
+                {each.column: each.role for each in propose_roles(table, progress=progress)}
+            )
     known = _columns(table, table.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     wanted = _columns(table, table.sensitive if sensitive is None else sensitive, _judged(models))
     _refuse_bad_roles(known, wanted)

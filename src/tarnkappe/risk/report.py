@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from tarnkappe.drawing import html_table
 from tarnkappe.privacy import Direction, Model
 from tarnkappe.risk.attacks import AttackResult
 from tarnkappe.risk.identifiers import Alarm, ColumnScan, IdentifierScan
@@ -206,6 +207,21 @@ class Report:
         lines += [f"{attack.title}: {attack.explanation}" for attack in self.attacks]
         lines += [f"{v.model}: {'holds' if v.holds else 'fails'} ({v.value:.4g})" for v in self.verdicts]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        facts = [
+            *(("names people", f"{alarm.column}: {alarm.reason}") for alarm in self.alarms),
+            ("rows", f"{self.rows:,} in {self.classes:,} classes"),
+            ("k", f"{self.k:,}"),
+            ("rows that are alone with what others know", f"{self.sizes.uniques:,}"),
+        ]
+        facts += [
+            (column.column, ", ".join(f"{m.title} {m.value:.4g}" for m in column.measured.values()))
+            for column in self.sensitive.values()
+        ]
+        attacks = [(attack.title, attack.explanation) for attack in self.attacks]
+        verdicts = [(str(v.model), "✓ holds" if v.holds else "✗ fails") for v in self.verdicts]
+        return html_table(("check", ""), [*facts, *verdicts]) + html_table(("attack", ""), attacks)
 
 
 def finite(number: float) -> float | None:

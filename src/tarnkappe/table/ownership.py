@@ -1,7 +1,8 @@
 """What shows that a file is an earlier output of ours, so that a later one may take its place.
 
 A release is ours if a manifest has its digest, a manifest or a certificate if it is one, a page if it names
-its generator. A table without a manifest shows nothing: it may be anybody's.
+its generator, a job file if its first line says so. A table without a manifest shows nothing: it may be
+anybody's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ PAGE_MARK = '<meta name="generator" content="Tarnkappe">'
 
 CERTIFICATE_FORMAT = "tarnkappe certificate 1"
 """What the first line of a certificate says of itself."""
+
+JOB_MARK = "# A job file that tarn wrote: every decision with its reason"
+"""The first line of a job file that was proposed."""
 
 _HEAD = 4096
 _LONGEST_MANIFEST = 1 << 26
@@ -36,7 +40,12 @@ def is_own(path: Path, manifests: Iterable[Path] = ()) -> bool:
         manifests: where its manifest may be, other than beside it.
     """
     try:
-        if _is_page(path) or _is_certificate(path) or _read_manifest(path) is not None:
+        if (
+            _is_page(path)
+            or _is_certificate(path)
+            or _is_proposed_job(path)
+            or _read_manifest(path) is not None
+        ):
             return True
         listed = {
             digest
@@ -52,6 +61,11 @@ def digest_of(path: Path) -> str:
     """The hash of a file, as manifests have it."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_proposed_job(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline(_HEAD).rstrip() == JOB_MARK.encode()
 
 
 def _is_page(path: Path) -> bool:

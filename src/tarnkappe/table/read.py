@@ -23,6 +23,7 @@ from tarnkappe.table.formats.json_read import read_json
 from tarnkappe.table.formats.memory import read_memory
 from tarnkappe.table.formats.names import chosen_names
 from tarnkappe.table.formats.text_write import CsvStyle
+from tarnkappe.table.frames import FrameKind, kind_of
 from tarnkappe.table.reading import (
     Reading,
     stated_bad_lines,
@@ -165,7 +166,7 @@ def read(
     if isinstance(source, str | os.PathLike):
         return _read_file(Path(source), columns, progress, options)
     _refuse_foreign(options, (), "table in memory")
-    return _finished(read_memory(source, columns=columns), "the table")
+    return _finished(read_memory(source, columns=columns), "the table", frame=kind_of(source))
 
 
 def _read_file(
@@ -283,9 +284,11 @@ def _refuse_foreign(options: Mapping[str, Any], known: Sequence[str], kind: str)
             raise ParameterError(f"`{name}` does not apply to a {kind}: leave it out")
 
 
-def _finished(data: pa.Table, source: str, reading: Reading | None = None) -> Table:
+def _finished(
+    data: pa.Table, source: str, reading: Reading | None = None, frame: FrameKind | None = None
+) -> Table:
     """The rows and nothing else: what a source's metadata say would travel into every release."""
     if not data.num_rows:
         raise InputError(f"{source}: there are no rows")
     plain = data.cast(pa.schema([pa.field(field.name, field.type) for field in data.schema]))
-    return Table(plain, reading=reading)
+    return Table(plain, reading=reading, frame=frame)

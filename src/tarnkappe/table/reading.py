@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tarnkappe.drawing import html_table
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.spelling.moments import DateOrder
 from tarnkappe.table.spelling.numbers import COMMA, POINT
@@ -71,6 +72,10 @@ class Reading:
             if spelling.kind is SpellingKind.DATE and spelling.date is not None
         }
         return ", ".join([*parts, *sorted(dates)])
+
+    def _repr_html_(self) -> str:
+        rows = [(name, spelling.description) for name, spelling in self.columns.items()]
+        return html_table((self.summary, ""), [*rows, *(("note", note) for note in self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
         """The reading as JSON or TOML would hold it; it names no cell."""

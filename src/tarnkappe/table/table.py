@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -10,8 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from tarnkappe.drawing import html_table
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.schema import near, shown
+from tarnkappe.table.frames import FrameKind, as_arrow, as_pandas, as_polars
 from tarnkappe.table.reading import Reading
 from tarnkappe.table.spelling.spelling import Spelling
 
@@ -48,6 +51,9 @@ class Role(StrEnum):
 STATED = tuple(role for role in Role if role is not Role.UNSTATED)
 """The roles that a column can be given."""
 
+SHOWN_COLUMNS = 40
+"""So many columns are named where a table is shown in a line."""
+
 WITHHELD = (Role.IDENTIFIER, Role.UNSTATED)
 """Columns with these roles are in no release."""
 
@@ -56,7 +62,8 @@ WITHHELD = (Role.IDENTIFIER, Role.UNSTATED)
 class Table:
     """Arrow data and the role of each column; a column without a stated role is in no release.
 
-    What was read from a file knows how (`reading`), so that it is written in the same way.
+    What was read from a file knows how (`reading`), so that it is written in the same way; what was a data
+    frame knows which (`frame`).
 
     >>> import pyarrow as pa
     >>> table = Table(pa.table({"age": [34, 45], "diagnosis": ["flu", None]}))
@@ -68,6 +75,7 @@ class Table:
     data: pa.Table
     roles: Mapping[str, Role] = dataclasses.field(default_factory=dict)
     reading: Reading | None = None
+    frame: FrameKind | None = None
 
     def __post_init__(self) -> None:
         names = self.data.column_names
@@ -147,11 +155,11 @@ class Table:
         for name, role in named:
             if chosen.setdefault(self.require(name), role) is not role:
                 raise ColumnError(f"the column '{name}' is given two roles: {chosen[name]} and {role}")
-        return Table(self.data, chosen, self.reading)
+        return Table(self.data, chosen, self.reading, self.frame)
 
     def with_data(self, data: pa.Table) -> Table:
         """Other rows of the same columns, with the same roles and spellings."""
-        return Table(data, self.roles, self.reading)
+        return Table(data, self.roles, self.reading, self.frame)
 
     def spelling(self, name: str) -> Spelling | None:
         """How the texts of a column are spelled, where they stand for numbers or dates."""
@@ -160,8 +168,34 @@ class Table:
 
     def to_pandas(self) -> Any:
         """The data as a pandas data frame."""
-        return self.data.to_pandas()
+        return as_pandas(self.data, {})
+
+    def to_polars(self) -> Any:
+        """The data as a polars data frame."""
+        return as_polars(self.data, {})
+
+    def to_arrow(self) -> pa.Table:
+        """The data as an Arrow table."""
+        return as_arrow(self.data, {})
+
+    def write(self, target: str | os.PathLike[str], **options: Any) -> None:
+        """Write the table to a file or database; the options are those of `tarnkappe.write`."""
+        from tarnkappe.table.write import write  # which needs this class
+
+        write(self, target, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.data, dict(self.roles), self.reading, self.frame)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, str(self.roles[name]), str(self.data.schema.field(name).type))
+            for name in self.column_names
+        ]
+        return html_table((f"{self.num_rows:,} rows", "role", "type"), rows)
 
     def __repr__(self) -> str:
-        columns = ", ".join(f"{name} ({self.roles[name]})" for name in self.column_names)
-        return f"Table({self.num_rows} rows: {columns})"
+        shown_names = self.column_names[:SHOWN_COLUMNS]
+        columns = ", ".join(f"{name} ({self.roles[name]})" for name in shown_names)
+        more = len(self.column_names) - len(shown_names)
+        return f"Table({self.num_rows} rows: {columns}{f' and {more} more' if more else ''})"

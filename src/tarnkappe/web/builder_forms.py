@@ -8,6 +8,7 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import BUILDERS
+from tarnkappe.hierarchy.code_systems import System
 from tarnkappe.schema import fields_of
 
 Plan = dict[str, Any]
@@ -106,6 +107,8 @@ FORMS: dict[str, tuple[Entry, ...]] = {
     ),
     "ordered": (Entry("size", numbers, write_list), Entry("order", names, write_list, lines=4)),
     "frequent": (Entry("keep", numbers, write_list), Entry("other", str, str)),
+    "ranges": (),
+    "code-system": (Entry("system", str, str, tuple(System)),),
     "root": (),
 }
 """What can be said about each builder."""

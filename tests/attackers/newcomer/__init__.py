@@ -6,6 +6,7 @@ from tests.attackers.newcomer.disguised import Disguised
 from tests.attackers.newcomer.foreign import Foreign
 from tests.attackers.newcomer.forgetful import Forgetful
 from tests.attackers.newcomer.habit import Habit
+from tests.attackers.newcomer.interval_ends import IntervalEnds
 from tests.attackers.newcomer.overwriting import Overwriting
 from tests.attackers.newcomer.repeating import Repeating
 from tests.attackers.newcomer.wrong_types import WrongTypes
@@ -51,5 +52,12 @@ TRIALS = [
     Trial(
         WrongTypes(),
         (COMMAND, Stage("a program that stumbles", stages.stumbling, unprotected=True)),
+    ),
+    Trial(
+        IntervalEnds(),
+        (
+            Stage("one command", stages.proposed),
+            Stage("exact intervals", stages.exact_ends, unprotected=True),
+        ),
     ),
 ]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.attackers.newcomer.forgetful import LetOut
 from tests.attackers.newcomer.habit import Habits
+from tests.attackers.newcomer.interval_ends import Amounts
 from tests.attackers.newcomer.program import Program
 
 TARN = str(Path(sys.executable).with_name("tarn"))
@@ -186,6 +187,25 @@ otherwise_accepted = habits("--accept", "x1=e-mail", "x2=name", "x3=name")
 accepted = habits("--accept", "x1=name", "x2=e-mail", "x3=e-mail")
 
 
+def _released(*flags: str) -> Callable[[Path], AbstractContextManager[Amounts]]:
+    """A stage with the release that one command made of people with amounts of their own."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Amounts]:
+        chance, path = random.Random(11), folder / "amounts.csv"
+        amounts = tuple(f"{chance.lognormvariate(3, 1.5):.4f}" for _ in range(80))
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["sex", "age", "fare"])
+            for amount in amounts:
+                writer.writerow([chance.choice("fm"), chance.randint(20, 60), amount])
+        out = folder / "release.csv"
+        words = [TARN, "anonymize", path, "--qi", "sex", "age", "fare", "--out", out, *flags]
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        yield Amounts(out, "fare", amounts)
+
+
 def disguises(*, accept: bool) -> Callable[[Path], AbstractContextManager[Habits]]:
     """A stage with identifiers in disguise, and words that publish them one after the other."""
 
@@ -211,6 +231,11 @@ def disguises(*, accept: bool) -> Callable[[Path], AbstractContextManager[Habits
         yield Habits(program, tuple(words), people)
 
     return stage
+
+
+proposed = _released()
+exact_ends = _released("--algorithm", "regions:intervals=exact")
+"""Intervals from the least to the greatest value of a group."""
 
 
 def disguised(chance: random.Random, rows: int = 60) -> dict[str, list[str]]:

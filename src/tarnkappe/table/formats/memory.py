@@ -30,13 +30,26 @@ def _as_arrow(source: Any) -> pa.Table:
         return _from_pandas(source)
     if hasattr(source, "__arrow_c_stream__"):
         try:
-            return pa.table(source)
+            return _without_views(pa.table(source))
         except (pa.ArrowException, TypeError, ValueError):
             raise InputError(f"the Arrow stream of this {type(source).__name__} is no table") from None
     raise ParameterError(
         f"cannot read a {type(source).__name__}: pass a path, a database address, "
         "or a table of pyarrow, pandas, polars or DuckDB"
     )
+
+
+def _without_views(data: pa.Table) -> pa.Table:
+    """Texts and categories as Arrow computes with them: polars hands on views, which few functions take."""
+    columns = []
+    for column in data.columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+            chunks = [chunk.dictionary.cast(pa.string()).take(chunk.indices) for chunk in column.chunks]
+            columns.append(pa.chunked_array(chunks, pa.string()))
+        else:
+            columns.append(column.cast(pa.string()) if pa.types.is_string_view(kind) else column)
+    return pa.table(columns, data.column_names)
 
 
 def _from_pandas(frame: Any) -> pa.Table:

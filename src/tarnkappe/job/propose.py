@@ -1,0 +1,265 @@
+"""What is proposed for a table: roles by its columns, hierarchies by its values, a promise by who gets it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.hierarchy import propose as propose_hierarchy
+from tarnkappe.job.one_row_per_person import repeated_people
+from tarnkappe.job.proposal import METHOD, Audience, ColumnProposal, ReleaseProposal
+from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, MultiRelationalKAnonymity
+from tarnkappe.risk.identifiers import Certainty, ColumnScan, IdentifierKind, propose_roles
+from tarnkappe.schema.arguments import checked_call
+from tarnkappe.table import MISSING, Column, Role, Table, encode, read
+from tarnkappe.table.encoding import Progress
+
+ONCE = 0.5
+"""With a larger share of values that only one row has, numbers are fingerprints."""
+OF_PERSONS = frozenset(
+    {
+        IdentifierKind.SOCIAL_SECURITY,
+        IdentifierKind.MEDICAL_RECORD,
+        IdentifierKind.HEALTH_PLAN,
+        IdentifierKind.ACCOUNT,
+        IdentifierKind.LICENCE,
+        IdentifierKind.OTHER,
+    }
+)
+"""Identifiers that stand for a person in every row of hers: numbers and codes, not names or addresses."""
+REPEATED = 0.95
+"""An identifier with fewer different values for each filled cell stands in several rows of a person."""
+MANY_VALUES = 6
+"""Columns with so many values can promise three of them in every group."""
+STATEMENTS = (
+    "for_", "k", "identifiers", "quasi_identifiers", "sensitive", "publish", "hierarchies", "weights",
+    "accept", "uniform",
+)  # fmt: skip
+"""What may be stated: the arguments of `propose`."""
+
+
+@checked_call
+def propose(
+    data: Any,
+    *,
+    for_: str = "partner",
+    k: int | None = None,
+    identifiers: Sequence[str] = (),
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    publish: Sequence[str] = (),
+    hierarchies: Mapping[str, Hierarchy | str | Mapping[str, Any]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    accept: Mapping[str, str | Sequence[str]] | None = None,
+    uniform: bool = False,
+    reading: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> ReleaseProposal:
+    """A whole job for a table: what each column is, what is promised, and how the rows are written.
+
+    Args:
+        data: a path or database address, a table of pandas, polars or Arrow, or a `Table`. The roles that a
+            `Table` has are taken as stated, and its other columns are not released.
+        for_: who gets the release: internal (colleagues, k = 3), partner (with an agreement, k = 5) or public
+            (everybody, k = 11).
+        k: how many rows share what others may know at least, if it is to be another number.
+        identifiers: columns that name a person; they are left out.
+        quasi_identifiers: columns that others may know; they are generalized.
+        sensitive: columns that an attacker wants to learn; every group shows several of their values.
+        publish: columns that are released as they are.
+        hierarchies: how some columns generalize, if not as proposed.
+        weights: how much the loss of some columns counts; others count 1.
+        accept: for some columns, the detectors of identifiers that are wrong about them.
+        uniform: whether a column has one level in all rows; 5 % of the rows may then be left out.
+        reading: how a file is written, if it was read wrongly: arguments of `read`.
+        progress: told about the progress of long work.
+
+    >>> import tarnkappe
+    >>> patients = tarnkappe.examples.hospital(rows=200, seed=7).table.data
+    >>> proposal = propose(patients, sensitive=["length_of_stay"])
+    >>> {column.name: str(column.role) for column in proposal.columns}["diagnosis"]
+    'sensitive'
+    >>> tarnkappe.check(proposal.anonymize().release).k >= 5
+    True
+    """
+    source = str(data) if isinstance(data, str | Path) else None
+    table = data if isinstance(data, Table) else read(data, **(reading or {}), progress=progress)
+    said = {
+        "for_": for_, "k": k, "identifiers": identifiers, "quasi_identifiers": quasi_identifiers,
+        "sensitive": sensitive, "publish": publish, "hierarchies": hierarchies, "weights": weights,
+        "accept": accept, "uniform": uniform, "reading": dict(reading or {}),
+        "roles": _stated(table),
+    }  # fmt: skip
+    return _decide(table, source, said, progress)
+
+
+def _stated(table: Table) -> dict[str, Role]:
+    return {name: role for name, role in table.roles.items() if role is not Role.UNSTATED}
+
+
+def _decide(
+    table: Table, source: str | None, said: Mapping[str, Any], progress: Progress | None = None
+) -> ReleaseProposal:
+    """What follows from a table and what was stated about it."""
+    audience, k = Audience.parse(said["for_"]), said["k"]
+    if k is None:
+        k = audience.k
+    stated = _stated_roles(table, said)
+    found = {
+        each.column: each
+        for each in propose_roles(Table(table.data, reading=table.reading), progress=progress)
+    }
+    encoded = encode(table, table.column_names)
+    notes: list[str] = []
+    if said["roles"]:  # what a table says is not guessed again
+        stated = {**dict.fromkeys(table.column_names, Role.UNSTATED), **stated}
+    columns = [_column(encoded[name], found[name], stated.get(name)) for name in table.column_names]
+    if not any(column.role is Role.QUASI_IDENTIFIER for column in columns):
+        columns = _known_to_others(columns, encoded)
+        notes.append(
+            "nothing was found that others may know, so the columns that would be kept are treated as such; "
+            "--publish and --sensitive say otherwise"
+        )
+    roles = {column.name: column.role for column in columns}
+    described = Table(table.data, roles, table.reading, table.frame)
+    for name in said["hierarchies"] or {}:
+        if roles[table.require(name)] is not Role.QUASI_IDENTIFIER:
+            raise ColumnError(f"'{name}' is no quasi-identifier: a hierarchy has no meaning for it")
+    person = _person(described, encoded, found)
+    if person is not None:
+        notes.append(
+            f"'{person}' is the same in several rows: the promise counts its different values, not rows"
+        )
+    privacy = _promise(described, encoded, k, audience, person)
+    _require_enough(described, encoded, k, person)
+    notes += [
+        f"'{column.name}' is released as it is, and more than half of its values occur once: who knows such "
+        "a value knows the row; round it, or make it a quasi-identifier"
+        for column in columns
+        if column.role is Role.SENSITIVE and _once(encoded[column.name]) > ONCE
+    ]
+    return ReleaseProposal(
+        described,
+        tuple(columns),
+        audience,
+        privacy,
+        "auto" if said["uniform"] else METHOD,
+        person is not None or bool(repeated_people(described)[0].size),
+        tuple(notes),
+        said,
+        source,
+    )
+
+
+def _stated_roles(table: Table, said: Mapping[str, Any]) -> dict[str, Role]:
+    """The roles that were stated for columns; the later word wins over what the table has."""
+    named = {
+        Role.IDENTIFIER: said["identifiers"],
+        Role.QUASI_IDENTIFIER: said["quasi_identifiers"],
+        Role.SENSITIVE: said["sensitive"],
+        Role.INSENSITIVE: said["publish"],
+    }
+    chosen: dict[str, Role] = {}
+    for role, names in named.items():
+        if isinstance(names, str):
+            raise ParameterError(f"columns are given as a list: write [{names!r}]")
+        for name in names:
+            if chosen.setdefault(table.require(name), role) is not role:
+                raise ColumnError(f"the column '{name}' is given two roles: {chosen[name]} and {role}")
+    return {**said["roles"], **chosen}
+
+
+def _column(column: Column, found: ColumnScan, stated: Role | None) -> ColumnProposal:
+    role, reason = found.role, found.reason
+    certainty: Certainty | None = found.certainty
+    if stated is not None:
+        role, reason, certainty = stated, "as stated", None
+        if stated is Role.UNSTATED:
+            reason = "nobody has said what it is"
+    elif role is Role.SENSITIVE and certainty is Certainty.GUESS and _once(column) > ONCE:
+        role = Role.QUASI_IDENTIFIER
+        reason += "; more than half of its values occur once, so they are generalized"
+    if role is not Role.QUASI_IDENTIFIER:
+        return ColumnProposal(column.name, role, reason, certainty)
+    return ColumnProposal(column.name, role, reason, certainty, propose_hierarchy(column).builder)
+
+
+def _known_to_others(
+    columns: Sequence[ColumnProposal], encoded: Mapping[str, Column]
+) -> list[ColumnProposal]:
+    """The proposals with what nobody stated as quasi-identifiers, where there are none: that is safe."""
+    kept = [column for column in columns if not column.is_left_out and column.certainty is not None]
+    if not kept:
+        raise ColumnError(
+            "no column is a quasi-identifier: every column names people, or was stated; say which columns "
+            "others may know (--qi)"
+        )
+    return [
+        dataclasses.replace(
+            column, role=Role.QUASI_IDENTIFIER, builder=propose_hierarchy(encoded[column.name]).builder
+        )
+        if column in kept
+        else column
+        for column in columns
+    ]
+
+
+def _once(column: Column) -> float:
+    """The share of the different values that only one row has."""
+    counts = column.counts()
+    return float(np.count_nonzero(counts == 1)) / max(len(counts), 1)
+
+
+def _person(table: Table, encoded: Mapping[str, Column], found: Mapping[str, ColumnScan]) -> str | None:
+    """The identifier that stands for a person in each of her rows, where persons have several.
+
+    A number or code that repeats is one. Where rows agree in all identifiers, the finest of them is: as many
+    persons as it has different values there are at least.
+    """
+    numbers = [
+        name
+        for name in table.identifiers
+        if any(OF_PERSONS & {*each.kinds} and each.whole for each in found[name].findings)
+        and _repeats(encoded[name])
+    ]
+    if not numbers and repeated_people(table)[0].size:
+        numbers = list(table.identifiers)
+    return max(numbers, key=lambda name: encoded[name].cardinality, default=None)
+
+
+def _repeats(column: Column) -> bool:
+    """Whether filled cells have markedly fewer different values than there are of them."""
+    counts = column.counts()
+    filled = [count for count, label in zip(counts.tolist(), column.labels, strict=True) if label != MISSING]
+    return bool(1 < len(filled) < REPEATED * sum(filled))
+
+
+def _promise(
+    table: Table, encoded: Mapping[str, Column], k: int, audience: Audience, person: str | None
+) -> tuple[Model, ...]:
+    # k persons have k rows, so k-anonymity adds nothing to them; but it tells methods the least class.
+    counting: list[Model] = [KAnonymity(k)]
+    if person is not None:
+        counting.append(MultiRelationalKAnonymity(person, k))
+    diverse = []
+    for name in table.sensitive:
+        values = encoded[name].cardinality
+        least = 3 if audience is Audience.PUBLIC and values >= MANY_VALUES else 2
+        if values >= least:
+            diverse.append(DistinctDiversity(name, least))
+    return (*counting, *diverse)
+
+
+def _require_enough(table: Table, encoded: Mapping[str, Column], k: int, person: str | None) -> None:
+    rows = table.num_rows if person is None else encoded[person].cardinality
+    what = "rows" if person is None else f"different values of '{person}'"
+    if rows < k:
+        raise NoSolutionError(
+            f"there are {rows} {what}: no group can have {k} (the largest possible k is {rows})"
+        )
