@@ -221,6 +221,38 @@ def test_a_model_that_does_not_fit_gives_no_low_estimate(kind: str, fraction: fl
         assert by_rule.uniques >= 0.5 * min(true, by_zayatz.uniques), (by_rule, by_zayatz)
 
 
+def test_a_fit_that_finds_hardly_anybody_is_refused() -> None:
+    """The model would find 0.066 unique people where Zayatz finds 3.45."""
+    sample = np.repeat([1, 2, 3, 50], [5, 8, 7, 100])
+    assert zayatz(frequencies(sample, 20_000)) == pytest.approx(3.45, abs=0.005)
+    found = population_uniques(sample, 20_000, Estimator.DANKAR)
+    assert (found.estimator, found.uniques) == (Estimator.ZAYATZ, pytest.approx(3.45, abs=0.005))
+    alone = population_uniques(sample, 20_000, Estimator.SNB)
+    assert (alone.estimator, alone.uniques) == (None, pytest.approx(5 / (5042 / 20_000)))
+
+
+@given(
+    a=st.floats(0.2, 4.0),
+    b=st.floats(0.05, 0.9),
+    fraction=st.sampled_from([0.11, 0.2, 0.5, 0.9]),
+    seed=st.integers(0, 2**32 - 1),
+    family=st.sampled_from(["negative binomial", "lognormal", "zipf"]),
+)
+@settings(max_examples=60)
+def test_dankars_rule_is_never_far_below_zayatz_where_it_asks_the_slide_negative_binomial(
+    a: float, b: float, fraction: float, seed: int, family: str
+) -> None:
+    generator = np.random.default_rng(seed)
+    population = {
+        "negative binomial": lambda: 1 + generator.negative_binomial(a, b, 800),
+        "lognormal": lambda: np.ceil(generator.lognormal(a / 4, a / 3, 800)).astype(np.int64),
+        "zipf": lambda: np.minimum(generator.zipf(1.5 + a, 800), 800),
+    }[family]()
+    sample, people = draw(population, fraction, generator), int(population.sum())
+    found = population_uniques(sample, people, Estimator.DANKAR)
+    assert found.uniques >= zayatz(frequencies(sample, people)) / 5 - 1e-9
+
+
 @pytest.mark.parametrize("times", [4, 12.5])
 def test_a_model_that_implies_another_population_is_not_used(times: float) -> None:
     """The same sample, stated to come from more people than its classes can be, has no estimate."""

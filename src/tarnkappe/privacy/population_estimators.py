@@ -25,6 +25,9 @@ NEAR = 0.1
 """A model is used if the population that it implies differs from the stated one by this share at most."""
 IMPROBABLE = 0.001
 """A model is not used if its sample would be as unlike the model as it is with a smaller probability."""
+FAR_BELOW = 5.0
+"""The slide negative binomial is not used if it finds so many times fewer people than Zayatz: it errs to the
+low side far more than Zayatz does, even in populations of its own kind."""
 COUNTED_TOGETHER = 5.0
 """Sizes of which fewer classes are expected are counted together: the test of fit needs as many."""
 
@@ -237,7 +240,8 @@ def slide_negative_binomial(sample: Frequencies) -> float:
 
     Two numbers are fitted by two parameters, so that there often is a solution though the model is wrong, and
     b^a then says nothing: it may be 0 beside many unique people. So a solution counts only if the population
-    has nearly N members, and if all sizes in the sample are as frequent as the model says. NaN if none does.
+    has nearly N members, if all sizes in the sample are as frequent as the model says, and if it is not far
+    below Zayatz's estimate. NaN if none does.
     """
     c1, c2, f = sample.of_size(1), sample.of_size(2), sample.fraction
     classes = shlosser(sample)
@@ -268,7 +272,7 @@ def slide_negative_binomial(sample: Frequencies) -> float:
         away = abs(classes * (1 + a * (1 - b) / b) - sample.population)
         if away <= nearest and _resembles(sample, classes, a, b):
             best, nearest = classes * b**a, away
-    return best
+    return best if best >= zayatz(sample) / FAR_BELOW else math.nan
 
 
 def _resembles(sample: Frequencies, classes: float, a: float, b: float) -> bool:
