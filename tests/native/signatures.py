@@ -48,6 +48,7 @@ def work(folder: Path) -> Iterator[Callable[[], object]]:
     from tarnkappe.hierarchy import Hierarchy
     from tarnkappe.lattice import auto
     from tarnkappe.loss import LOSSES
+    from tarnkappe.schema import replace
     from tarnkappe.table import Role
     from tarnkappe.table.examples import hospital
 
@@ -105,6 +106,9 @@ def work(folder: Path) -> Iterator[Callable[[], object]]:
     for search in ("exhaustive", "best-first", "flash", "ola"):
         yield release_with(k, algorithm=search)
     yield release_with(k, local_recoding=True)
+    piecewise = auto.Auto(effort=replace(auto.Auto().effort, many_classes=20))  # as tables of many tuples are
+    for model in (k, models[0]):
+        yield release_with(model, k, algorithm=piecewise)
 
 
 if __name__ == "__main__":

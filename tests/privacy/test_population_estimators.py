@@ -18,7 +18,9 @@ from tarnkappe.privacy import PopulationUniqueness
 from tarnkappe.privacy.population_estimators import (
     Estimator,
     Frequencies,
+    _by_newton,
     pitman,
+    pitman_by_nested_roots,
     population_uniques,
     shlosser,
     slide_negative_binomial,
@@ -156,6 +158,28 @@ def test_pitmans_parameters_make_the_sample_most_probable(sample: Sizes) -> None
         math.log((t + a + i - 1) / (t + i)) for i in range(1, population)
     )
     assert estimate == pytest.approx(math.exp(log_expected), rel=0.05)
+
+
+def test_newtons_method_finds_what_nested_roots_find() -> None:
+    """On 1,000 samples of four kinds; where it gives up, most often because a is 0, the roots are looked for."""
+    drawn, found, compared = np.random.default_rng(11), 0, 0
+    while compared < 1000:
+        number = int(drawn.integers(4, 400))
+        sample = [
+            lambda n: 1 + drawn.negative_binomial(drawn.uniform(0.2, 4), drawn.uniform(0.05, 0.9), n),
+            lambda n: np.ceil(drawn.lognormal(0.5, 1.3, n)).astype(np.int64),
+            lambda n: np.minimum(drawn.zipf(1.5 + 2 * drawn.random(), n), 3000),
+            lambda n: drawn.integers(1, 4, n),
+        ][compared % 4](number)
+        seen = frequencies(sample, 20 * int(sample.sum()))
+        if 0 < seen.of_size(1) < seen.rows:
+            compared += 1
+            by_newton = _by_newton(seen)
+            if by_newton is not None:
+                found += 1
+                a, t = pitman_by_nested_roots(seen)
+                assert by_newton == pytest.approx((a, t), rel=1e-6, abs=1e-8)
+    assert found > 300
 
 
 def test_the_slide_negative_binomial_recovers_its_parameters_from_what_it_expects() -> None:

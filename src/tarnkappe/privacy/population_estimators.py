@@ -28,6 +28,8 @@ IMPROBABLE = 0.001
 FAR_BELOW = 5.0
 """The slide negative binomial is not used if it finds so many times fewer people than Zayatz: it errs to the
 low side far more than Zayatz does, even in populations of its own kind."""
+NEWTON_STEPS, NEWTON_ENDS, LEAST_A = 40, 1e-11, 1e-3
+"""The most steps; how short the last one is; nearer to 0 and 1 than this Newton's method is not tried."""
 COUNTED_TOGETHER = 5.0
 """Sizes of which fewer classes are expected are counted together: the test of fit needs as many."""
 
@@ -184,7 +186,67 @@ def pitman(sample: Frequencies) -> float:
 
 
 def pitman_parameters(sample: Frequencies) -> tuple[float, float]:
-    """The parameters that make the sample most probable.
+    """The parameters that make the sample most probable: by Newton's method, else by nested bisection."""
+    return _by_newton(sample) or pitman_by_nested_roots(sample)
+
+
+def _by_newton(sample: Frequencies) -> tuple[float, float] | None:
+    """Where both derivatives are 0, looked for from the share of unique rows among the classes on.
+
+    In large samples this share is a. Steps are taken in a and ln(t + a). None if they leave the parameters
+    that are possible, or those for which the derivatives can be computed exactly enough: then nothing is
+    known. Where they end, the matrix of second derivatives is negative, so it is a maximum.
+    """
+    u, n = sample.classes, sample.rows
+    if u < 2 or n <= u:
+        return None
+    sizes, counts = sample.arrays
+    a = min(max(sample.of_size(1) / u, 0.05), 0.95)
+    y = math.log(_start_above(a, u, n))
+    for _ in range(NEWTON_STEPS):
+        t = math.exp(y) - a
+        if not (LEAST_A < a < 1 - LEAST_A and -a < t < u * a / LEAST_A):
+            return None
+        ends = np.array([t / a + u, t / a + 1, t + n, t + 1])
+        first, second = digamma(ends), trigamma(ends)
+        sum1, sum2 = float(first[0] - first[1]) / a, float(second[1] - second[0]) / a**2
+        by_t = sum1 - float(first[2] - first[3])
+        by_tt = float(second[3] - second[2]) - sum2
+        by_ta = -(sum1 - t * sum2) / a
+        merging = float((counts * (digamma(sizes - a) - digamma(1 - a))).sum())
+        falling = float((counts * (trigamma(1 - a) - trigamma(sizes - a))).sum())
+        by_a = (u - 1 - t * sum1) / a - merging
+        by_aa = -(u - 1 - 2 * t * sum1 + t**2 * sum2) / a**2 - falling
+        # The same in a and y, with t = exp(y) - a.
+        above = t + a
+        slope_y, slope_a = by_t * above, by_a - by_t
+        yy, ya, aa = by_tt * above**2 + slope_y, above * (by_ta - by_tt), by_aa - 2 * by_ta + by_tt
+        determinant = yy * aa - ya**2
+        if not (aa < 0 and determinant > 0):
+            return None
+        step_a, step_y = (
+            (slope_y * ya - slope_a * yy) / determinant,
+            (slope_a * ya - slope_y * aa) / determinant,
+        )
+        shorter = min(1.0, 0.5 * a / max(abs(step_a), 1e-300), 0.5 * (1 - a) / max(abs(step_a), 1e-300))
+        shorter = min(shorter, 2.0 / max(abs(step_y), 1e-300))
+        a, y = a + shorter * step_a, y + shorter * step_y
+        if abs(step_a) < NEWTON_ENDS * a and abs(step_y) < NEWTON_ENDS:
+            return a, math.exp(y) - a
+    return None
+
+
+def _start_above(a: float, u: int, n: int) -> float:
+    """About t + a for a given a: the number of classes is then about (t / a) ((1 + n / t)^a - 1)."""
+    low, high = 1e-3, float(n) * 10
+    for _ in range(12):
+        t = math.sqrt(low * high)
+        low, high = (t, high) if t / a * ((1 + n / t) ** a - 1) < u else (low, t)
+    return math.sqrt(low * high) + a
+
+
+def pitman_by_nested_roots(sample: Frequencies) -> tuple[float, float]:
+    """The parameters that make the sample most probable, one inside the other.
 
     For each a the best t is where the derivative of the log-probability by t,
     sum(1 / (t + i a), i < u) - sum(1 / (t + i), i < n), is 0: it is positive near t = -a and negative for
@@ -195,9 +257,13 @@ def pitman_parameters(sample: Frequencies) -> tuple[float, float]:
     n, u = sample.rows, sample.classes
     sizes, counts = sample.arrays
 
+    each = np.arange(1.0, u)
+
     def inverses(t: float, a: float) -> float:
-        """sum(1 / (t + i a), i = 1..u-1)."""
-        return (u - 1) / t if a == 0 else float(digamma(t / a + u) - digamma(t / a + 1)) / a
+        """sum(1 / (t + i a), i = 1..u-1); where a is small, term by term: the difference would be noise."""
+        if t > 1e4 * a:
+            return float((1 / (t + a * each)).sum())
+        return float(digamma(t / a + u) - digamma(t / a + 1)) / a
 
     def best_t(a: float) -> float:
         def slope(log_above: float) -> float:
@@ -214,7 +280,7 @@ def pitman_parameters(sample: Frequencies) -> tuple[float, float]:
     def slope(a: float) -> float:
         t = best_t(a)
         merging = float((counts * (digamma(sizes - a) - digamma(1 - a))).sum())
-        founding = u * (u - 1) / (2 * t) if a == 0 else (u - 1 - t * inverses(t, a)) / a
+        founding = float((each / (t + a * each)).sum()) if t > 1e4 * a else (u - 1 - t * inverses(t, a)) / a
         return founding - merging
 
     if slope(0) <= 0:
@@ -329,6 +395,11 @@ def log_gamma(x: Any) -> Any:
 def digamma(x: Any) -> Any:
     """The derivative of the logarithm of the gamma function."""
     return scipy.special.digamma(x)
+
+
+def trigamma(x: Any) -> Any:
+    """The second derivative of the logarithm of the gamma function."""
+    return scipy.special.zeta(2, x)
 
 
 def root(function: Callable[[float], float], low: float, high: float, xtol: float = 2e-12) -> float:
