@@ -16,7 +16,6 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PREBUILT = Path("src", "tarnkappe", "native", "prebuilt")
-FILES = ("kernels.json", "kernels.so", "kernels.o")
 
 
 class PrebuiltKernels(BuildHookInterface[Any]):
@@ -33,7 +32,7 @@ class PrebuiltKernels(BuildHookInterface[Any]):
             )
             if made.returncode:
                 self.app.display_warning("no kernels are prebuilt: they will be compiled on first use")
-        there = [name for name in FILES if (root / PREBUILT / name).exists()]
+        there = [path.name for path in (root / PREBUILT).glob("kernels*")]
         if version != "editable" and there:
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"

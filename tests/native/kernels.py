@@ -83,5 +83,15 @@ def many(rounds):
 
 
 @compiled
+def greatest(values):
+    return values.max()
+
+
+@compiled
+def reshaped(values):
+    return values.reshape((2, 3)).copy()
+
+
+@compiled
 def dot(one, other):
     return np.dot(one, other)

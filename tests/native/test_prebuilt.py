@@ -34,9 +34,11 @@ SIGNATURES = [
     Signature(f"{HERE}strided", ["f8:1A"]),
     Signature(f"{HERE}part_of", ["i8:1C"]),
     Signature(f"{HERE}many", ["i8"]),
+    Signature(f"{HERE}greatest", ["i8:1C"]),
 ]
 TOO_MUCH = [
     Signature(f"{HERE}dot", ["f8:1C", "f8:1C"]),
+    Signature(f"{HERE}reshaped", ["f8:2C"]),
     Signature(f"{HERE}gone", ["i8"]),
     Signature(f"{HERE}scaled", ["f8", "f8"]),
 ]
@@ -85,6 +87,7 @@ def cases(seed: int) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "write", (drawn.normal(size=(3, number)), real)
     yield "of_pair", (Pair(drawn.integers(0, 99, number).astype(np.uint64), 50), np.float32(0.1))
     yield "divide", (int(drawn.integers(-99, 99)), np.int64(7))
+    yield "greatest", (drawn.integers(-9, 99, number + 1),)
     yield "strided", (real[::-3],)
     yield "strided", (drawn.normal(size=(4, 5))[:, 2],)
 
@@ -219,7 +222,6 @@ def test_a_library_that_was_not_made_for_this_is_refused(
     shutil.copytree(folder, tmp_path / "other")
     contents = json.loads((folder / CONTENTS).read_text())
     (tmp_path / "other" / CONTENTS).write_text(json.dumps(contents | change))
-    (tmp_path / "other" / OBJECT).unlink(missing_ok=True)
     assert load(tmp_path / "other") is None
 
 
@@ -232,8 +234,8 @@ def test_broken_contents_are_no_library(folder: Path, tmp_path: Path, broken: st
 
 def test_half_a_library_is_no_library(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "other")
-    for name in (LIBRARY, OBJECT):
-        (tmp_path / "other" / name).unlink(missing_ok=True)
+    for made in [tmp_path / "other" / LIBRARY, *(tmp_path / "other").glob(OBJECT.format("*"))]:
+        made.unlink(missing_ok=True)
     assert load(tmp_path / "other") is None
     assert load(tmp_path / "nothing") is None
 

@@ -17,9 +17,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +47,9 @@ from tarnkappe.native.signatures import (
 from tarnkappe.native.stamp import FORMAT, stamp_of
 from tarnkappe.process.libraries import load_numba
 
+MOST_WORKERS = 4
+"""A process that compiles takes some hundred megabytes."""
+
 LINKERS = (
     ("cc", "-shared"),
     ("gcc", "-shared"),
@@ -60,7 +65,9 @@ FOREIGN = frozenset(["malloc", "realloc", "free", "memset", "memcpy", "memmove",
 """What machine code may call: functions of the standard libraries of C, which every process has."""
 
 MEMORY = Path(__file__).with_name("memory.ll").read_text(encoding="utf-8")
-ALLOCATION = frozenset(re.findall(r"@(NRT_\w+)\(", MEMORY))
+OWN = frozenset(re.findall(r"^define [^\n]*@((?:NRT|numba)_\w+)\(", MEMORY, re.MULTILINE))
+OTHER_SHAPES = re.compile(r"call [^\n]*@numba_attempt_nocopy_reshape\(i64 (?!0,)")
+"""Arrays that get other dimensions; only single numbers do in what is prebuilt."""
 
 ARGUMENTS_OF_AN_ERROR = re.compile(
     r"^define [^\n]*?@(__excinfo_unwrap_args\w+)\(.*?^}", re.MULTILINE | re.DOTALL
@@ -187,7 +194,7 @@ def _taken_apart(name: str, dimensions: int, itemsize: int) -> tuple[str, list[s
 class _Compiler:
     """Collects modules of LLVM and what is in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
         import llvmlite.binding as llvm
 
         self.llvm = llvm
@@ -196,6 +203,7 @@ class _Compiler:
         self.module = llvm.parse_assembly(MEMORY + PROBE)
         self.kernels: dict[str, Any] = {}
         self.left_out: list[str] = []
+        self._prefix = prefix
         self._number = 0
         self._dispatchers: dict[Any, Any] = {}
 
@@ -226,13 +234,15 @@ class _Compiler:
                 function.linkage = "internal"
         part = self._without_unused(part)
         foreign = {each.name for each in part.functions if each.is_declaration} - FOREIGN
-        foreign = {each for each in foreign if not each.startswith("llvm.")} - ALLOCATION
+        foreign = {each for each in foreign if not each.startswith("llvm.")} - OWN
+        if OTHER_SHAPES.search(text):
+            foreign.add("other shapes")
         if foreign or any(each.name.startswith("Py") for each in part.global_variables):
             self.left_out.append(
                 f"{signature.kernel}: needs {', '.join(sorted(foreign)) or 'the interpreter'}"
             )
             return
-        symbol = f"tarn_{self._number}"
+        symbol = f"tarn_{self._prefix}{self._number}"
         self._number += 1
         self.module.link_in(part)
         self.module.link_in(
@@ -265,48 +275,83 @@ class _Compiler:
         baseline = BASELINES[platform.machine()][0]
         return target.create_target_machine(cpu=baseline, features="", opt=3, reloc="pic", codemodel="small")
 
+    def _shown(self) -> str:
+        return rf"tarn_{self._prefix}\d+" if self._number else "tarn_probe|tarn_release"
+
     def object_file(self) -> bytes:
         """All of it as position-independent machine code; only our own wrappers are seen from outside."""
         for function in self.module.functions:
-            if not function.is_declaration and not re.fullmatch(r"tarn_(\d+|probe|release)", function.name):
+            if not function.is_declaration and not re.fullmatch(self._shown(), function.name):
                 function.linkage = "internal"
         self.module.verify()
         return bytes(self._machine().emit_object(self._without_unused(self.module)))
 
 
-def build(folder: Path, signatures: list[Signature]) -> tuple[dict[str, Any], list[str]]:
-    """Make the library in a folder; returns its contents and what was left out."""
-    compiler = _Compiler()
+class Part(NamedTuple):
+    """What was made of the kernels of one module.
+
+    Attributes:
+        code: an object file.
+        kernels: what is in it, by the names of kernels.
+        left_out: what is not, and why.
+    """
+
+    code: bytes
+    kernels: dict[str, Any]
+    left_out: list[str]
+
+
+def compile_part(signatures: list[Signature], prefix: str) -> Part:
+    """Compile some kernels; without any, the functions that all of them need once."""
+    compiler = _Compiler(prefix)
     for signature in signatures:
         compiler.add(signature)
-    folder.mkdir(parents=True, exist_ok=True)
+    return Part(compiler.object_file(), compiler.kernels, compiler.left_out)
+
+
+def build(folder: Path, signatures: list[Signature], workers: int = 0) -> tuple[dict[str, Any], list[str]]:
+    """Make the library in a folder, with some processes; returns its contents and what was left out."""
+    modules = dict.fromkeys(each.kernel.partition(":")[0] for each in signatures)
+    work = [[]] + [[each for each in signatures if each.kernel.startswith(f"{name}:")] for name in modules]
+    prefixes = [f"{place}_" for place in range(len(work))]
+    if workers:
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            parts = list(pool.map(compile_part, work, prefixes))
+    else:
+        parts = [compile_part(each, prefix) for each, prefix in zip(work, prefixes, strict=True)]
+    parts = [part for place, part in enumerate(parts) if part.kernels or place == 0]
     contents = {
         "format": FORMAT,
         "machine": platform.machine(),
         "linked": False,
-        "kernels": compiler.kernels,
+        "objects": len(parts),
+        "kernels": {name: each for part in parts for name, each in part.kernels.items()},
     }
+    folder.mkdir(parents=True, exist_ok=True)
     # Everything is made beside and moved into place, the contents last: nobody sees half of a library.
     with tempfile.TemporaryDirectory(dir=folder) as name:
         beside = Path(name)
-        (beside / OBJECT).write_bytes(compiler.object_file())
-        contents["linked"] = _link(beside)
+        objects = [OBJECT.format(place) for place in range(len(parts))]
+        for part, file in zip(parts, objects, strict=True):
+            (beside / file).write_bytes(part.code)
+        contents["linked"] = _link(beside, objects)
         (beside / CONTENTS).write_text(json.dumps(contents, separators=(",", ":")), encoding="utf-8")
         (folder / CONTENTS).unlink(missing_ok=True)
-        kept, other = (LIBRARY, OBJECT) if contents["linked"] else (OBJECT, LIBRARY)
-        (beside / kept).replace(folder / kept)
-        (folder / other).unlink(missing_ok=True)
+        for old in [folder / LIBRARY, *folder.glob(OBJECT.format("*"))]:
+            old.unlink(missing_ok=True)
+        for made in [LIBRARY] if contents["linked"] else objects:
+            (beside / made).replace(folder / made)
         (beside / CONTENTS).replace(folder / CONTENTS)
-    return contents, compiler.left_out
+    return contents, [line for part in parts for line in part.left_out]
 
 
-def _link(folder: Path) -> bool:
+def _link(folder: Path, objects: list[str]) -> bool:
     for program, *flags in LINKERS:
         found = shutil.which(program)
         if found is None:
             continue
         plain = [] if program.startswith("ld") else ["-nostdlib"]
-        command = [found, *flags, *plain, "-o", LIBRARY, OBJECT]
+        command = [found, *flags, *plain, "-o", LIBRARY, *objects]
         if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0:  # noqa: S603
             return True
     return False
@@ -322,7 +367,7 @@ def main() -> None:
     os.environ |= {"NUMBA_CPU_NAME": BASELINES[platform.machine()][0], "NUMBA_CPU_FEATURES": ""}
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NUMBA_CACHE_DIR"] = cache
-        contents, left_out = build(folder, read_signatures())
+        contents, left_out = build(folder, read_signatures(), min(os.cpu_count() or 1, MOST_WORKERS))
     for line in left_out:
         print(f"left out: {line}")
     print(f"{len(contents['kernels'])} kernels are prebuilt in {folder}")

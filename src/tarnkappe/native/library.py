@@ -25,8 +25,8 @@ from tarnkappe.native.signatures import Spelling, leaves, name_of, tuple_class
 from tarnkappe.native.stamp import FORMAT, stamp_of
 
 FOLDER = Path(__file__).with_name("prebuilt")
-LIBRARY, OBJECT, CONTENTS = "kernels.so", "kernels.o", "kernels.json"
-"""The library; the same not linked, for machines that have no linker; what it holds."""
+LIBRARY, OBJECT, CONTENTS = "kernels.so", "kernels-{}.o", "kernels.json"
+"""The library; its parts, for machines that have no linker; what it holds."""
 
 BASELINES = {"x86_64": ("x86-64-v2", ("SSE42", "POPCNT", "SSSE3")), "aarch64": ("generic", ())}
 """The processors that machine code is made for: as LLVM names them, and what numpy says they have."""
@@ -170,7 +170,7 @@ def load(folder: Path) -> tuple[Callable[[str], Any], dict[str, Any]] | None:
             return None
         if not isinstance(contents["kernels"], dict):
             return None
-        symbols = _linked(folder) if contents["linked"] else _unlinked(folder)
+        symbols = _linked(folder) if contents["linked"] else _unlinked(folder, contents["objects"])
         release = symbols("tarn_release")
         release.argtypes, release.restype = [ctypes.c_void_p], None
         return (symbols, contents) if _reads_arrays(symbols("tarn_probe")) else None
@@ -196,7 +196,7 @@ def _linked(folder: Path) -> Callable[[str], Any]:
     return lambda name: getattr(library, name)
 
 
-def _unlinked(folder: Path) -> Callable[[str], Any]:
+def _unlinked(folder: Path, objects: int) -> Callable[[str], Any]:
     """Without a linker LLVM puts the object into place: slower at the start, and still without Numba."""
     import llvmlite.binding as llvm
 
@@ -204,7 +204,8 @@ def _unlinked(folder: Path) -> Callable[[str], Any]:
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel="small")
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_path(str(folder / OBJECT)))
+    for place in range(objects):
+        engine.add_object_file(llvm.ObjectFileRef.from_path(str(folder / OBJECT.format(place))))
     engine.finalize_object()
 
     @cache

@@ -150,3 +150,21 @@ over:
 used:
   ret void
 }
+
+; A number as an array of one item in each of some dimensions; what else it could be asked for is left to Numba.
+define i32 @numba_attempt_nocopy_reshape(i64 %dimensions, ptr %shape, ptr %strides, i64 %wanted, ptr %new_shape,
+                                         ptr %new_strides, i64 %itemsize, i32 %is_fortran) {
+start:
+  br label %next
+next:
+  %place = phi i64 [ 0, %start ], [ %after, %fill ]
+  %done = icmp eq i64 %place, %wanted
+  br i1 %done, label %over, label %fill
+fill:
+  %at = getelementptr i64, ptr %new_strides, i64 %place
+  store i64 %itemsize, ptr %at
+  %after = add i64 %place, 1
+  br label %next
+over:
+  ret i32 1
+}
