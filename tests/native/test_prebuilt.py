@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tarnkappe.native import CompiledFunction, build, library
-from tarnkappe.native.library import CONTENTS, LIBRARY, OBJECT, Entry, entries_of, load
+from tarnkappe.native.library import CONTENTS, LIBRARY, OBJECT, PrebuiltFunction, entries_of, load
 from tarnkappe.native.signatures import Signature, read_signatures, tuple_class
 from tarnkappe.native.stamp import stamp_of
 from tests.native import kernels
@@ -59,7 +59,7 @@ def prebuilt(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def entries(name: str) -> list[Entry]:
+def entries(name: str) -> list[PrebuiltFunction]:
     return entries_of(getattr(kernels, name).function)
 
 

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tarnkappe.privacy import PopulationUniqueness
+from tarnkappe.privacy.frequencies import Frequencies
+from tarnkappe.privacy.pitman import _by_newton, pitman, pitman_by_nested_roots
 from tarnkappe.privacy.population_estimators import (
     Estimator,
-    Frequencies,
-    _by_newton,
-    pitman,
-    pitman_by_nested_roots,
     population_uniques,
     shlosser,
     slide_negative_binomial,

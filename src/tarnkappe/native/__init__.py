@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tarnkappe.process.libraries import load_numba
 
 if TYPE_CHECKING:
-    from tarnkappe.native.library import Entry
+    from tarnkappe.native.library import PrebuiltFunction
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
@@ -39,7 +39,7 @@ class CompiledFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.function = function
-        self._entries: list[Entry] | None = None
+        self._entries: list[PrebuiltFunction] | None = None
         self._recorded: set[str] = set()
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -59,7 +59,7 @@ class CompiledFunction:
     def __reduce__(self) -> str:
         return self.function.__qualname__
 
-    def _find(self) -> list[Entry]:
+    def _find(self) -> list[PrebuiltFunction]:
         if os.environ.get(VARIABLE, "prebuilt") != "prebuilt" or RECORD in os.environ:
             return []
         from tarnkappe.native.library import entries_of

@@ -287,7 +287,7 @@ class _Compiler:
         return bytes(self._machine().emit_object(self._without_unused(self.module)))
 
 
-class Part(NamedTuple):
+class ObjectCode(NamedTuple):
     """What was made of the kernels of one module.
 
     Attributes:
@@ -301,12 +301,12 @@ class Part(NamedTuple):
     left_out: list[str]
 
 
-def compile_part(signatures: list[Signature], prefix: str) -> Part:
+def compile_part(signatures: list[Signature], prefix: str) -> ObjectCode:
     """Compile some kernels; without any, the functions that all of them need once."""
     compiler = _Compiler(prefix)
     for signature in signatures:
         compiler.add(signature)
-    return Part(compiler.object_file(), compiler.kernels, compiler.left_out)
+    return ObjectCode(compiler.object_file(), compiler.kernels, compiler.left_out)
 
 
 def build(folder: Path, signatures: list[Signature], workers: int = 0) -> tuple[dict[str, Any], list[str]]:

@@ -39,7 +39,7 @@ HEAD_OF_RESULT = 16
 """Bytes before a result, in which the place of an error is told."""
 
 
-class Entry:
+class PrebuiltFunction:
     """A kernel compiled for certain types."""
 
     def __init__(self, symbol: Any, release: Any, arguments: list[Spelling], result: Spelling) -> None:
@@ -146,7 +146,7 @@ class _Memory:
             self._release(self._owner)
 
 
-def entries_of(function: Callable[..., Any]) -> list[Entry]:
+def entries_of(function: Callable[..., Any]) -> list[PrebuiltFunction]:
     """The machine code of a kernel, if it was made of the source that is here."""
     found = load(FOLDER)
     if found is None:
@@ -156,7 +156,7 @@ def entries_of(function: Callable[..., Any]) -> list[Entry]:
     if kernel is None or not kernel["stamp"] or kernel["stamp"] != stamp_of(function):
         return []
     return [
-        Entry(symbols(each["symbol"]), symbols("tarn_release"), each["arguments"], each["result"])
+        PrebuiltFunction(symbols(each["symbol"]), symbols("tarn_release"), each["arguments"], each["result"])
         for each in kernel["signatures"]
     ]
 
