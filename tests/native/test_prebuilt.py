@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -288,14 +289,13 @@ from tarnkappe.lattice import auto
 from tarnkappe.lattice.auto import Hunt, Auto
 from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tests.lattice.test_compiled_sweep import LOSSES_WITH_KERNELS, small
-with np.errstate(over="ignore"):
-    for seed in range(6):
-        problem = small(seed, LOSSES_WITH_KERNELS[3 * seed % 17], (0.0, 0.05, 0.5)[seed % 3], 3, limited=True)
-        hunt = Hunt(problem, lower_bounds=True, effort=Auto().effort)
-        hunt.begin()
-        CompiledSweep.of(hunt).search()
-        best = hunt.best.evaluation
-        print(hunt.tests, best and (best.node, best.loss.hex()), hunt.space.least.tobytes().hex())
+for seed in range(6):
+    problem = small(seed, LOSSES_WITH_KERNELS[3 * seed % 17], (0.0, 0.05, 0.5)[seed % 3], 3, limited=True)
+    hunt = Hunt(problem, lower_bounds=True, effort=Auto().effort)
+    hunt.begin()
+    CompiledSweep.of(hunt).search()
+    best = hunt.best.evaluation
+    print(hunt.tests, best and (best.node, best.loss.hex()), hunt.space.least.tobytes().hex())
 print("numba" in sys.modules, file=sys.stderr)
 """
 
@@ -303,8 +303,6 @@ print("numba" in sys.modules, file=sys.stderr)
 def test_a_search_is_the_same_bit_by_bit_however_it_was_compiled() -> None:
     told = {}
     for mode in ("python", "jit", "prebuilt"):
-        import os
-
         run = subprocess.run(
             [sys.executable, "-c", MODES],
             env=os.environ | {"TARN_NATIVE": mode},

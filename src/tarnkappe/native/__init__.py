@@ -68,7 +68,10 @@ class CompiledFunction:
 
     def _elsewhere(self, *arguments: Any, **named: Any) -> Any:
         if os.environ.get(VARIABLE) == "python":
-            return self.function(*arguments, **named)
+            import numpy as np
+
+            with np.errstate(over="ignore"):  # words wrap around, as they do in machine code
+                return self.function(*arguments, **named)
         if RECORD in os.environ and not named:
             from tarnkappe.native.signatures import record
 
