@@ -88,6 +88,11 @@ def greatest(values):
 
 
 @compiled
+def sums(values):
+    return np.cumsum(values)
+
+
+@compiled
 def reshaped(values):
     return values.reshape((2, 3)).copy()
 

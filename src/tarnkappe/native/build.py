@@ -66,7 +66,9 @@ FOREIGN = frozenset(["malloc", "realloc", "free", "memset", "memcpy", "memmove",
 
 MEMORY = Path(__file__).with_name("memory.ll").read_text(encoding="utf-8")
 OWN = frozenset(re.findall(r"^define [^\n]*@((?:NRT|numba)_\w+)\(", MEMORY, re.MULTILINE))
-OTHER_SHAPES = re.compile(r"call [^\n]*@numba_attempt_nocopy_reshape\(i64 (?!0,)")
+OTHER_SHAPES = re.compile(
+    r"call [^\n]*@numba_attempt_nocopy_reshape\(i64 (?!0,|1, ptr [^,]+, ptr [^,]+, i64 1,)"
+)
 """Arrays that get other dimensions; only single numbers do in what is prebuilt."""
 
 ARGUMENTS_OF_AN_ERROR = re.compile(

@@ -151,13 +151,21 @@ used:
   ret void
 }
 
-; A number as an array of one item in each of some dimensions; what else it could be asked for is left to Numba.
+; A number as an array of one item in each of some dimensions, or an array of one dimension as what it is; what
+; else it could be asked for is left to Numba.
 define i32 @numba_attempt_nocopy_reshape(i64 %dimensions, ptr %shape, ptr %strides, i64 %wanted, ptr %new_shape,
                                          ptr %new_strides, i64 %itemsize, i32 %is_fortran) {
 start:
+  %is_number = icmp eq i64 %dimensions, 0
+  br i1 %is_number, label %many, label %one
+one:
+  %stride = load i64, ptr %strides
+  store i64 %stride, ptr %new_strides
+  ret i32 1
+many:
   br label %next
 next:
-  %place = phi i64 [ 0, %start ], [ %after, %fill ]
+  %place = phi i64 [ 0, %many ], [ %after, %fill ]
   %done = icmp eq i64 %place, %wanted
   br i1 %done, label %over, label %fill
 fill:
