@@ -128,7 +128,7 @@ _listeners: list[Callable[[], None]] = []
 def _tell_of_compilations() -> None:
     from numba.core import event
 
-    class Compilations(event.Listener):  # type: ignore[misc]
+    class Compilations(event.Listener):
         def on_start(self, _: Any) -> None:
             while _listeners:
                 _listeners.pop()()
@@ -136,7 +136,7 @@ def _tell_of_compilations() -> None:
         def on_end(self, _: Any) -> None:
             pass
 
-    event.register("numba:compile", Compilations())
+    event.register("numba:compile", Compilations())  # type: ignore[no-untyped-call]
 
 
 @contextmanager

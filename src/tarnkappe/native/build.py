@@ -314,7 +314,8 @@ def compile_part(signatures: list[Signature], prefix: str) -> ObjectCode:
 def build(folder: Path, signatures: list[Signature], workers: int = 0) -> tuple[dict[str, Any], list[str]]:
     """Make the library in a folder, with some processes; returns its contents and what was left out."""
     modules = dict.fromkeys(each.kernel.partition(":")[0] for each in signatures)
-    work = [[]] + [[each for each in signatures if each.kernel.startswith(f"{name}:")] for name in modules]
+    work: list[list[Signature]] = [[]]
+    work += [[each for each in signatures if each.kernel.startswith(f"{name}:")] for name in modules]
     prefixes = [f"{place}_" for place in range(len(work))]
     if workers:
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:

@@ -16,6 +16,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -186,9 +187,8 @@ def fits_here() -> bool:
         or sys.byteorder != "little"
     ):
         return False
-    from numpy._core._multiarray_umath import __cpu_features__  # numpy tells it nowhere else
-
-    return all(__cpu_features__.get(name) for name in BASELINES[platform.machine()][1])
+    features = import_module("numpy._core._multiarray_umath").__cpu_features__  # numpy tells it nowhere else
+    return all(features.get(name) for name in BASELINES[platform.machine()][1])
 
 
 def _linked(folder: Path) -> Callable[[str], Any]:

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tarnkappe.process.libraries import load_numba
+
 FILE = Path(__file__).with_name("signatures.txt")
 
 Spelling = str | list["Spelling"] | dict[str, list["Spelling"]] | None
@@ -59,8 +61,7 @@ def write_line(name: str, arguments: list[Spelling]) -> str:
 
 def record(function: Callable[..., Any], arguments: tuple[Any, ...], seen: set[str]) -> None:
     """Add the types of a call to the file that the environment names."""
-    import numba
-
+    numba = load_numba()
     try:
         line = write_line(name_of(function), [spell(numba.typeof(each)) for each in arguments])
     except (NoSpellingError, ValueError):
@@ -73,9 +74,7 @@ def record(function: Callable[..., Any], arguments: tuple[Any, ...], seen: set[s
 
 def spell(kind: Any) -> Spelling:
     """The text of a type of Numba."""
-    from numba.core import types
-    from numba.np.numpy_support import as_dtype
-
+    types, as_dtype = load_numba().core.types, load_numba().np.numpy_support.as_dtype
     if isinstance(kind, types.NoneType):
         return None
     if isinstance(kind, types.Boolean):
@@ -98,9 +97,7 @@ def spell(kind: Any) -> Spelling:
 
 def numba_type(text: Spelling) -> Any:
     """The type of Numba that a text means."""
-    from numba.core import types
-    from numba.np.numpy_support import from_dtype
-
+    types, from_dtype = load_numba().core.types, load_numba().np.numpy_support.from_dtype
     if isinstance(text, dict):
         ((place, parts),) = text.items()
         return types.BaseTuple.from_types([numba_type(each) for each in parts], tuple_class(place))

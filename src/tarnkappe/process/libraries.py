@@ -11,7 +11,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from importlib.abc import MetaPathFinder
+from threading import get_ident
 from typing import Any
 
 UNNEEDED = ("scipy", "yaml", "coverage", "cffi", "pandas")
@@ -31,6 +33,7 @@ def load_libraries() -> None:
         pa.array([0]).to_numpy()  # looks for pandas, once
 
 
+@cache
 def load_numba() -> Any:
     """Load Numba; in a process of ours without the packages that it would look for."""
     with _hidden() if _is_ours else nullcontext():
@@ -41,9 +44,12 @@ def load_numba() -> Any:
 
 
 class _Hider(MetaPathFinder):
+    def __init__(self) -> None:
+        self._thread = get_ident()  # others may load what they like in the meantime
+
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
         del path, target
-        if fullname in UNNEEDED:
+        if fullname in UNNEEDED and get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is hidden for a moment", name=fullname)
 
 
