@@ -5,6 +5,7 @@
 # make bench      the book of measurements, in about an hour, into tarnkappe-book/ (one chapter: make bench WHAT=gate)
 # make pictures   take the pictures of the docs anew, in a real browser
 # make bench-check  fail if a key ratio became worse by a quarter, in a few minutes
+# make kernels    compile the kernels anew, after a change of one (they are otherwise compiled on first use)
 # make lock       pin the newest versions that the project allows
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ WORKERS ?= auto
 # Compiled bytecode makes every start of `tarn` several times faster, so it is written even where the shell says no.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all coverage bench bench-check lint pictures docs lock clean
+.PHONY: demo kernels test test-all coverage bench bench-check lint pictures docs lock clean
 
 demo: .venv/core.done
 	@$(BIN)/tarn demo
@@ -67,6 +68,9 @@ docs: .venv/test.done
 	@$(PIP) install --quiet --no-deps --require-hashes -r requirements/test.txt
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e benchmarks
 	@touch $@
+
+kernels: .venv/core.done
+	$(BIN)/python -m tarnkappe.native.build
 
 lock:
 	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet uv

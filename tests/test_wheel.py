@@ -16,7 +16,8 @@ def test_every_file_of_the_package_is_in_the_wheel() -> None:
     there = {
         str(PurePosixPath(path.relative_to(source)))
         for path in source.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".nbi", ".nbc")
+        if path.is_file() and not {"__pycache__", "prebuilt"} & set(path.parts)
+        if path.suffix not in (".nbi", ".nbc")
     }
     assert {name for name in there if name.endswith((".csv", ".toml", ".j2", ".css"))}
     assert there - FILES == set()

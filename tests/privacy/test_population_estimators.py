@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tarnkappe.privacy import PopulationUniqueness
+from tarnkappe.privacy.frequencies import Frequencies
+from tarnkappe.privacy.pitman import _by_newton, pitman, pitman_by_nested_roots
 from tarnkappe.privacy.population_estimators import (
-    Frequencies,
     UniquenessEstimator,
-    pitman,
     population_uniques,
     shlosser,
     slide_negative_binomial,
@@ -160,6 +160,28 @@ def test_pitmans_parameters_make_the_sample_most_probable(sample: Sizes) -> None
     assert estimate == pytest.approx(math.exp(log_expected), rel=0.05)
 
 
+def test_newtons_method_finds_what_nested_roots_find() -> None:
+    """On 1,000 samples of four kinds; where it gives up, most often because a is 0, the roots are looked for."""
+    drawn, found, compared = np.random.default_rng(11), 0, 0
+    while compared < 1000:
+        number = int(drawn.integers(4, 400))
+        sample = [
+            lambda n: 1 + drawn.negative_binomial(drawn.uniform(0.2, 4), drawn.uniform(0.05, 0.9), n),
+            lambda n: np.ceil(drawn.lognormal(0.5, 1.3, n)).astype(np.int64),
+            lambda n: np.minimum(drawn.zipf(1.5 + 2 * drawn.random(), n), 3000),
+            lambda n: drawn.integers(1, 4, n),
+        ][compared % 4](number)
+        seen = frequencies(sample, 20 * int(sample.sum()))
+        if 0 < seen.of_size(1) < seen.rows:
+            compared += 1
+            by_newton = _by_newton(seen)
+            if by_newton is not None:
+                found += 1
+                a, t = pitman_by_nested_roots(seen)
+                assert by_newton == pytest.approx((a, t), rel=1e-6, abs=1e-8)
+    assert found > 300
+
+
 def test_the_slide_negative_binomial_recovers_its_parameters_from_what_it_expects() -> None:
     """With the numbers of classes that the model itself expects, the estimate is the true K b^a."""
     classes, a, b, f = 100_000, 1.5, 0.3, 0.5
@@ -226,6 +248,38 @@ def test_a_model_that_does_not_fit_gives_no_low_estimate(kind: str, fraction: fl
         by_rule = population_uniques(sample, people, UniquenessEstimator.DANKAR)
         by_zayatz = population_uniques(sample, people, UniquenessEstimator.ZAYATZ)
         assert by_rule.uniques >= 0.5 * min(true, by_zayatz.uniques), (by_rule, by_zayatz)
+
+
+def test_a_fit_that_finds_hardly_anybody_is_refused() -> None:
+    """The model would find 0.066 unique people where Zayatz finds 3.45."""
+    sample = np.repeat([1, 2, 3, 50], [5, 8, 7, 100])
+    assert zayatz(frequencies(sample, 20_000)) == pytest.approx(3.45, abs=0.005)
+    found = population_uniques(sample, 20_000, UniquenessEstimator.DANKAR)
+    assert (found.estimator, found.uniques) == (UniquenessEstimator.ZAYATZ, pytest.approx(3.45, abs=0.005))
+    alone = population_uniques(sample, 20_000, UniquenessEstimator.SNB)
+    assert (alone.estimator, alone.uniques) == (None, pytest.approx(5 / (5042 / 20_000)))
+
+
+@given(
+    a=st.floats(0.2, 4.0),
+    b=st.floats(0.05, 0.9),
+    fraction=st.sampled_from([0.11, 0.2, 0.5, 0.9]),
+    seed=st.integers(0, 2**32 - 1),
+    family=st.sampled_from(["negative binomial", "lognormal", "zipf"]),
+)
+@settings(max_examples=60)
+def test_dankars_rule_is_never_far_below_zayatz_where_it_asks_the_slide_negative_binomial(
+    a: float, b: float, fraction: float, seed: int, family: str
+) -> None:
+    generator = np.random.default_rng(seed)
+    population = {
+        "negative binomial": lambda: 1 + generator.negative_binomial(a, b, 800),
+        "lognormal": lambda: np.ceil(generator.lognormal(a / 4, a / 3, 800)).astype(np.int64),
+        "zipf": lambda: np.minimum(generator.zipf(1.5 + a, 800), 800),
+    }[family]()
+    sample, people = draw(population, fraction, generator), int(population.sum())
+    found = population_uniques(sample, people, UniquenessEstimator.DANKAR)
+    assert found.uniques >= zayatz(frequencies(sample, people)) / 5 - 1e-9
 
 
 @pytest.mark.parametrize("times", [4, 12.5])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe import native
 from tarnkappe.errors import TarnkappeError
+from tarnkappe.native import CompiledFunction, interpreted
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import Regions
 from tarnkappe.recoding.best_cuts import propose
@@ -28,7 +28,7 @@ MODELS_ASKED = (
 def recoded(case: Case, models: list[Any], limit: float, *, ready: bool) -> Recoding | str:
     """What regions make of a table, by kernels that are compiled or by the same in plain Python."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "is_ready", lambda _: ready)
+        patch.setattr(interpreted, "is_ready", lambda _: ready)
         try:
             prepared = case.prepared(models, limit=limit)
             return Regions(block=8).recode(prepared.rows, prepared.problem)
@@ -59,22 +59,22 @@ def test_a_plain_kernel_calls_plain_kernels_only() -> None:
         if kernel in seen:
             return
         seen.add(kernel)
-        assert not hasattr(kernel, "py_func"), kernel
+        assert not isinstance(kernel, CompiledFunction), kernel
         for name in kernel.__code__.co_names:
             called = kernel.__globals__.get(name)
-            assert not hasattr(called, "py_func"), (kernel, name)
+            assert not isinstance(called, CompiledFunction), (kernel, name)
             if hasattr(called, "__code__") and called.__module__.startswith("tarnkappe.recoding"):
                 look(called)
 
     for kernel in (propose, refine):
-        look(native.interpreted(kernel))
+        look(interpreted.plain_function(kernel))
     assert len(seen) > 10
 
 
 def test_many_rows_are_compiled_for_and_few_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     few, many = np.zeros((100, 4), np.int32), np.zeros((100_000, 4), np.int32)
-    monkeypatch.setattr(native, "is_ready", lambda _: False)
-    assert native.suited(refine, many) is refine
-    assert native.suited(refine, few) is native.interpreted(refine)
-    monkeypatch.setattr(native, "is_ready", lambda _: True)
-    assert native.suited(refine, few) is refine
+    monkeypatch.setattr(interpreted, "is_ready", lambda _: False)
+    assert interpreted.suited(refine, many) is refine
+    assert interpreted.suited(refine, few) is interpreted.interpreted(refine)
+    monkeypatch.setattr(interpreted, "is_ready", lambda _: True)
+    assert interpreted.suited(refine, few) is refine

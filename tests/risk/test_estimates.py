@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.privacy.population_estimators import Frequencies, pitman, pitman_parameters
+from tarnkappe.privacy.frequencies import Frequencies
+from tarnkappe.privacy.pitman import pitman, pitman_parameters
 from tarnkappe.risk import check
 from tarnkappe.risk.measures.population_sizes import expected_inverses
 from tarnkappe.risk.measures.reidentification import frequencies

@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy  # its parts are loaded when they are used
 
+from tarnkappe.privacy.frequencies import Frequencies, Numbers, log_choose, log_gamma, root
+from tarnkappe.privacy.pitman import pitman
 from tarnkappe.table.grouping import Counts
 
-Numbers = npt.NDArray[np.float64]
 NEAR = 0.1
 """A model is used if the population that it implies differs from the stated one by this share at most."""
 IMPROBABLE = 0.001
 """A model is not used if its sample would be as unlike the model as it is with a smaller probability."""
+FAR_BELOW = 5.0
+"""The slide negative binomial is not used if it finds so many times fewer people than Zayatz: it errs to the
+low side far more than Zayatz does, even in populations of its own kind."""
 COUNTED_TOGETHER = 5.0
 """Sizes of which fewer classes are expected are counted together: the test of fit needs as many."""
 
@@ -56,39 +57,6 @@ class UniquenessEstimate:
     uniques: float
     share: float
     estimator: UniquenessEstimator | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Frequencies:
-    """The class sizes of a sample that occur, how many classes have them, and the size of the population."""
-
-    sizes: tuple[int, ...]
-    counts: tuple[int, ...]
-    population: int
-
-    @property
-    def rows(self) -> int:
-        """The number n of rows in the sample."""
-        return sum(size * count for size, count in zip(self.sizes, self.counts, strict=True))
-
-    @property
-    def classes(self) -> int:
-        """The number u of classes in the sample."""
-        return sum(self.counts)
-
-    def of_size(self, size: int) -> int:
-        """The number of classes of one size."""
-        return self.counts[self.sizes.index(size)] if size in self.sizes else 0
-
-    @property
-    def fraction(self) -> float:
-        """The sampled fraction of the population."""
-        return self.rows / self.population
-
-    @property
-    def arrays(self) -> tuple[Numbers, Numbers]:
-        """The sizes and how many classes have them."""
-        return np.array(self.sizes, dtype=np.float64), np.array(self.counts, dtype=np.float64)
 
 
 def population_uniques(
@@ -164,74 +132,6 @@ def zayatz(sample: Frequencies) -> float:
     return float(sample.of_size(1) ** 2 / (counts * h).sum())
 
 
-def log_choose(n: Numbers | float, k: Numbers | float) -> Numbers:
-    """The logarithm of a binomial coefficient."""
-    return np.asarray(
-        log_gamma(np.add(n, 1.0)) - log_gamma(np.add(k, 1.0)) - log_gamma(np.subtract(n, k) + 1.0)
-    )
-
-
-def pitman(sample: Frequencies) -> float:
-    """The expected number of classes with one member among N people, under Pitman's sampling formula.
-
-    With parameters 0 <= a < 1 and t > -a the probability of the sample is proportional to
-
-        prod(t + i a, i = 1..u-1) / prod(t + i, i = 1..n-1) x prod over classes of prod(j - a, j = 1..size-1),
-
-    and a and t are those that make it largest. The i-th person after the first joins the class of the first
-    with probability (1 - a) / (t + i) as long as nobody else has, and by symmetry the same holds for
-    everybody, so that N prod((t + a + i - 1) / (t + i), i = 1..N-1) people are expected to be unique. NaN
-    if all rows are unique: then a and t grow without bounds.
-    """
-    if sample.of_size(1) == sample.rows:
-        return math.nan
-    a, t = pitman_parameters(sample)
-    people = sample.population
-    return people * math.exp(
-        log_gamma(t + a + people - 1) - log_gamma(t + a) - log_gamma(t + people) + log_gamma(t + 1)
-    )
-
-
-def pitman_parameters(sample: Frequencies) -> tuple[float, float]:
-    """The parameters that make the sample most probable.
-
-    For each a the best t is where the derivative of the log-probability by t,
-    sum(1 / (t + i a), i < u) - sum(1 / (t + i), i < n), is 0: it is positive near t = -a and negative for
-    large t. Along these t the derivative by a, sum(i / (t + i a), i < u) - sum over classes of
-    sum(1 / (j - a), j < size), falls to minus infinity towards a = 1; if it is not even positive at a = 0,
-    the largest probability is there.
-    """
-    n, u = sample.rows, sample.classes
-    sizes, counts = sample.arrays
-
-    def inverses(t: float, a: float) -> float:
-        """sum(1 / (t + i a), i = 1..u-1)."""
-        return (u - 1) / t if a == 0 else float(digamma(t / a + u) - digamma(t / a + 1)) / a
-
-    def best_t(a: float) -> float:
-        def slope(log_above: float) -> float:
-            t = math.exp(log_above) - a
-            return inverses(t, a) - float(digamma(t + n) - digamma(t + 1))
-
-        low, high = 0.0, math.log(n)
-        while slope(low) < 0:
-            low -= 2
-        while slope(high) > 0:
-            high += 2
-        return math.exp(float(root(slope, low, high, xtol=1e-12))) - a
-
-    def slope(a: float) -> float:
-        t = best_t(a)
-        merging = float((counts * (digamma(sizes - a) - digamma(1 - a))).sum())
-        founding = u * (u - 1) / (2 * t) if a == 0 else (u - 1 - t * inverses(t, a)) / a
-        return founding - merging
-
-    if slope(0) <= 0:
-        return 0.0, best_t(0)
-    a = float(root(slope, 1e-6, 1 - 1e-9, xtol=1e-9)) if slope(1e-6) > 0 else 0.0
-    return a, best_t(a)
-
-
 def slide_negative_binomial(sample: Frequencies) -> float:
     """K b^a: the population has K classes of 1 + M members, M negative binomial with parameters a and b.
 
@@ -249,7 +149,8 @@ def slide_negative_binomial(sample: Frequencies) -> float:
 
     Two numbers are fitted by two parameters, so that there often is a solution though the model is wrong, and
     b^a then says nothing: it may be 0 beside many unique people. So a solution counts only if the population
-    has nearly N members, and if all sizes in the sample are as frequent as the model says. NaN if none does.
+    has nearly N members, if all sizes in the sample are as frequent as the model says, and if it is not far
+    below Zayatz's estimate. NaN if none does.
     """
     c1, c2, f = sample.of_size(1), sample.of_size(2), sample.fraction
     classes = shlosser(sample)
@@ -280,7 +181,7 @@ def slide_negative_binomial(sample: Frequencies) -> float:
         away = abs(classes * (1 + a * (1 - b) / b) - sample.population)
         if away <= nearest and _resembles(sample, classes, a, b):
             best, nearest = classes * b**a, away
-    return best
+    return best if best >= zayatz(sample) / FAR_BELOW else math.nan
 
 
 def _resembles(sample: Frequencies, classes: float, a: float, b: float) -> bool:
@@ -327,18 +228,3 @@ def shlosser(sample: Frequencies) -> float:
     ratio = (i * f**2 * (1 - f**2) ** (i - 1) * c).sum() / (((1 - f**2) ** i - (1 - f) ** i) * c).sum()
     unseen = ((1 - f) ** i * c).sum() / (i * f * (1 - f) ** (i - 1) * c).sum()
     return float(sample.classes + sample.of_size(1) * ratio * unseen**2)
-
-
-def log_gamma(x: Any) -> Any:
-    """The logarithm of the gamma function."""
-    return scipy.special.gammaln(x)
-
-
-def digamma(x: Any) -> Any:
-    """The derivative of the logarithm of the gamma function."""
-    return scipy.special.digamma(x)
-
-
-def root(function: Callable[[float], float], low: float, high: float, xtol: float = 2e-12) -> float:
-    """Where a function that changes its sign between two places is 0."""
-    return float(scipy.optimize.brentq(function, low, high, xtol=xtol))

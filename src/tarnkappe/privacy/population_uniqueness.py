@@ -95,6 +95,10 @@ class PopulationUniqueness(TableModel):
     def measure_sizes(self, sizes: Counts, num_rows: int) -> float:
         return population_uniques(sizes, self.size_of_population(num_rows), self.estimator).share
 
+    def surely_enough(self, ascending: Counts) -> int:
+        """All unique rows: without one, nobody of the population is estimated to be unique."""
+        return int(np.searchsorted(ascending, 1, side="right"))
+
     def sizes_hold(self, sizes: Counts, num_rows: int) -> bool:
         return self.measure_sizes(sizes, num_rows) <= self.bound
 

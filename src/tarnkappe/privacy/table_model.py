@@ -54,6 +54,10 @@ class TableModel(Model):
         sizes = classes.sizes[classes.released]
         return np.full(classes.num_classes, len(sizes) == 0 or self.sizes_hold(sizes, classes.num_rows))
 
+    def surely_enough(self, ascending: Counts) -> int:
+        """How many of the smallest classes need to be suppressed at most, given the sizes in their order."""
+        return len(ascending)
+
     def keep(self, classes: Classes, kept: Mask) -> Mask:
         """Suppress the smallest classes, as few as will do, found by bisection.
 
@@ -61,7 +65,7 @@ class TableModel(Model):
         model again, it is also the most that can be kept (see the models).
         """
         ascending = np.sort(classes.sizes[kept])
-        too_few, enough = -1, len(ascending)
+        too_few, enough = -1, self.surely_enough(ascending)
         while enough - too_few > 1:
             tried = 0 if too_few < 0 else (too_few + enough) // 2
             if self.sizes_hold(ascending[tried:], classes.num_rows):

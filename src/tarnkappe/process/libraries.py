@@ -3,33 +3,53 @@
 Numba and pyarrow look for packages that they could work with, and loading those takes as long as all of our
 work on a small table. The command line needs none of them for that: kernels do no linear algebra, call
 nothing foreign, are not measured line by line and not set up by a file, and no data frame is ever made. All
-of them can be imported as always afterwards.
+of them can be imported as always afterwards. Numba itself is loaded only for a kernel that is not prebuilt.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cache
 from importlib.abc import MetaPathFinder
+from threading import get_ident
+from typing import Any
 
 UNNEEDED = ("scipy", "yaml", "coverage", "cffi", "pandas")
 
 
+_is_ours = False
+"""Whether the process is ours, so that what it loads may be decided here."""
+
+
 def load_libraries() -> None:
-    """Load Numba and pyarrow while the packages that they would look for are hidden."""
+    """Load pyarrow while the packages that it would look for are hidden; Numba is loaded so later, too."""
+    global _is_ours
+    _is_ours = True
     with _hidden():
-        import numba.np.arraymath  # looks for linear algebra and for coverage
         import pyarrow as pa
 
-        numba.core.registry.cpu_target.typing_context.refresh()  # looks for cffi
         pa.array([0]).to_numpy()  # looks for pandas, once
 
 
+@cache
+def load_numba() -> Any:
+    """Load Numba; in a process of ours without the packages that it would look for."""
+    with _hidden() if _is_ours else nullcontext():
+        import numba.np.arraymath  # looks for linear algebra and for coverage
+
+        numba.core.registry.cpu_target.typing_context.refresh()  # looks for cffi
+    return numba
+
+
 class _Hider(MetaPathFinder):
+    def __init__(self) -> None:
+        self._thread = get_ident()  # others may load what they like in the meantime
+
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
         del path, target
-        if fullname in UNNEEDED:
+        if fullname in UNNEEDED and get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is hidden for a moment", name=fullname)
 
 

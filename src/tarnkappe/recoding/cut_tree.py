@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.native import suited
+from tarnkappe.native.interpreted import suited
 from tarnkappe.recoding import arranging, best_cuts
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import BoxCosts

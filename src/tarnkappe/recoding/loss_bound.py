@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.native import compiled, suited
+from tarnkappe.native import compiled
+from tarnkappe.native.interpreted import suited
 from tarnkappe.recoding.block import Matrix
 from tarnkappe.recoding.box_costs import BoxCosts, cell_cost
 from tarnkappe.recoding.cut_tree import CutTree, in_threads

@@ -7,7 +7,7 @@ import numpy as np
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import AggregateFunction
-from tarnkappe.native import suited
+from tarnkappe.native.interpreted import suited
 from tarnkappe.privacy import ModelScope, needed_distributions, satisfied
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import ONE, box_costs, minimized

@@ -87,7 +87,7 @@ def any_solution(folder: Path) -> Iterator[Estimated]:
     draw = np.random.default_rng(4)
     population = POPULATIONS["a few among large groups"](draw)
     statements = []
-    with mock.patch.multiple(population_estimators, NEAR=np.inf, IMPROBABLE=0.0):
+    with mock.patch.multiple(population_estimators, NEAR=np.inf, IMPROBABLE=0.0, FAR_BELOW=np.inf):
         for fraction in (0.15, 0.3, 0.3, 0.3, 0.5):
             sizes = np.array(list(Counter(drawn(population, fraction, draw)).values()))
             found = population_estimators.population_uniques(

@@ -1,6 +1,6 @@
 """How many people of the population share a combination, when only a sample and its fraction are known.
 
-Under Pitman's sampling formula (see `privacy.population_estimators`) people arrive one after another, and a
+Under Pitman's sampling formula (see `privacy.pitman`) people arrive one after another, and a
 newcomer after i people joins a class of F with probability (F - a) / (t + i). So of a class with f of the n
 sampled people, the number X of members among the N - n others follows Polya's urn: it is beta-binomial with
 parameters f - a and t + n - f + a. The risk of a member is the expectation of 1 / (f + X).
@@ -16,7 +16,8 @@ from functools import cache
 import numpy as np
 import scipy
 
-from tarnkappe.privacy.population_estimators import Frequencies, log_gamma, pitman_parameters
+from tarnkappe.privacy.frequencies import Frequencies, log_gamma
+from tarnkappe.privacy.pitman import pitman_parameters
 from tarnkappe.risk.measures.measure import Numbers
 
 HEAD = 2048

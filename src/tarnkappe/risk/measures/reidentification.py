@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.population_estimators import Frequencies
+from tarnkappe.privacy.frequencies import Frequencies
 from tarnkappe.risk.measures.measure import Chart, MeasureResult, Numbers, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.population_sizes import expected_inverses
 from tarnkappe.schema import ExactPositiveShare, param
