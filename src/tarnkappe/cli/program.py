@@ -30,6 +30,7 @@ COMMANDS = (
     "verify",
     "check",
     "compare",
+    "utility",
     "attack",
     "lattice",
     "hierarchy",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,15 +12,39 @@ import pyarrow as pa
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_outcomes import ColumnOutcomes, column_outcomes
+from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.release import Rows
+from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
 from tarnkappe.lattice.explore import LevelsOf
+from tarnkappe.loss import Loss
+from tarnkappe.privacy import Model
 from tarnkappe.privacy.verify import Verification
 from tarnkappe.recoding import Aggregates, Pass, Recoding, Treatment
 from tarnkappe.recoding.written import LEFT_OUT, Parts
 from tarnkappe.risk import AttackResult, Continuation
 from tarnkappe.table import State, Table
 from tarnkappe.table.encoding import Progress
+from tarnkappe.utility import UtilityOptions, UtilityReport, Workload
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ProtectionRequest:
+    """What was asked for: enough to protect other rows of the same columns in the same way.
+
+    Attributes:
+        plans: what is done with each column.
+        models: what is promised.
+        loss: what is minimized.
+        search: the search or the method.
+        settings: everything else that `protect_table` takes.
+    """
+
+    plans: Mapping[str, ColumnPlan]
+    models: Sequence[Model]
+    loss: Loss
+    search: Algorithm
+    settings: Mapping[str, Any]
 
 
 class Prepared(Protocol):
@@ -61,6 +85,7 @@ class Result:
         continuation: what all releases that are remembered leave everybody, if the job remembers.
         output: where the release was written.
         prepared: what it was made from, and other releases can be.
+        request: what was asked for, if the whole table was protected in memory.
     """
 
     input: Table
@@ -83,6 +108,7 @@ class Result:
     continuation: Continuation | None = None
     output: str | None = None
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
+    request: ProtectionRequest | None = dataclasses.field(default=None, repr=False)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -135,6 +161,39 @@ class Result:
         if self.prepared is None:
             raise ParameterError("this result does not keep its input: no other node can be applied")
         return self.prepared.release(choose(self.problem, levels, self.solution.bound))
+
+    def utility(
+        self,
+        *,
+        targets: Sequence[str] = (),
+        classifiers: Sequence[str] = (),
+        folds: int = 10,
+        protocol: str = "release-to-people",
+        workload: Workload | None = None,
+        share_errors: bool = False,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> UtilityReport:
+        """What the release is still good for, in a public, a shared and an internal part.
+
+        Args:
+            targets: columns that classifiers predict; each takes a while.
+            classifiers: which of logistic-regression, random-forest, naive-bayes; all if none is named.
+            folds: into how many parts the rows are divided, from 2 to 20.
+            protocol: "release-to-people" anonymizes each training part anew and predicts original rows;
+                "release-to-release" predicts rows of the release.
+            workload: the queries to ask.
+            share_errors: whether rounded errors may leave with the release.
+            seed: of folds, queries and forests.
+            progress: told about the progress of long work.
+        """
+        from tarnkappe.job.utility import result_utility  # loads what only reports need
+
+        return result_utility(
+            self,
+            UtilityOptions(tuple(targets), tuple(classifiers), folds, protocol, workload, share_errors, seed),
+            progress,
+        )
 
     def lattice(self, progress: Progress | None = None) -> LatticeView:
         """What every node of the lattice does to the input."""

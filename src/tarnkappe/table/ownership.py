@@ -1,7 +1,7 @@
 """What shows that a file is an earlier output of ours, so that a later one may take its place.
 
-A release is ours if a manifest has its digest, a manifest or a certificate if it is one, a page if it names
-its generator. A table without a manifest shows nothing: it may be anybody's.
+A release is ours if a manifest has its digest, a manifest, a certificate or a utility report if it is one, a
+page if it names its generator. A table without a manifest shows nothing: it may be anybody's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ PAGE_MARK = '<meta name="generator" content="Tarnkappe">'
 
 CERTIFICATE_FORMAT = "tarnkappe certificate 1"
 """What the first line of a certificate says of itself."""
+
+UTILITY_FORMAT = "tarnkappe utility report 1"
+"""What the first line of an internal utility report says of itself."""
 
 _HEAD = 4096
 _LONGEST_MANIFEST = 1 << 26
@@ -36,7 +39,7 @@ def is_own(path: Path, manifests: Iterable[Path] = ()) -> bool:
         manifests: where its manifest may be, other than beside it.
     """
     try:
-        if _is_page(path) or _is_certificate(path) or _read_manifest(path) is not None:
+        if _is_page(path) or _says_its_format(path) or _read_manifest(path) is not None:
             return True
         listed = {
             digest
@@ -59,14 +62,14 @@ def _is_page(path: Path) -> bool:
         return PAGE_MARK.encode() in file.read(_HEAD)
 
 
-def _is_certificate(path: Path) -> bool:
+def _says_its_format(path: Path) -> bool:
     with path.open("rb") as file:
         line = file.readline(_LONGEST_MANIFEST)
     try:
         head = json.loads(line)
     except ValueError:
         return False
-    return isinstance(head, dict) and head.get("format") == CERTIFICATE_FORMAT
+    return isinstance(head, dict) and head.get("format") in (CERTIFICATE_FORMAT, UTILITY_FORMAT)
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

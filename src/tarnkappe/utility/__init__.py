@@ -3,6 +3,7 @@
 from tarnkappe.utility.classifier import Accuracy, classifier_accuracy
 from tarnkappe.utility.domain import Cells, Domain
 from tarnkappe.utility.query_error import AnsweredWorkload, QueryError
+from tarnkappe.utility.report import UtilityOptions, UtilityReport
 from tarnkappe.utility.view import (
     SlicedView,
     View,
@@ -22,6 +23,8 @@ __all__ = [
     "Query",
     "QueryError",
     "SlicedView",
+    "UtilityOptions",
+    "UtilityReport",
     "View",
     "Workload",
     "anatomy_view",
