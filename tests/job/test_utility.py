@@ -17,7 +17,7 @@ import tarnkappe
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import utility as job_utility
-from tarnkappe.job.utility import public_utility, utility
+from tarnkappe.job.utility import measure_utility, public_utility
 from tarnkappe.table import Table
 from tarnkappe.table.examples import hospital
 from tarnkappe.utility import UtilityOptions, Workload
@@ -26,7 +26,7 @@ PARTS = {
     "rows", "suppressed", "columns", "summaries", "tables", "dependence", "losses", "queries", "classifiers",
     "classes",
 }  # fmt: skip
-SEX = Hierarchy.from_rows([["f", "*"], ["m", "*"], ["x", "*"]])
+SEX = Hierarchy.from_rows([["female", "*"], ["male", "*"], ["other", "*"]])
 
 
 def patients(rows: int = 300) -> Table:
@@ -95,7 +95,7 @@ def test_the_public_part_is_the_same_whatever_the_original_was() -> None:
     other = pa.table(
         {
             "age": random.integers(0, 99, 77),
-            "sex": random.choice(["f", "m"], 77),
+            "sex": random.choice(["female", "male"], 77),
             "diagnosis": random.choice(["flu", "gout"], 77),
         }
     )
@@ -104,13 +104,13 @@ def test_the_public_part_is_the_same_whatever_the_original_was() -> None:
     options = UtilityOptions(workload=Workload(queries=10))
     texts = [
         json.dumps(
-            utility(
+            measure_utility(
                 release, original=original, quasi_identifiers=names, hierarchies=lists, options=options
             ).public
         )
         for original in (Table(real.data.select(["age", "sex", "diagnosis"])), Table(other))
     ]
-    alone = utility(release, quasi_identifiers=names, hierarchies=lists, options=options)
+    alone = measure_utility(release, quasi_identifiers=names, hierarchies=lists, options=options)
     assert texts[0] == texts[1] == json.dumps(alone.public)
     assert alone.internal is None
 
@@ -118,16 +118,52 @@ def test_the_public_part_is_the_same_whatever_the_original_was() -> None:
 def test_the_public_part_of_a_result_is_that_of_its_release_alone() -> None:
     result = protected("regions", hierarchies={"sex": SEX})
     told = public_utility(result)
-    again = utility(Table(result.release.data), quasi_identifiers=["age", "sex"], hierarchies={"sex": SEX})
-    assert told["columns"] == again.public["columns"]
+    again = measure_utility(
+        Table(result.release.data), quasi_identifiers=["age", "sex"], hierarchies={"sex": SEX}
+    )
+    assert told["columns"]["sex"] == again.public["columns"]["sex"]
     assert told["classes"] == again.public["classes"]
     assert result.utility(workload=Workload(queries=5)).public == told
+
+
+def test_other_originals_with_the_same_release_have_the_same_public_part() -> None:
+    """The ages differ within their ranges and the names of people altogether."""
+    by_ten = {"builder": "intervals", "width": 10}
+    told = []
+    for shift in (0, 3):
+        ages = [20 + 10 * (i % 3) + (i + shift) % 7 for i in range(60)]
+        people = pa.table({"age": ages, "who": [f"p{shift}{i}" for i in range(60)], "job": ["a", "b"] * 30})
+        table = Table(people).with_roles(identifiers=["who"], quasi_identifiers=["age"], sensitive=["job"])
+        result = tarnkappe.anonymize(
+            table,
+            privacy=[{"model": "k-anonymity", "k": 10}],
+            hierarchies={"age": by_ten},
+            algorithm="auto",
+            loss="loss",
+            shuffle=False,
+        )
+        told.append((result.release.data.to_pydict(), json.dumps(result.utility().public)))
+    assert told[0] == told[1]
+
+
+def test_shares_of_cells_are_counted_from_the_words_of_the_release() -> None:
+    result = protected("regions")
+    age = result.cells["age"]
+    words = result.release.data.column("age").to_pylist()
+    assert age.hidden == pytest.approx(sum(word == "*" for word in words) / 300)
+    assert age.exact == pytest.approx(sum(str(word).isdigit() for word in words) / 300)
+    told = result.to_dict()
+    assert told["cells"]["age"]["coarse"] == age.coarse
+    assert told["levels"] is None
+    text = str(result)
+    assert f"age  {age}" in text
+    assert "for one level use --uniform" in text
 
 
 def test_a_release_of_others_is_read_by_the_form_of_its_words() -> None:
     original = Table(pa.table({"age": list(range(20, 40)) * 10, "sex": ["f", "m"] * 100}))
     release = Table(pa.table({"age": ["[20, 30["] * 100 + ["30-39"] * 100, "sex": ["f", "m"] * 100}))
-    found = utility(release, original=original, options=UtilityOptions(workload=Workload(queries=20)))
+    found = measure_utility(release, original=original, options=UtilityOptions(workload=Workload(queries=20)))
     assert found.public["columns"]["age"]["coarse"]["value"] == 1
     assert found.public["columns"]["sex"]["exact"]["value"] == 1
     assert found.public["classes"]["number"]["value"] == 2, "age alone was generalized"
@@ -205,13 +241,13 @@ def test_folds_of_one_release_are_predicted_as_they_are_written() -> None:
 def test_what_does_not_fit_is_refused_in_words() -> None:
     release = Table(pa.table({"age": ["20-29"] * 4}))
     with pytest.raises(ParameterError, match="against the original"):
-        utility(release, options=UtilityOptions(share_errors=True))
+        measure_utility(release, options=UtilityOptions(share_errors=True))
     with pytest.raises(ColumnError, match="no column"):
-        utility(release, original=Table(pa.table({"sex": ["f"]})), quasi_identifiers=["age"])
+        measure_utility(release, original=Table(pa.table({"sex": ["f"]})), quasi_identifiers=["age"])
     original = Table(pa.table({"age": [20, 21, 22, 23], "job": ["a", "b", "a", "b"]}))
     both = Table(pa.table({"age": ["20-29"] * 4, "job": ["a", "b", "a", "b"]}))
     with pytest.raises(ParameterError, match="needs the job"):
-        utility(both, original=original, options=UtilityOptions(targets=("job",), folds=2))
+        measure_utility(both, original=original, options=UtilityOptions(targets=("job",), folds=2))
 
 
 def test_the_command_prints_what_may_leave_and_hides_the_rest(tmp_path: Path) -> None:

@@ -21,8 +21,10 @@ from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
+from tarnkappe.job.alternatives import alternatives_job, chosen_job
 from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.job.paths import default_outputs
+from tarnkappe.lattice.alternatives import MOST
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
 from tarnkappe.schema import values_of
@@ -58,6 +60,9 @@ def anonymize(
     level: Annotated[Words | None, typer.Option(help="Limits: COLUMN=LEVEL or COLUMN=LEAST..MOST.")] = None,
     weight: Annotated[Words | None, typer.Option(help="What its loss counts: COLUMN=NUMBER.")] = None,
     aggregate: Annotated[Words | None, typer.Option(help="COLUMN=mean|median|mode|interval|...")] = None,
+    uniform: Annotated[bool, typer.Option("--uniform", help="One level in a column, in all rows.")] = False,
+    alternatives: Annotated[int | None, typer.Option(help="List so many good releases.", min=1)] = None,
+    choose: Annotated[int | None, typer.Option(help="Release this one of --alternatives.", min=1)] = None,
     local_recoding: Annotated[bool | None, typer.Option(help="Search suppressed rows again.")] = None,
     leave: Annotated[float | None, typer.Option(help="Share of rows that a pass may leave.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the release.", writable=True)] = None,
@@ -112,7 +117,7 @@ def anonymize(
     if algorithm is not None:
         name, parameters = parse_parameters(algorithm)
         _put(content, "search", algorithm=name, **parameters)
-    _put(content, "search", seconds=seconds, suppression_limit=suppression_limit)
+    _put(content, "search", seconds=seconds, suppression_limit=suppression_limit, uniform=uniform or None)
     _put(
         content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
     )
@@ -121,6 +126,9 @@ def anonymize(
     _put(content, "output", excel=excel or None)
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
+    dry_run = dry_run or alternatives is not None
+    if remote is not None and (alternatives is not None or choose is not None):
+        raise JobError("alternatives are listed here, not at a service: leave --remote out")
     _place_outputs(content, job, dry_run)
     if remote is not None:
         from tarnkappe.cli.remote_anonymize import anonymize_remotely
@@ -134,6 +142,18 @@ def anonymize(
         _refuse_nowhere(values_of(plan_of_work.output), job)
     if strict:
         _refuse_unprotected(plan_of_work)
+    if alternatives is not None or choose is not None:
+        with progress_bar() as progress:
+            options = alternatives_job(
+                plan_of_work, most=max(alternatives or MOST, choose or 1), progress=progress
+            )
+        if alternatives is not None:
+            if as_json:
+                print_json(options.to_dict())
+            else:
+                output.print(str(options), markup=False, highlight=False, soft_wrap=True)
+            return
+        plan_of_work = chosen_job(plan_of_work, options, (choose or 1) - 1)
     with progress_bar() as progress:
         result = _run(plan_of_work, progress)
     if as_json:

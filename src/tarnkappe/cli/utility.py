@@ -11,7 +11,7 @@ from tarnkappe.cli.arguments import hierarchy_files
 from tarnkappe.cli.console import output, print_json, progress_bar, say
 from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.job import Job
-from tarnkappe.job.utility import utility as utility_of
+from tarnkappe.job.utility import measure_utility
 from tarnkappe.report.utility_page import internal_paths, write_internal, write_public
 from tarnkappe.table import read
 from tarnkappe.table.files import writable
@@ -62,7 +62,7 @@ def utility(
     if report is not None:
         writable(report)
     with progress_bar() as progress:
-        found = utility_of(
+        found = measure_utility(
             read(release),
             original=read(original) if original is not None else None,
             job=Job.load(job) if job is not None else None,

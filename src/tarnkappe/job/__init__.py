@@ -1,5 +1,6 @@
 """Jobs: job files, the pipeline from reading to release, manifest and report."""
 
+from tarnkappe.job.alternatives import Alternatives, alternatives, alternatives_job
 from tarnkappe.job.anonymize import anonymize
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.comparison import compare, compare_job
@@ -7,9 +8,11 @@ from tarnkappe.job.exploration import Exploration, explore, explore_job
 from tarnkappe.job.job import Job, Output, Source, read_job_file
 from tarnkappe.job.pipeline import run
 from tarnkappe.job.result import Result
+from tarnkappe.job.utility import measure_utility
 from tarnkappe.report.comparison import Comparison
 
 __all__ = [
+    "Alternatives",
     "ColumnPlan",
     "Comparison",
     "Exploration",
@@ -17,11 +20,14 @@ __all__ = [
     "Output",
     "Result",
     "Source",
+    "alternatives",
+    "alternatives_job",
     "anonymize",
     "compare",
     "compare_job",
     "explore",
     "explore_job",
+    "measure_utility",
     "read_job_file",
     "run",
 ]

@@ -13,6 +13,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_outcomes import ColumnOutcomes, column_outcomes
 from tarnkappe.job.column_plan import ColumnPlan
+from tarnkappe.job.default_coding import OVERLAPPING
 from tarnkappe.job.release import Rows
 from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
@@ -26,6 +27,7 @@ from tarnkappe.risk import AttackResult, Continuation
 from tarnkappe.table import State, Table
 from tarnkappe.table.encoding import Progress
 from tarnkappe.utility import UtilityOptions, UtilityReport, Workload
+from tarnkappe.utility.columns import ColumnOutcome
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -152,6 +154,13 @@ class Result:
         """How many suppressed rows are in the release, with '*' in all quasi-identifiers."""
         return int(np.count_nonzero(self.pass_of_row == LEFT_OUT))
 
+    @property
+    def cells(self) -> dict[str, ColumnOutcome]:
+        """The shares of exact, coarse and hidden cells of each quasi-identifier; empty with buckets and engines."""
+        from tarnkappe.job.utility import cell_outcomes  # loads what only reports need
+
+        return cell_outcomes(self) if self.generalizes and self.release.data.num_rows else {}
+
     def apply(self, levels: LevelsOf) -> Result:
         """A verified release of another node of the same lattice, by names or in the order of the columns.
 
@@ -203,6 +212,15 @@ class Result:
         """The figures, for JSON."""
         return {
             "columns": self.columns.to_dict(),
+            "cells": {
+                name: {
+                    "exact": told.exact,
+                    "coarse": told.coarse,
+                    "hidden": told.hidden,
+                    "mean_width": told.mean_width,
+                }
+                for name, told in self.cells.items()
+            },
             "levels": self.levels or None,
             "loss": self.loss,
             "loss_measure": self.problem.loss.name,
@@ -272,7 +290,7 @@ class Result:
         checks = "; ".join(f"{v.model}: {v.value:g}" for v in self.verified if v.value is not None)
         rows = f"{self.release.num_rows:,} of {self.input.num_rows:,} rows"
         found = self.solution
-        one_node = [f"levels: {_listed(self.levels)}"] if self.levels else []
+        one_node = [f"levels: {_listed(self.levels)}"] if self.levels else self._cell_lines()
         how = f"{found.checked:,} of {found.nodes:,} nodes checked by {found.algorithm}"
         return "\n".join(
             [
@@ -287,6 +305,14 @@ class Result:
                 *([] if self.continuation is None else [str(self.continuation)]),
             ]
         )
+
+    def _cell_lines(self) -> list[str]:
+        """What is left of each column, where classes have words of their own."""
+        if self.recoding is None or not self.generalizes:
+            return []
+        found = self.cells
+        width = max(map(len, found), default=0)
+        return [*(f"{name:<{width}}  {told}" for name, told in found.items()), OVERLAPPING]
 
 
 def _listed(levels: Mapping[str, int]) -> str:

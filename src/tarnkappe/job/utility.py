@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tarnkappe.engines.stored import StoredTable
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job.bucketized import Bucketized
@@ -29,7 +30,7 @@ from tarnkappe.utility import (
     written_view,
 )
 from tarnkappe.utility.all_losses import all_losses
-from tarnkappe.utility.columns import read_words
+from tarnkappe.utility.columns import ColumnOutcome, details_of, read_words
 from tarnkappe.utility.plain_words import Detail
 from tarnkappe.utility.prediction import (
     CLASSIFIERS,
@@ -50,6 +51,8 @@ def result_utility(
 ) -> UtilityReport:
     """What the release of a result is still good for."""
     options = options or UtilityOptions()
+    if isinstance(result.release, StoredTable):
+        raise ParameterError("an engine keeps the rows: read release and original, and use measure_utility")
     bucketized = isinstance(result, Bucketized)
     tables = dict(result.tables) if isinstance(result, Bucketized) else {"release": result.release.data}
     domains = _domains(result.input, result.hierarchies)
@@ -76,6 +79,7 @@ def result_utility(
         losses=losses,
         source_rows=None if bucketized else result.source_rows,
         hierarchies=result.hierarchies,
+        labels=_labels(result.hierarchies),
         progress=progress,
     )
 
@@ -86,10 +90,10 @@ def public_utility(result: Result) -> dict[str, Any]:
     plans = {} if result.request is None else result.request.plans
     last = next(iter(tables.values())).column_names[-1]
     grouping = [last] if isinstance(result, Bucketized) else list(result.input.quasi_identifiers)
-    return public_part(tables, grouping, _code_lists(plans), _about(result))
+    return public_part(tables, grouping, _code_lists(plans), _about(result), _labels(result.hierarchies))
 
 
-def utility(
+def measure_utility(
     release: Table | Any,
     *,
     original: Table | None = None,
@@ -115,7 +119,7 @@ def utility(
 
     >>> import pyarrow as pa
     >>> ages = Table(pa.table({"age": ["30-39", "30-39", "*", "*"]}))
-    >>> utility(ages).public["columns"]["age"]["words"]
+    >>> measure_utility(ages).public["columns"]["age"]["words"]
     'coarser in 50% (within 9 on average), hidden in 50%'
     """
     options = options or UtilityOptions()
@@ -182,6 +186,7 @@ def _report(
     request: ProtectionRequest | None,
     *,
     hierarchies: Mapping[str, Hierarchy],
+    labels: Mapping[str, Mapping[str, Detail]] | None = None,
     losses: Mapping[str, Any] | None = None,
     source_rows: npt.NDArray[np.integer[Any]] | None = None,
     progress: Progress | None = None,
@@ -205,7 +210,7 @@ def _report(
         source_rows=source_rows,
     )
     shared = shared_part(internal, predictions) if options.share_errors else None
-    return UtilityReport(public_part(tables, grouping, code_lists, about), shared, internal)
+    return UtilityReport(public_part(tables, grouping, code_lists, about, labels), shared, internal)
 
 
 def _predictions(
@@ -292,6 +297,18 @@ def protect_rows(
             "the training part of a fold has no release that keeps the promises: take more folds, or the "
             "protocol release-to-release"
         ) from None
+
+
+def cell_outcomes(result: Result) -> dict[str, ColumnOutcome]:
+    """What is left of each quasi-identifier of a release of one table, as its reader sees it."""
+    plans = {} if result.request is None else result.request.plans
+    names = [name for name in result.input.quasi_identifiers if name in result.release.column_names]
+    words = read_words(result.release.data.select(names), _code_lists(plans), _labels(result.hierarchies))
+    return {name: own.outcome for name, own in words.items()}
+
+
+def _labels(hierarchies: Mapping[str, Hierarchy]) -> dict[str, dict[str, Detail]]:
+    return {name: details_of(hierarchy) for name, hierarchy in hierarchies.items()}
 
 
 def _about(result: Result) -> dict[str, Any]:

@@ -101,15 +101,33 @@ class ColumnOutcome:
         return ", ".join([*parts, *([f"hidden in {self.hidden:.0%}"] if self.hidden else [])]) or "no rows"
 
 
-def read_words(release: pa.Table, code_lists: Mapping[str, Hierarchy]) -> dict[str, ColumnWords]:
-    """Every column as somebody reads it who has the release and the code lists alone."""
+def details_of(hierarchy: Hierarchy) -> dict[str, Detail]:
+    """How much the labels of a hierarchy tell; values are not listed, whichever data they come from."""
+    found = {label: Detail.COARSE for names in hierarchy.names[:-1] for label in names}
+    found[hierarchy.root] = Detail.HIDDEN
+    return {label: detail for label, detail in found.items() if label not in hierarchy.values}
+
+
+def read_words(
+    release: pa.Table,
+    code_lists: Mapping[str, Hierarchy],
+    labels: Mapping[str, Mapping[str, Detail]] | None = None,
+) -> dict[str, ColumnWords]:
+    """Every column as somebody reads it who has the release and the code lists alone.
+
+    Args:
+        release: the release.
+        code_lists: hierarchies that were fixed before anybody looked at the data.
+        labels: for columns without a code list, how much the labels of the method tell.
+    """
     found = {}
     for name in release.column_names:
         rows, texts = _texts(name, release.column(name))
         if name in code_lists:
             found[name] = _listed(name, rows, texts, code_lists[name])
         else:
-            details = tuple(map(detail_by_form, texts))
+            known = (labels or {}).get(name, {})
+            details = tuple(known.get(text) or detail_by_form(text) for text in texts)
             found[name] = ColumnWords(name, rows, texts, details, None, np.array([_width(t) for t in texts]))
     return found
 

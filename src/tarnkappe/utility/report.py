@@ -29,6 +29,7 @@ from tarnkappe.utility.class_figures import class_figures
 from tarnkappe.utility.columns import ColumnWords, read_with_domains, read_words
 from tarnkappe.utility.contingency import contingency, pairs_of
 from tarnkappe.utility.dependence import Dependence, cell_distance, dependences, eigenvalue_difference
+from tarnkappe.utility.plain_words import Detail
 from tarnkappe.utility.prediction import CLASSIFIERS, FOLDS, EvaluationProtocol, Prediction
 from tarnkappe.utility.query_error import AnsweredWorkload, error_of
 from tarnkappe.utility.summaries import scale_of, summary
@@ -124,6 +125,7 @@ def public_part(
     quasi_identifiers: Sequence[str],
     code_lists: Mapping[str, Hierarchy],
     about: Mapping[str, Any],
+    labels: Mapping[str, Mapping[str, Detail]] | None = None,
 ) -> dict[str, Any]:
     """What anybody can compute who has the release and knows how it was made.
 
@@ -132,8 +134,11 @@ def public_part(
         quasi_identifiers: the columns that form classes.
         code_lists: the hierarchies that were given as files or lists, not those made from the data.
         about: promise and method, in words.
+        labels: how much the labels of the method tell, in columns without a code list.
     """
-    words = _words_of(release, code_lists)
+    words: dict[str, ColumnWords] = {}
+    for table in release.values():
+        words = read_words(table, code_lists, labels) | words
     known = [words[name] for name in quasi_identifiers if name in words]
     losses = [own.outcome.loss for own in known]
     loss = None if not known or None in losses else math.fsum(x for x in losses if x is not None) / len(known)
@@ -144,13 +149,6 @@ def public_part(
         "loss_of_released_rows": {"value": loss},
         "classes": class_figures(words, quasi_identifiers).to_dict(),
     }
-
-
-def _words_of(release: Mapping[str, pa.Table], code_lists: Mapping[str, Hierarchy]) -> dict[str, ColumnWords]:
-    found: dict[str, ColumnWords] = {}
-    for table in release.values():
-        found = read_words(table, code_lists) | found
-    return found
 
 
 def _columns(words: Mapping[str, ColumnWords]) -> dict[str, Any]:
