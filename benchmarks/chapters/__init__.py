@@ -14,6 +14,7 @@ from benchmarks.chapters import (
     searches,
     service,
     suppression,
+    usefulness,
 )
 
 CHAPTERS: tuple[Chapter, ...] = (
@@ -22,6 +23,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     suppression.CHAPTER,
     scale.CHAPTER,
     recoding.CHAPTER,
+    usefulness.CHAPTER,
     federation.CHAPTER,
     algebra.CHAPTER,
     gate.CHAPTER,
