@@ -12,6 +12,8 @@ import tarnkappe
 from tarnkappe.cli import main
 from tarnkappe.errors import ParameterError
 from tarnkappe.job.alternatives import Alternatives
+from tarnkappe.job.weight_presets import preview_weights, weight_presets
+from tarnkappe.privacy import MODELS
 from tarnkappe.table.examples import hospital
 
 COLUMNS = ["birth_date", "sex", "postcode", "occupation", "admission_date"]
@@ -107,3 +109,40 @@ def test_the_command_lists_them_and_releases_the_chosen_one(
     code, _, err = tarn(capsys, *said, "--algorithm", "mondrian", "--alternatives", 5)
     assert code == 2
     assert "--uniform" in err
+
+
+def test_presets_of_weights_are_judged_by_equal_weights_and_one_level_is_among_them() -> None:
+    table = hospital(rows=400, seed=4).table.with_roles(
+        quasi_identifiers=["age", "sex", "occupation"], sensitive=["diagnosis"]
+    )
+    found = weight_presets(table, {}, [MODELS.create("k-anonymity", {"k": 5})])
+    names = [each.name for each in found]
+    assert names[0] == "equal weights"
+    assert names[-1] == "one level in a column"
+    by_name = {each.name: each for each in found}
+    numbers, equal = by_name["more of numbers and dates"], by_name["equal weights"]
+    assert numbers.weights == {"age": 4.0}
+    assert (numbers.cells["age"].loss or 0) <= (equal.cells["age"].loss or 0)
+    assert equal.loss <= by_name["one level in a column"].loss
+    for each in found:
+        mean = sum(own.loss or 0 for own in each.cells.values()) / 3
+        assert each.loss == pytest.approx(mean), "all columns count the same"
+    again = preview_weights(table, {}, [MODELS.create("k-anonymity", {"k": 5})], {"age": 4.0})
+    assert again.cells == numbers.cells, "few rows are all looked at"
+    with pytest.raises(ParameterError, match="no quasi-identifier"):
+        preview_weights(table, {}, [MODELS.create("k-anonymity", {"k": 5})], {"diagnosis": 1.0})
+
+
+def test_the_command_lists_presets_of_weights_for_words_of_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    patients = hospital(rows=200, seed=2).table.data.select(["age", "sex"])
+    pyarrow.csv.write_csv(patients, tmp_path / "people.csv")
+    said = ["anonymize", "--input", tmp_path / "people.csv", "--qi", "age", "sex", "--k", 5]
+    code, out, err = tarn(capsys, *said, "--alternatives", 5, "--json")
+    assert code == 0, err
+    names = [each["name"] for each in json.loads(out)["alternatives"]]
+    code, out, err = tarn(capsys, *said, "--choose", len(names), "--json")
+    assert code == 0, err
+    assert names[-1] == "one level in a column"
+    assert json.loads(out)["levels"] is not None

@@ -7,7 +7,7 @@ import pytest
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table.encoding import encode_column
 from tarnkappe.utility import Domain
-from tarnkappe.utility.columns import read_with_domains, read_words
+from tarnkappe.utility.columns import details_of, read_with_domains, read_words
 from tarnkappe.utility.plain_words import detail_by_form, meaning_by_form
 
 AGES = ["18", "20", "25", "29", "30", "60", "75"]
@@ -64,3 +64,13 @@ def test_with_the_original_a_range_that_holds_one_value_only_is_exact() -> None:
     assert (found.exact, found.coarse, found.hidden) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
     assert found.mean_width == 7
     assert found.loss == pytest.approx((0 + 1 / 2 + 1) / 3)
+
+
+def test_a_label_that_is_also_a_value_counts_as_a_label() -> None:
+    """Otherwise the public part would tell whether somebody has the value 30."""
+    with_30 = Hierarchy.from_rows([["28", "30", "*"], ["30", "30", "*"], ["41", "40", "*"]])
+    without = Hierarchy.from_rows([["28", "30", "*"], ["31", "30", "*"], ["41", "40", "*"]])
+    assert details_of(with_30) == details_of(without)
+    release = pa.table({"age": ["30", "40", "*"]})
+    told = [str(read_words(release, {}, {"age": details_of(h)})["age"].outcome) for h in (with_30, without)]
+    assert told[0] == told[1] == "coarser in 67%, hidden in 33%"

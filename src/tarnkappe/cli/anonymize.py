@@ -23,10 +23,15 @@ from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
 from tarnkappe.job.alternatives import alternatives_job, chosen_job
 from tarnkappe.job.column_outcomes import unprotected_plans
+from tarnkappe.job.column_plan import LEVEL_KEYS
+from tarnkappe.job.default_coding import DEFAULT_LOSS, DefaultCoding, default_coding
+from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.paths import default_outputs
+from tarnkappe.job.weight_presets import presets_of_job, with_preset
 from tarnkappe.lattice.alternatives import MOST
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
+from tarnkappe.recoding import Regions
 from tarnkappe.schema import values_of
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import Progress
@@ -127,6 +132,9 @@ def anonymize(
     if "input" not in content:
         raise JobError("say what to anonymize: a job file, or --input FILE with --qi and --k")
     dry_run = dry_run or alternatives is not None
+    coding = None
+    if job is None and algorithm is None:
+        coding = _choose_coding(content)
     if remote is not None and (alternatives is not None or choose is not None):
         raise JobError("alternatives are listed here, not at a service: leave --remote out")
     _place_outputs(content, job, dry_run)
@@ -143,17 +151,10 @@ def anonymize(
     if strict:
         _refuse_unprotected(plan_of_work)
     if alternatives is not None or choose is not None:
-        with progress_bar() as progress:
-            options = alternatives_job(
-                plan_of_work, most=max(alternatives or MOST, choose or 1), progress=progress
-            )
-        if alternatives is not None:
-            if as_json:
-                print_json(options.to_dict())
-            else:
-                output.print(str(options), markup=False, highlight=False, soft_wrap=True)
+        chosen = _alternatives(plan_of_work, alternatives, choose, as_json=as_json)
+        if chosen is None:
             return
-        plan_of_work = chosen_job(plan_of_work, options, (choose or 1) - 1)
+        plan_of_work = chosen
     with progress_bar() as progress:
         result = _run(plan_of_work, progress)
     if as_json:
@@ -163,7 +164,56 @@ def anonymize(
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)
+    if coding is not None and coding.reason:
+        say(coding.reason)
     _warn(result, plan_of_work)
+
+
+def _alternatives(job: Job, listed: int | None, choose: int | None, *, as_json: bool) -> Job | None:
+    """List what could be released, or say what the chosen one is; None if nothing is to be released."""
+    presets = isinstance(job.search, Regions)
+    with progress_bar() as progress:
+        if presets:
+            found: Any = presets_of_job(job, progress)
+        else:
+            most = max(listed or MOST, choose or 1)
+            found = alternatives_job(job, most=most, progress=progress)
+    if choose is not None:
+        choosing = with_preset if presets else chosen_job
+        return choosing(job, found, choose - 1)
+    if as_json:
+        print_json({"alternatives": [each.to_dict() for each in found]})
+        return None
+    lines = [f"{n}  {each}" for n, each in enumerate(found, 1)] if presets else [str(found)]
+    output.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    return None
+
+
+def _choose_coding(content: dict[str, Any]) -> DefaultCoding:
+    """Say how the table is coded if the flags do not: what is minimized, and whether rows may be left out."""
+    search = content.setdefault("search", {})
+    plans = {name: plan for name, plan in content.get("columns", {}).items() if isinstance(plan, Mapping)}
+    treatments = {
+        "aggregate": any("aggregate" in plan for plan in plans.values()),
+        "suppressed columns": any(plan.get("suppressed") for plan in plans.values()),
+        'suppression = "cell"': search.get("suppression", "record") != "record",
+        "local recoding": bool(search.get("local_recoding", False)),
+    }
+    coding = default_coding(
+        create_models(content.get("privacy", [])),
+        create_loss(search["loss"]) if "loss" in search else None,
+        uniform=bool(search.get("uniform")),
+        levels=[name for name, plan in plans.items() if {*plan} & {*LEVEL_KEYS}],
+        treatments=[what for what, is_asked in treatments.items() if is_asked],
+        engine=content["input"].get("engine", "memory"),
+    )
+    content["search"] = {
+        "algorithm": coding.algorithm,
+        "loss": DEFAULT_LOSS,
+        "suppression_limit": coding.suppression_limit,
+        **search,
+    }
+    return coding
 
 
 def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -154,9 +155,9 @@ class Result:
         """How many suppressed rows are in the release, with '*' in all quasi-identifiers."""
         return int(np.count_nonzero(self.pass_of_row == LEFT_OUT))
 
-    @property
+    @cached_property
     def cells(self) -> dict[str, ColumnOutcome]:
-        """The shares of exact, coarse and hidden cells of each quasi-identifier; empty with buckets and engines."""
+        """What is left of each quasi-identifier, in shares of cells; empty with buckets and engines."""
         from tarnkappe.job.utility import cell_outcomes  # loads what only reports need
 
         return cell_outcomes(self) if self.generalizes and self.release.data.num_rows else {}

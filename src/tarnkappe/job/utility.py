@@ -94,7 +94,7 @@ def public_utility(result: Result) -> dict[str, Any]:
 
 
 def measure_utility(
-    release: Table | Any,
+    release: Table,
     *,
     original: Table | None = None,
     job: Job | None = None,

@@ -102,10 +102,12 @@ class ColumnOutcome:
 
 
 def details_of(hierarchy: Hierarchy) -> dict[str, Detail]:
-    """How much the labels of a hierarchy tell; values are not listed, whichever data they come from."""
+    """How much the labels of a hierarchy tell.
+
+    A label that is also a value counts as a label: whether the value occurs is not to be told.
+    """
     found = {label: Detail.COARSE for names in hierarchy.names[:-1] for label in names}
-    found[hierarchy.root] = Detail.HIDDEN
-    return {label: detail for label, detail in found.items() if label not in hierarchy.values}
+    return found | {hierarchy.root: Detail.HIDDEN}
 
 
 def read_words(

@@ -29,7 +29,15 @@ def run(folder: Path, income: int) -> None:
     for name, rows in (("originals.csv", changed), ("release.csv", released)):
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([COLUMNS, *rows])
-    command = [TARN, "utility", "release.csv", "--original", "originals.csv", "--qi", "age,sex,income"]
+    command: list[str | Path] = [
+        TARN,
+        "utility",
+        "release.csv",
+        "--original",
+        "originals.csv",
+        "--qi",
+        "age,sex,income",
+    ]
     command += ["--report", "page.html", "--json", "--queries", "20"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     (folder / "printed.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
