@@ -84,19 +84,9 @@ def test_they_show_themselves_and_go_into_json(found: Alternatives) -> None:
 def test_the_command_lists_them_and_releases_the_chosen_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    patients = hospital(rows=300, seed=2).table.data.select(["birth_date", "sex", "postcode"])
+    patients = hospital(rows=600, seed=1).table.data.select(COLUMNS)
     pyarrow.csv.write_csv(patients, tmp_path / "people.csv")
-    said = [
-        "anonymize",
-        "--input",
-        tmp_path / "people.csv",
-        "--qi",
-        "birth_date",
-        "sex",
-        "postcode",
-        "--k",
-        5,
-    ]
+    said = ["anonymize", "--input", tmp_path / "people.csv", "--qi", *COLUMNS, "--k", 5, "--loss", "entropy"]
     code, out, err = tarn(capsys, *said, "--uniform", "--alternatives", 5, "--json")
     assert code == 0, err
     options = json.loads(out)["alternatives"]

@@ -43,7 +43,7 @@ def test_the_scores_are_those_of_scikit_learn() -> None:
 
     truth = WHOLE.cells["job"].words
     folds = stratified_folds(truth, 3)
-    made = [lambda a=train, b=test: exact_fold(a, b) for train, test in folds]  # type: ignore[misc]
+    made = [lambda a=train, b=test: exact_fold(a, b) for train, test in folds]
     (found,) = predict(
         WHOLE, "job", ["coast", "age"], EvaluationProtocol.RELEASE_TO_PEOPLE, made, ["naive-bayes"]
     )
@@ -77,7 +77,7 @@ def test_random_labels_cannot_be_predicted() -> None:
         learned, asked = taken(whole, train), taken(whole, test)
         return Fold(learned, learned, asked, asked)
 
-    made = [lambda a=train, b=test: fold(a, b) for train, test in folds]  # type: ignore[misc]
+    made = [lambda a=train, b=test: fold(a, b) for train, test in folds]
     for found in predict(
         whole,
         "label",

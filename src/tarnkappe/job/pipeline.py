@@ -145,6 +145,7 @@ def protect_table(
         watch=watch,
         progress=progress,
     )
+    result: Result
     if isinstance(search, Bucketization):
         result = bucketize_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
     elif isinstance(search, Method):

@@ -18,7 +18,7 @@ import pyarrow as pa
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.recoding.labels import Reader
 from tarnkappe.table import MISSING, SUPPRESSED
-from tarnkappe.table.encoding import as_text, encode_column
+from tarnkappe.table.encoding import Codes, as_text, encode_column
 from tarnkappe.utility.domain import Domain, Weights
 from tarnkappe.utility.plain_words import Detail, detail_by_form, ends_of
 
@@ -37,7 +37,7 @@ class ColumnWords:
     """
 
     name: str
-    rows: Weights
+    rows: Codes
     texts: tuple[str, ...]
     details: tuple[Detail, ...]
     losses: Weights | None
@@ -46,7 +46,7 @@ class ColumnWords:
     @property
     def counts(self) -> Weights:
         """How many rows have each word."""
-        return np.bincount(self.rows.astype(np.int64), minlength=len(self.texts)).astype(np.float64)
+        return np.bincount(self.rows, minlength=len(self.texts)).astype(np.float64)
 
     @property
     def outcome(self) -> ColumnOutcome:
@@ -178,7 +178,7 @@ def _width(text: str) -> float:
     return np.nan if ends is None else ends[1] - ends[0]
 
 
-def _listed(name: str, rows: Weights, texts: tuple[str, ...], hierarchy: Hierarchy) -> ColumnWords:
+def _listed(name: str, rows: Codes, texts: tuple[str, ...], hierarchy: Hierarchy) -> ColumnWords:
     column = hierarchy.attach(encode_column(name, pa.chunked_array([_typed(hierarchy)])))
     reader, size = Reader(column), len(hierarchy.values)
     leaves = np.array([1 if t == MISSING else reader.leaves(t) for t in texts])
@@ -207,6 +207,6 @@ def _typed(hierarchy: Hierarchy) -> pa.Array:
     return texts
 
 
-def _texts(name: str, values: pa.ChunkedArray) -> tuple[Weights, tuple[str, ...]]:
+def _texts(name: str, values: pa.ChunkedArray) -> tuple[Codes, tuple[str, ...]]:
     encoded = encode_column(name, values)
     return encoded.codes, encoded.labels

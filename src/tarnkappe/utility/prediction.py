@@ -258,7 +258,8 @@ def _scores(guesses: Weights, truth: Rows, base: float | None) -> Scores:
     exact[np.arange(len(truth)), truth] = 1.0
     brier = float(((guesses - exact) ** 2).sum(axis=1).mean())
     told = np.clip(guesses[np.arange(len(truth)), truth], 1e-15, 1.0)
-    auc, roc = None, ()
+    auc: float | None = None
+    roc: tuple[tuple[float, float], ...] = ()
     if len(occurring) > 1:
         auc = float(np.mean([roc_auc_score(truth == value, guesses[:, value]) for value in occurring]))
         if len(occurring) == 2:

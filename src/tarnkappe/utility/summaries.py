@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -108,13 +109,13 @@ def quantile(values: Weights, counts: Weights, share: float) -> float:
     return low + (high - low) * (place - math.floor(place))
 
 
-def _moments(values: Weights, counts: Weights) -> dict[str, float | None]:
+def _moments(values: Weights, counts: Weights) -> dict[str, Any]:
     number = float(counts.sum())
     mean = float(counts @ values) / number
     off = values - mean
     second, third, fourth = (float(counts @ off**power) / number for power in (2, 3, 4))
     sample = second * number / (number - 1) if number > 1 else None
-    found: dict[str, float | None] = {
+    found: dict[str, Any] = {
         "mean": mean,
         "variance": sample,
         "population_variance": second,
