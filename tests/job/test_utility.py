@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import pytest
 
 import tarnkappe
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job import utility as job_utility
 from tarnkappe.job.utility import measure_utility, public_utility
-from tarnkappe.table import Table
+from tarnkappe.table import Table, read
 from tarnkappe.table.examples import hospital
 from tarnkappe.utility import UtilityOptions, Workload
+from tests.adult import WITHOUT_OCCUPATION
 
 PARTS = {
     "rows", "suppressed", "columns", "summaries", "tables", "dependence", "losses", "queries", "classifiers",
@@ -272,3 +274,31 @@ def test_the_command_prints_what_may_leave_and_hides_the_rest(tmp_path: Path) ->
     assert "must" in written[1].read_text() or "Internal" in written[1].read_text()
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 0, "a report takes the place of an earlier one"
+
+
+@pytest.mark.slow
+def test_the_report_of_adult_takes_no_more_than_ten_seconds(adult: Path) -> None:
+    """Processor seconds of everything but classifiers, which take as long as their folds."""
+    names = [name for name in WITHOUT_OCCUPATION if name != "age"]
+    table = read(adult / "adult.csv").with_roles(
+        quasi_identifiers=WITHOUT_OCCUPATION, sensitive=["occupation"]
+    )
+    lists = {name: read_hierarchy(adult / f"adult_hierarchy_{name}.csv") for name in table.column_names}
+    for algorithm in ("auto", "mondrian"):
+        result = tarnkappe.anonymize(
+            table,
+            privacy=[{"model": "k-anonymity", "k": 5}],
+            hierarchies=lists,
+            algorithm=algorithm,
+            loss="loss",
+            suppression_limit=0.05,
+        )
+        started = time.process_time()
+        found = result.utility()
+        assert time.process_time() - started < 10
+        assert found.internal is not None
+        assert found.internal["losses"]["loss"]["value"] == pytest.approx(result.loss)
+        for name in names:
+            column = table.data.column(name)
+            told = found.internal["summaries"][name]["distinct"]["original"]
+            assert told == len(column.unique())
