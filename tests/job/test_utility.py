@@ -302,3 +302,9 @@ def test_the_report_of_adult_takes_no_more_than_ten_seconds(adult: Path) -> None
             column = table.data.column(name)
             told = found.internal["summaries"][name]["distinct"]["original"]
             assert told == len(column.unique())
+
+
+def test_an_aggregate_is_no_exact_cell() -> None:
+    result = protected(aggregates={"age": "mean"})
+    assert result.cells["age"].exact == 0
+    assert public_utility(result)["columns"]["age"]["coarse"]["value"] == 1

@@ -18,8 +18,8 @@ from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.job import Job
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import ProtectionRequest, Result
-from tarnkappe.table import Role, Table
-from tarnkappe.table.encoding import Progress, encode
+from tarnkappe.table import SUPPRESSED, Role, Table
+from tarnkappe.table.encoding import Progress, encode, encode_column
 from tarnkappe.utility import (
     Domain,
     UtilityOptions,
@@ -79,7 +79,7 @@ def result_utility(
         losses=losses,
         source_rows=None if bucketized else result.source_rows,
         hierarchies=result.hierarchies,
-        labels=_labels(result.hierarchies),
+        labels=_labels(result),
         progress=progress,
     )
 
@@ -90,7 +90,7 @@ def public_utility(result: Result) -> dict[str, Any]:
     plans = {} if result.request is None else result.request.plans
     last = next(iter(tables.values())).column_names[-1]
     grouping = [last] if isinstance(result, Bucketized) else list(result.input.quasi_identifiers)
-    return public_part(tables, grouping, _code_lists(plans), _about(result), _labels(result.hierarchies))
+    return public_part(tables, grouping, _code_lists(plans), _about(result), _labels(result))
 
 
 def measure_utility(
@@ -303,12 +303,17 @@ def cell_outcomes(result: Result) -> dict[str, ColumnOutcome]:
     """What is left of each quasi-identifier of a release of one table, as its reader sees it."""
     plans = {} if result.request is None else result.request.plans
     names = [name for name in result.input.quasi_identifiers if name in result.release.column_names]
-    words = read_words(result.release.data.select(names), _code_lists(plans), _labels(result.hierarchies))
+    words = read_words(result.release.data.select(names), _code_lists(plans), _labels(result))
     return {name: own.outcome for name, own in words.items()}
 
 
-def _labels(hierarchies: Mapping[str, Hierarchy]) -> dict[str, dict[str, Detail]]:
-    return {name: details_of(hierarchy) for name, hierarchy in hierarchies.items()}
+def _labels(result: Result) -> dict[str, dict[str, Detail]]:
+    """How much the words of the method tell: labels, and aggregates, which are nobody's value."""
+    found = {name: details_of(hierarchy) for name, hierarchy in result.hierarchies.items()}
+    for name in result.aggregates:
+        words = encode_column(name, result.release.data.column(name)).labels
+        found[name] = {word: Detail.HIDDEN if word == SUPPRESSED else Detail.COARSE for word in words}
+    return found
 
 
 def _about(result: Result) -> dict[str, Any]:
@@ -323,6 +328,8 @@ def _code_lists(plans: Mapping[str, ColumnPlan]) -> dict[str, Hierarchy]:
     """The hierarchies that were given, not made from the data."""
     found = {}
     for name, plan in plans.items():
+        if plan.aggregate is not None:
+            continue  # its words are no labels
         if isinstance(plan.hierarchy, Hierarchy):
             found[name] = plan.hierarchy
         elif isinstance(plan.hierarchy, str):
