@@ -54,6 +54,7 @@ def _lines(
             if progress:
                 progress("promises", done, len(promises), way)
             algorithm: Algorithm = create_algorithm(name, parameters)
+            begun = time.process_time()
             result = protect_table(
                 table,
                 plan_columns(table, hierarchies, {}),
@@ -64,7 +65,7 @@ def _lines(
                 several_rows_per_person=True,
                 seed=1,
             )
-            started = time.process_time()
+            started = time.process_time()  # of all threads: what else the machine does must not count
             report = result.utility(workload=Workload(queries=750, seed=1))
             assert report.internal is not None
             lines.append(
@@ -76,7 +77,7 @@ def _lines(
                     "worst_tenth": report.internal["queries"]["worst_tenth"]["value"],
                     "hidden": sum(each.hidden > HIDDEN for each in result.cells.values()),
                     "suppressed": result.suppressed,
-                    "seconds": result.seconds["search"],
+                    "seconds": started - begun,
                     "report_seconds": time.process_time() - started,
                 }
             )
@@ -146,7 +147,7 @@ def _tell(figures: Figures) -> Story:
                     "worst tenth",
                     "hidden columns",
                     "left out",
-                    "search",
+                    "processor time",
                 ),
                 rows,
             ),
@@ -171,7 +172,8 @@ CHAPTER = Chapter(
             "adult",
             "Eight columns of Adult, occupation sensitive",
             "Loss of the cells, relative error of 750 random queries (median and ninth decile), and columns hidden in "
-            "more than half of the rows, for five promises; labels of intervals unless exact ends are said.",
+            "more than half of the rows, for five promises; labels of intervals unless exact ends are said. Time is that "
+            "of all processors, from the table in memory to the verified release.",
             "Prototypes of the method with exact ends lost 0.57, 0.51 and 0.53 of what Mondrian loses for k = 5, 10 and "
             "50; 0.57 with l = 3, and 0.87 with t = 0.2. Target: a utility report in at most 10 s.",
             _measure_adult,
