@@ -15,6 +15,7 @@ from benchmarks.chapters import (
     searches,
     service,
     suppression,
+    usefulness,
 )
 
 CHAPTERS: tuple[Chapter, ...] = (
@@ -23,6 +24,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     suppression.CHAPTER,
     scale.CHAPTER,
     recoding.CHAPTER,
+    usefulness.CHAPTER,
     federation.CHAPTER,
     algebra.CHAPTER,
     gate.CHAPTER,

@@ -134,7 +134,7 @@ def test_a_hierarchy_that_is_not_monotone_is_refused_with_the_level(tmp_path: Pa
 def test_no_solution_gives_exit_code_1_and_no_file(good: Path, tmp_path: Path) -> None:
     run = tarn(
         "anonymize", "--input", good, "--qi", "age", "--out", tmp_path / "release.csv",
-        "--model", "entropy-diversity:column=illness,l=2.9",
+        "--model", "entropy-diversity:column=illness,l=2.9", "--uniform",
     )  # fmt: skip
     refused(run, "no combination of levels", "raise the suppression limit", code=1)
     assert not (tmp_path / "release.csv").exists()

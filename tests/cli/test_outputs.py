@@ -23,7 +23,7 @@ OUTPUTS = [
 ]
 READ_OR_KEPT = {
     "job", "rules", "answers", "decisions", "catalog", "key", "settings", "config", "file", "files", "site",
-    "policy", "users", "folder", "keep", "certificate", "release", "source", "hierarchies",
+    "policy", "users", "folder", "keep", "certificate", "release", "source", "hierarchies", "original",
 }  # fmt: skip
 """Paths that are no outputs: what is read, and what is kept and changed in its place."""
 
@@ -33,6 +33,7 @@ CASES = {
     "check": ["IN", "--qi", "sex"],
     "compare": ["JOB"],
     "attack": ["IN", "--qi", "sex", "--repair"],
+    "utility": ["IN", "--job", "JOB"],
     "lattice": ["JOB"],
     "hierarchy build": ["IN", "--column", "sex"],
     "pseudonymize": ["IN", "--column", "name", "--key", "KEY"],

@@ -22,11 +22,18 @@ from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import GuaranteeError, JobError
 from tarnkappe.job import Job, Result, read_job_file, run
+from tarnkappe.job.alternatives import alternatives_job, chosen_job
 from tarnkappe.job.column_outcomes import unprotected_plans
+from tarnkappe.job.column_plan import LEVEL_KEYS
+from tarnkappe.job.default_coding import DEFAULT_LOSS, DefaultCoding, default_coding
+from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.paths import default_outputs
 from tarnkappe.job.proposal_text import remaining_text
+from tarnkappe.job.weight_presets import presets_of_job, with_preset
+from tarnkappe.lattice.alternatives import MOST
 from tarnkappe.native import is_interruption
 from tarnkappe.process.signals import StoppedError, too_late
+from tarnkappe.recoding import Regions
 from tarnkappe.schema import values_of
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
@@ -66,6 +73,8 @@ def anonymize(
     level: Annotated[Words | None, typer.Option(help="Limits: COLUMN=LEVEL or COLUMN=LEAST..MOST.")] = None,
     weight: Annotated[Words | None, typer.Option(help="What its loss counts: COLUMN=NUMBER.")] = None,
     aggregate: Annotated[Words | None, typer.Option(help="COLUMN=mean|median|mode|interval|...")] = None,
+    alternatives: Annotated[int | None, typer.Option(help="List so many good releases.", min=1)] = None,
+    choose: Annotated[int | None, typer.Option(help="Release this one of --alternatives.", min=1)] = None,
     local_recoding: Annotated[bool | None, typer.Option(help="Search suppressed rows again.")] = None,
     leave: Annotated[float | None, typer.Option(help="Share of rows that a pass may leave.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the release.", writable=True)] = None,
@@ -113,8 +122,6 @@ def anonymize(
     else:
         content = read_job_file(job) if job is not None else {}
         _refuse_without_proposal({"--for": audience, "--job": job_out})
-        if uniform:
-            _put(content, "search", algorithm="auto")
     if source is not None:
         content["input"] = {"database": source} if "://" in source else {"path": _absolute(source)}
     _put(content, "input", table=table, query=query)
@@ -141,7 +148,7 @@ def anonymize(
     if algorithm is not None:
         name, parameters = parse_parameters(algorithm)
         _put(content, "search", algorithm=name, **parameters)
-    _put(content, "search", seconds=seconds, suppression_limit=suppression_limit)
+    _put(content, "search", seconds=seconds, suppression_limit=suppression_limit, uniform=uniform or None)
     _put(
         content, "search", suppression=suppression, local_recoding=local_recoding if leave is None else leave
     )
@@ -150,6 +157,12 @@ def anonymize(
     _put(content, "output", excel=excel or None)
     if "input" not in content:
         raise JobError("say what to anonymize: a table, a job file, or --input FILE with --qi and --k")
+    dry_run = dry_run or alternatives is not None
+    coding = None
+    if job is None and proposal is None and algorithm is None:
+        coding = _choose_coding(content)
+    if remote is not None and (alternatives is not None or choose is not None):
+        raise JobError("alternatives are listed here, not at a service: leave --remote out")
     _place_outputs(content, job, dry_run)
     if remote is not None:
         from tarnkappe.cli.remote_anonymize import anonymize_remotely
@@ -165,6 +178,11 @@ def anonymize(
         _refuse_unprotected(plan_of_work)
     if proposal is not None and data is not None:
         settle(proposal, data, job_out, strict=strict)
+    if alternatives is not None or choose is not None:
+        chosen = _alternatives(plan_of_work, alternatives, choose, as_json=as_json)
+        if chosen is None:
+            return
+        plan_of_work = chosen
     with progress_bar() as progress:
         result = run_or_stop(plan_of_work, None if proposal is None else proposal.table, progress)
     if as_json:
@@ -176,7 +194,56 @@ def anonymize(
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)
+    if coding is not None and coding.reason:
+        say(coding.reason)
     warn(result, plan_of_work)
+
+
+def _alternatives(job: Job, listed: int | None, choose: int | None, *, as_json: bool) -> Job | None:
+    """List what could be released, or say what the chosen one is; None if nothing is to be released."""
+    presets = isinstance(job.search, Regions)
+    with progress_bar() as progress:
+        if presets:
+            found: Any = presets_of_job(job, progress)
+        else:
+            most = max(listed or MOST, choose or 1)
+            found = alternatives_job(job, most=most, progress=progress)
+    if choose is not None:
+        choosing = with_preset if presets else chosen_job
+        return choosing(job, found, choose - 1)
+    if as_json:
+        print_json({"alternatives": [each.to_dict() for each in found]})
+        return None
+    lines = [f"{n}  {each}" for n, each in enumerate(found, 1)] if presets else [str(found)]
+    output.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    return None
+
+
+def _choose_coding(content: dict[str, Any]) -> DefaultCoding:
+    """Say how the table is coded if the flags do not: what is minimized, and whether rows may be left out."""
+    search = content.setdefault("search", {})
+    plans = {name: plan for name, plan in content.get("columns", {}).items() if isinstance(plan, Mapping)}
+    treatments = {
+        "aggregate": any("aggregate" in plan for plan in plans.values()),
+        "suppressed columns": any(plan.get("suppressed") for plan in plans.values()),
+        'suppression = "cell"': search.get("suppression", "record") != "record",
+        "local recoding": bool(search.get("local_recoding", False)),
+    }
+    coding = default_coding(
+        create_models(content.get("privacy", [])),
+        create_loss(search["loss"]) if "loss" in search else None,
+        uniform=bool(search.get("uniform")),
+        levels=[name for name, plan in plans.items() if {*plan} & {*LEVEL_KEYS}],
+        treatments=[what for what, is_asked in treatments.items() if is_asked],
+        engine=content["input"].get("engine", "memory"),
+    )
+    content["search"] = {
+        "algorithm": coding.algorithm,
+        "loss": DEFAULT_LOSS,
+        "suppression_limit": coding.suppression_limit,
+        **search,
+    }
+    return coding
 
 
 def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> None:

@@ -32,6 +32,7 @@ COMMANDS = (
     "verify",
     "check",
     "compare",
+    "utility",
     "attack",
     "lattice",
     "hierarchy",

@@ -13,7 +13,7 @@ from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
 from tarnkappe.recoding import Aggregation
 from tarnkappe.risk.identifiers import DETECTOR_NAMES
-from tarnkappe.schema import hint_of, replace, shown
+from tarnkappe.schema import hint_of, near, replace, shown
 from tarnkappe.schema.arguments import checked, fits
 from tarnkappe.table import Column, Role, Table
 
@@ -141,9 +141,7 @@ class ColumnPlan:
 def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str, Any] | None) -> ColumnPlan:
     """The plan of a column as a job file describes it, its hierarchy being read already."""
     limits = {key: _level(name, key, plan[key]) for key in LEVEL_KEYS if key in plan}
-    weight, suppressed = plan.get("weight"), plan.get("suppressed", False)
-    if weight is not None and not fits(weight, float):
-        raise JobError(f"[columns.{name}]: weight is a number, not {shown(weight)}")
+    suppressed = plan.get("suppressed", False)
     if not isinstance(suppressed, bool):
         raise JobError(f"[columns.{name}]: suppressed is true or false, not {suppressed!r}")
     accept = plan.get("accept")
@@ -152,15 +150,37 @@ def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str
             f"[columns.{name}]: accept names the detector that is wrong, and why: "
             'accept = {"e-mail" = "addresses of shops"}'
         )
-    return ColumnPlan(
+    found = ColumnPlan(
         Role.parse(plan.get("role", Role.UNSTATED)),
         hierarchy,
         **limits,
-        weight=weight,
         aggregate=Aggregation.parse(plan["aggregate"]) if "aggregate" in plan else None,
         suppressed=suppressed,
         accept=accept,
     )
+    return found if plan.get("weight") is None else with_weight(name, found, plan["weight"])
+
+
+def with_weight(name: str, plan: ColumnPlan, weight: Any) -> ColumnPlan:
+    """The plan of a column whose loss counts so much."""
+    if not fits(weight, float):
+        raise JobError(f"[columns.{name}]: weight is a number, not {shown(weight)}")
+    return dataclasses.replace(plan, weight=weight)
+
+
+def weighted_plans(columns: dict[str, ColumnPlan], weights: Any) -> dict[str, ColumnPlan]:
+    """The columns with the weights of [search.weights]."""
+    if not isinstance(weights, Mapping):
+        raise JobError("[search.weights] has a number for each column, as in age = 2")
+    for name, weight in weights.items():
+        if name not in columns:
+            meant = near(name, list(columns))
+            hint = f"did you mean '{meant[0]}'?" if meant else "name it under [columns], too"
+            raise JobError(f"[search.weights]: there is no column '{name}': {hint}")
+        if columns[name].weight not in (None, weight):
+            raise JobError(f"[search.weights]: '{name}' has another weight under [columns]: leave one out")
+        columns[name] = with_weight(name, columns[name], weight)
+    return columns
 
 
 def _level(column: str, key: str, level: Any) -> int:

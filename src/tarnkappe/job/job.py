@@ -17,8 +17,9 @@ from msgspec import Meta
 
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
-from tarnkappe.job.column_plan import ColumnPlan, Unnamed, read_column
-from tarnkappe.job.search_plan import Algorithm, create_algorithm
+from tarnkappe.job.column_plan import ColumnPlan, Unnamed, read_column, weighted_plans
+from tarnkappe.job.default_coding import DEFAULT_LOSS, GLOBAL, UNIFORM_SUPPRESSION
+from tarnkappe.job.search_plan import Algorithm, asks_for_one_level, create_algorithm
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
@@ -42,7 +43,15 @@ from tarnkappe.table.formats.address import local_file
 from tarnkappe.table.read import READING_KEYS
 
 SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
-SEARCH_KEYS = ("algorithm", "loss", "suppression_limit", "suppression", "local_recoding")
+SEARCH_KEYS = (
+    "algorithm",
+    "loss",
+    "suppression_limit",
+    "suppression",
+    "local_recoding",
+    "uniform",
+    "weights",
+)
 
 Engine = Literal["memory", "duckdb", "postgresql", "spark"]
 Query = Annotated[str, Meta(min_length=1, max_length=1_000_000, pattern=NO_NUL)]
@@ -180,6 +189,7 @@ class Job:
         columns, unnamed = split_columns(_section(content, "columns"))
         search = dict(_section(content, "search"))
         said = {key: search.pop(key) for key in SEARCH_KEYS if key in search}
+        uniform = asks_for_one_level(said)
         reading = dict(_section(content, "input"))
         several_rows = reading.pop("several_rows_per_person", False)
         columns, types = split_types(columns)
@@ -188,12 +198,15 @@ class Job:
         return cls(
             input=_source({"input": reading}, "input", folder),
             population=_source(content, "population", folder) if "population" in content else None,
-            columns={name: column_section(name, said, folder) for name, said in columns.items()},
+            columns=weighted_plans(
+                {name: column_section(name, plan, folder) for name, plan in columns.items()},
+                said.get("weights", {}),
+            ),
             unnamed=Unnamed.parse(unnamed),
             privacy=tuple(create_model(entry) for entry in _entries(content, "privacy")),
-            loss=create_loss(said.get("loss", "entropy")),
-            search=create_algorithm(said.get("algorithm", "auto"), search, beside=SEARCH_KEYS),
-            suppression_limit=said.get("suppression_limit", 0.0),
+            loss=create_loss(said.get("loss", DEFAULT_LOSS if uniform else "entropy")),
+            search=create_algorithm(said.get("algorithm", GLOBAL), search, beside=SEARCH_KEYS),
+            suppression_limit=said.get("suppression_limit", UNIFORM_SUPPRESSION if uniform else 0.0),
             suppression=Suppression.parse(said.get("suppression", Suppression.RECORD)),
             local_recoding=_local_recoding(said.get("local_recoding", False)),
             several_rows_per_person=several_rows,

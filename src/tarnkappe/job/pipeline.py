@@ -17,7 +17,7 @@ from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.method_run import recode_and_release
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.publication import publication
-from tarnkappe.job.result import Result
+from tarnkappe.job.result import ProtectionRequest, Result
 from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.job.timings import Stopwatch
 from tarnkappe.job.verification import write_verified
@@ -151,12 +151,25 @@ def protect_table(
         watch=watch,
         progress=progress,
     )
+    result: Result
     if isinstance(search, Bucketization):
-        return bucketize_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
-    if isinstance(search, Method):
-        return recode_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
-    method = local_search(search, local_recoding, models) if local_recoding else search
-    return prepared.release(solve(prepared.problem, method, watch, progress), watch)
+        result = bucketize_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
+    elif isinstance(search, Method):
+        result = recode_and_release(prepared, search, watch, progress, local_recoding=bool(local_recoding))
+    else:
+        method = local_search(search, local_recoding, models) if local_recoding else search
+        result = prepared.release(solve(prepared.problem, method, watch, progress), watch)
+    settings = {
+        "suppression_limit": suppression_limit,
+        "suppression": suppression,
+        "local_recoding": local_recoding,
+        "population": population,
+        "several_rows_per_person": several_rows_per_person,
+        "seed": seed,
+    }
+    return dataclasses.replace(
+        result, request=ProtectionRequest(plans, tuple(models), loss, search, settings)
+    )
 
 
 def solve(

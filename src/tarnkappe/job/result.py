@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,9 +14,14 @@ import pyarrow as pa
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_outcomes import ColumnOutcomes, column_outcomes
+from tarnkappe.job.column_plan import ColumnPlan
+from tarnkappe.job.default_coding import OVERLAPPING
 from tarnkappe.job.release import Rows
+from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.lattice import LatticeView, SearchProblem, Solution, choose, explore
 from tarnkappe.lattice.explore import LevelsOf
+from tarnkappe.loss import Loss
+from tarnkappe.privacy import Model
 from tarnkappe.privacy.verify import Verification
 from tarnkappe.recoding import Aggregates, CellTreatment, Pass, Recoding
 from tarnkappe.recoding.written import LEFT_OUT, Parts
@@ -31,6 +37,27 @@ from tarnkappe.table.frames import (
     ordered_labels,
     text_columns,
 )
+from tarnkappe.utility import UtilityOptions, UtilityReport, Workload
+from tarnkappe.utility.columns import ColumnOutcome
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ProtectionRequest:
+    """What was asked for: enough to protect other rows of the same columns in the same way.
+
+    Attributes:
+        plans: what is done with each column.
+        models: what is promised.
+        loss: what is minimized.
+        search: the search or the method.
+        settings: everything else that `protect_table` takes.
+    """
+
+    plans: Mapping[str, ColumnPlan]
+    models: Sequence[Model]
+    loss: Loss
+    search: Algorithm
+    settings: Mapping[str, Any]
 
 
 class Prepared(Protocol):
@@ -71,6 +98,7 @@ class Result:
         continuation: what all releases that are remembered leave everybody, if the job remembers.
         output: where the release was written.
         prepared: what it was made from, and other releases can be.
+        request: what was asked for, if the whole table was protected in memory.
     """
 
     input: Table
@@ -93,6 +121,7 @@ class Result:
     continuation: Continuation | None = None
     output: str | None = None
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
+    request: ProtectionRequest | None = dataclasses.field(default=None, repr=False)
 
     @property
     def levels(self) -> dict[str, int]:
@@ -172,6 +201,13 @@ class Result:
         data = self.release.data
         return {name: ordered_labels(data.column(name)) for name in text_columns(data, changed)}
 
+    @cached_property
+    def cells(self) -> dict[str, ColumnOutcome]:
+        """What is left of each quasi-identifier, in shares of cells; empty with buckets and engines."""
+        from tarnkappe.job.utility import cell_outcomes  # loads what only reports need
+
+        return cell_outcomes(self) if self.generalizes and self.release.data.num_rows else {}
+
     def apply(self, levels: LevelsOf) -> Result:
         """A verified release of another node of the same lattice, by names or in the order of the columns.
 
@@ -182,6 +218,39 @@ class Result:
             raise ParameterError("this result does not keep its input: no other node can be applied")
         return self.prepared.release(choose(self.problem, levels, self.solution.bound))
 
+    def utility(
+        self,
+        *,
+        targets: Sequence[str] = (),
+        classifiers: Sequence[str] = (),
+        folds: int = 10,
+        protocol: str = "release-to-people",
+        workload: Workload | None = None,
+        share_errors: bool = False,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> UtilityReport:
+        """What the release is still good for, in a public, a shared and an internal part.
+
+        Args:
+            targets: columns that classifiers predict; each takes a while.
+            classifiers: which of logistic-regression, random-forest, naive-bayes; all if none is named.
+            folds: into how many parts the rows are divided, from 2 to 20.
+            protocol: "release-to-people" anonymizes each training part anew and predicts original rows;
+                "release-to-release" predicts rows of the release.
+            workload: the queries to ask.
+            share_errors: whether rounded errors may leave with the release.
+            seed: of folds, queries and forests.
+            progress: told about the progress of long work.
+        """
+        from tarnkappe.job.utility import result_utility  # loads what only reports need
+
+        return result_utility(
+            self,
+            UtilityOptions(tuple(targets), tuple(classifiers), folds, protocol, workload, share_errors, seed),
+            progress,
+        )
+
     def lattice(self, progress: Progress | None = None) -> LatticeView:
         """What every node of the lattice does to the input."""
         return explore(self.problem, progress)
@@ -190,6 +259,15 @@ class Result:
         """The figures, for JSON."""
         return {
             "columns": self.columns.to_dict(),
+            "cells": {
+                name: {
+                    "exact": told.exact,
+                    "coarse": told.coarse,
+                    "hidden": told.hidden,
+                    "mean_width": told.mean_width,
+                }
+                for name, told in self.cells.items()
+            },
             "levels": self.levels or None,
             "loss": self.loss,
             "loss_measure": self.problem.loss.name,
@@ -259,7 +337,7 @@ class Result:
         checks = "; ".join(f"{v.model}: {v.value:g}" for v in self.verified if v.value is not None)
         rows = f"{self.release.num_rows:,} of {self.input.num_rows:,} rows"
         found = self.solution
-        one_node = [f"levels: {_listed(self.levels)}"] if self.levels else []
+        one_node = [f"levels: {_listed(self.levels)}"] if self.levels else self._cell_lines()
         how = f"{found.checked:,} of {found.nodes:,} nodes checked by {found.algorithm}"
         return "\n".join(
             [
@@ -274,6 +352,14 @@ class Result:
                 *([] if self.continuation is None else [str(self.continuation)]),
             ]
         )
+
+    def _cell_lines(self) -> list[str]:
+        """What is left of each column, where classes have words of their own."""
+        if self.recoding is None or not self.generalizes:
+            return []
+        found = self.cells
+        width = max(map(len, found), default=0)
+        return [*(f"{name:<{width}}  {told}" for name, told in found.items()), OVERLAPPING]
 
 
 def _listed(levels: Mapping[str, int]) -> str:

@@ -57,6 +57,20 @@ def names_of(kind: type) -> list[str]:
     return [field.name for field in fields_of(kind)]
 
 
+def asks_for_one_level(said: Mapping[str, Any]) -> bool:
+    """Whether a job asks for one level in a column; an algorithm that has none is refused beside it."""
+    uniform = said.get("uniform", False)
+    if not isinstance(uniform, bool):
+        raise JobError(f"[search]: uniform is true or false, not {shown(uniform)}")
+    algorithm = said.get("algorithm")
+    if uniform and algorithm is not None and algorithm not in SEARCHES:
+        raise JobError(
+            f"[search]: uniform asks for one level in a column, which {shown(algorithm)} does not write: "
+            "leave one of the two out"
+        )
+    return uniform
+
+
 def _refuse_unknown(
     owner: str, given: Mapping[str, Any], known: Sequence[str], beside: Sequence[str]
 ) -> None:

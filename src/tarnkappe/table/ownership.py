@@ -1,8 +1,8 @@
 """What shows that a file is an earlier output of ours, so that a later one may take its place.
 
-A release is ours if a manifest has its digest, a manifest or a certificate if it is one, a page if it names
-its generator, a job file if its first line says so. A table without a manifest shows nothing: it may be
-anybody's.
+A release is ours if a manifest has its digest, a manifest, a certificate or a utility report if it is one, a
+page if it names its generator, a job file if its first line says so. A table without a manifest shows
+nothing: it may be anybody's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ CERTIFICATE_FORMAT = "tarnkappe certificate 1"
 
 JOB_MARK = "# A job file that tarn wrote: every decision with its reason"
 """The first line of a job file that was proposed."""
+UTILITY_FORMAT = "tarnkappe utility report 1"
+"""What the first line of an internal utility report says of itself."""
 
 _HEAD = 4096
 _LONGEST_MANIFEST = 1 << 26
@@ -42,7 +44,7 @@ def is_own(path: Path, manifests: Iterable[Path] = ()) -> bool:
     try:
         if (
             _is_page(path)
-            or _is_certificate(path)
+            or _says_its_format(path)
             or _is_proposed_job(path)
             or _read_manifest(path) is not None
         ):
@@ -73,14 +75,14 @@ def _is_page(path: Path) -> bool:
         return PAGE_MARK.encode() in file.read(_HEAD)
 
 
-def _is_certificate(path: Path) -> bool:
+def _says_its_format(path: Path) -> bool:
     with path.open("rb") as file:
         line = file.readline(_LONGEST_MANIFEST)
     try:
         head = json.loads(line)
     except ValueError:
         return False
-    return isinstance(head, dict) and head.get("format") == CERTIFICATE_FORMAT
+    return isinstance(head, dict) and head.get("format") in (CERTIFICATE_FORMAT, UTILITY_FORMAT)
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

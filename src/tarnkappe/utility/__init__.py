@@ -3,6 +3,7 @@
 from tarnkappe.utility.classifier import Accuracy, classifier_accuracy
 from tarnkappe.utility.domain import ColumnDomain, ReleasedCells
 from tarnkappe.utility.query_error import AnsweredWorkload, WorkloadErrors
+from tarnkappe.utility.report import UtilityOptions, UtilityReport
 from tarnkappe.utility.view import (
     ReleaseReader,
     SlicedView,
@@ -21,6 +22,8 @@ __all__ = [
     "ReleaseReader",
     "ReleasedCells",
     "SlicedView",
+    "UtilityOptions",
+    "UtilityReport",
     "Workload",
     "WorkloadErrors",
     "WorkloadQuery",

@@ -65,14 +65,14 @@ def classifier_accuracy(
     Raises:
         ParameterError: if scikit-learn is missing, or there is only one value to predict.
     """
-    groups = {name: _feature_groups(original, name) for name in features if name != target}
+    groups = {name: feature_groups(original, name) for name in features if name != target}
     if not groups:
         raise ParameterError(f"there is nothing to predict '{target}' from: name other quasi-identifiers")
     truth = held_out.cells[target].words
     classes = np.bincount(original.cells[target].words, minlength=original.domains[target].size)
     if np.count_nonzero(classes) < 2:
         raise ParameterError(f"'{target}' has one value only: there is nothing to predict")
-    rows = _features(held_out, groups)
+    rows = features_of(held_out, groups)
     guesses = [_learn(view, groups, target, seed)(rows) for view in (original, release)]
     ours, theirs = (float((guess == truth).mean()) for guess in guesses)
     return Accuracy(target, ours, theirs, float((truth == classes.argmax()).mean()), len(truth))
@@ -88,12 +88,12 @@ def _learn(
         raise ParameterError(
             "a classifier needs the package scikit-learn (pip install 'tarnkappe[compare]')"
         ) from None
-    labels = _drawn(view.cells[target], np.random.default_rng(seed))
-    learned = MultinomialNB().fit(_features(view, groups), labels)
+    labels = drawn_values(view.cells[target], np.random.default_rng(seed))
+    learned = MultinomialNB().fit(features_of(view, groups), labels)
     return lambda rows: np.asarray(learned.predict(rows), dtype=np.int64)
 
 
-def _drawn(cells: ReleasedCells, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def drawn_values(cells: ReleasedCells, random: np.random.Generator) -> npt.NDArray[np.int64]:
     """A value for each row; where a release tells only how likely values are (Anatomy), one is drawn so."""
     ends, reached = cells.meanings.indptr, np.concatenate([[0.0], np.cumsum(cells.meanings.data)])
     first, last = reached[ends[cells.words]], reached[ends[cells.words + 1]]
@@ -102,14 +102,14 @@ def _drawn(cells: ReleasedCells, random: np.random.Generator) -> npt.NDArray[np.
     return np.asarray(cells.meanings.indices[place], dtype=np.int64)
 
 
-def _features(view: ReleaseReader, groups: Mapping[str, Features]) -> Features:
+def features_of(view: ReleaseReader, groups: Mapping[str, Features]) -> Features:
     """What is known of each row, feature by feature."""
     return np.hstack(
         [(view.cells[name].meanings @ group)[view.cells[name].words] for name, group in groups.items()]
     )
 
 
-def _feature_groups(original: ReleaseReader, name: str) -> Features:
+def feature_groups(original: ReleaseReader, name: str) -> Features:
     """Which feature of a column each value of its domain belongs to, as a matrix of ones."""
     domain = original.domains[name]
     counts = np.bincount(original.cells[name].words, minlength=domain.size)

@@ -20,6 +20,7 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.recoding.labels import LabelReader
 from tarnkappe.table import MISSING, Column
 from tarnkappe.table.encoding import Codes, as_text, encode_column
+from tarnkappe.utility.plain_words import meaning_by_form
 
 Weights = npt.NDArray[np.float64]
 
@@ -81,8 +82,14 @@ class ColumnDomain:
         return self._near(word)
 
     def _near(self, word: str) -> npt.NDArray[np.int64]:
-        """A number that is no value (an aggregate) is taken for the nearest one, anything else for '*'."""
+        """What the form of a word says; else a number that is no value (an aggregate) is the nearest one.
+
+        Anything else is taken for '*'.
+        """
         numbers = self.numbers
+        shaped = meaning_by_form(word, self.column.labels, numbers)
+        if shaped is not None:
+            return shaped
         try:
             number = float(word)
         except ValueError:

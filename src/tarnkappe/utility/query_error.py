@@ -61,11 +61,19 @@ class AnsweredWorkload:
         return cls(queries, truths, np.maximum(np.abs(truths), least))
 
     def error(self, release: ReleaseReader) -> WorkloadErrors:
-        """Ask a release.
+        """Ask a release."""
+        return error_of(self.errors(release))
 
-        The relative error of a query is |answer - truth| / max(|truth|, `SANITY` of what all rows give).
+    def errors(self, release: ReleaseReader) -> Weights:
+        """The relative error of each query.
+
+        It is |answer - truth| / max(|truth|, `SANITY` of what all rows give).
         """
         answers = np.array([release.answer(query) for query in self.queries])
         off = np.abs(answers - self.truths)
-        errors = np.divide(off, self.scales, out=np.zeros_like(off), where=self.scales > 0)
-        return WorkloadErrors(len(errors), float(np.median(errors)), float(np.quantile(errors, 0.9)))
+        return np.divide(off, self.scales, out=np.zeros_like(off), where=self.scales > 0)
+
+
+def error_of(errors: Weights) -> WorkloadErrors:
+    """The median and the ninth decile of relative errors."""
+    return WorkloadErrors(len(errors), float(np.median(errors)), float(np.quantile(errors, 0.9)))

@@ -44,6 +44,28 @@ class ReleaseReader:
             answer *= self.cells[name].expectation(wanted)
         return float(answer.sum())
 
+    def marginal(self, name: str) -> Weights:
+        """How many rows are to be expected with each value of a column."""
+        cells = self.cells[name]
+        rows = np.bincount(cells.words, minlength=cells.meanings.shape[0]).astype(np.float64)
+        return np.asarray(cells.meanings.T @ rows, dtype=np.float64)
+
+    def joint(self, first: str, second: str, left: Weights, right: Weights) -> Weights:
+        """What is to be expected of two columns together, summed over the rows.
+
+        Args:
+            first: a column.
+            second: another one.
+            left: what each value of the first counts, in one or several ways (columns of a matrix).
+            right: the same for the second.
+        """
+        ours, theirs = self.cells[first], self.cells[second]
+        both = ours.words.astype(np.int64) * theirs.meanings.shape[0] + theirs.words
+        pairs, rows = np.unique(both, return_counts=True)
+        one, other = np.divmod(pairs, theirs.meanings.shape[0])
+        known, asked = (ours.meanings @ left)[one], (theirs.meanings @ right)[other]
+        return np.asarray((known * rows[:, None]).T @ asked, dtype=np.float64)
+
     def wanted(self, query: WorkloadQuery) -> dict[str, Weights]:
         """For each column of a query, what each value counts: 0 or 1, and the number where it is summed."""
         wanted = {name: meets.astype(np.float64) for name, meets in query.conditions.items()}
@@ -80,6 +102,19 @@ class SlicedView(ReleaseReader):
                     rows *= self.cells[name].expectation(wanted[name])
                 answer *= np.bincount(self.buckets, rows, len(sizes)) / np.maximum(sizes, 1)
         return float(answer.sum())
+
+    def joint(self, first: str, second: str, left: Weights, right: Weights) -> Weights:
+        """In each bucket, all rows of one group of columns go with all rows of another."""
+        if any(first in group and second in group for group in self.groups):
+            return super().joint(first, second, left, right)
+        sizes = np.bincount(self.buckets).astype(np.float64)
+        rows = np.arange(self.num_rows)
+        member = scipy.sparse.coo_array((np.ones(len(rows)), (self.buckets, rows))).tocsr()
+        known, asked = (
+            member @ (self.cells[name].meanings @ counts)[self.cells[name].words]
+            for name, counts in ((first, left), (second, right))
+        )
+        return np.asarray((known / np.maximum(sizes, 1)[:, None]).T @ asked, dtype=np.float64)
 
 
 def exact_view(domains: Mapping[str, ColumnDomain], table: pa.Table) -> ReleaseReader:

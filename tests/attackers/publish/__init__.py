@@ -13,7 +13,9 @@ from tests.attackers.publish.risk_stages import ESTIMATES, NUMBERED, OPTIMA, SCA
 from tests.attackers.publish.row_order import RowOrder
 from tests.attackers.publish.running_numbers import RunningNumbers
 from tests.attackers.publish.second_column import SecondColumn
+from tests.attackers.publish.two_reports import TwoReports
 from tests.attackers.publish.unique_people import UniquePeople
+from tests.attackers.publish.utility_stages import UTILITY
 from tests.attackers.publish.world_stages import WORLDS
 
 TRIALS = [
@@ -42,4 +44,5 @@ TRIALS = [
     Trial(NamesAndCodes(), SCANNED),
     Trial(OtherWorlds(), WORLDS),
     Trial(RunningNumbers(), NUMBERED),
+    Trial(TwoReports(), UTILITY),
 ]

@@ -18,7 +18,7 @@ KNOWN = ("age", "sex", "postcode", "admission_date")
 COLUMNS = (*KNOWN, "diagnosis")
 TARN = Path(sys.executable).with_name("tarn")
 METHODS = {
-    "levels": ("--suppression-limit", "0.1"),
+    "levels": ("--uniform", "--suppression-limit", "0.1"),
     "local recoding": ("--suppression-limit", "0.1", "--local-recoding"),
     "regions": ("--algorithm", "regions", "--suppression-limit", "0.1"),
     "mondrian": ("--algorithm", "mondrian"),
