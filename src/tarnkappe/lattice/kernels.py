@@ -140,6 +140,8 @@ def kernel_of(problem: Problem, fields: Fields) -> Kernel | None:
 
 def _kind_of(loss: Loss) -> int | None:
     own = type(loss)
+    if getattr(loss, "factor", None) is not None or (isinstance(loss, ColumnLoss) and loss.multiplies):
+        return None
     exactly = {
         AverageClassSize: GROUPS,
         AverageReleasedClassSize: GROUPS,

@@ -41,7 +41,7 @@ class Terms(NamedTuple):
 def terms_of(problem: Problem) -> Terms | None:
     """The bound from the levels as a sum over the columns, if it is one."""
     loss = problem.loss
-    if not isinstance(loss, ColumnLoss) or loss.aggregate is Aggregate.MAXIMUM:
+    if not isinstance(loss, ColumnLoss) or loss.multiplies or loss.aggregate is Aggregate.MAXIMUM:
         return None
     weights = [loss.weights.get(name, 1.0) for name in problem.quasi_identifiers]
     is_geometric = loss.aggregate is Aggregate.GEOMETRIC_MEAN

@@ -1,0 +1,500 @@
+"""Projects of ARX (.deid) become a job file and the files that it names.
+
+A project is a ZIP archive with XML (roles, types, limits of levels), streams of Java objects (criteria and
+quality model), the data and the hierarchies as CSV. It may come from a stranger: members are looked up by
+the names that the format has and never by their own, nothing is unpacked beyond a limit, document types of
+XML are refused, and nothing of a stream is executed. New files get names of ours in a new folder, which
+appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from tarnkappe.algebra.xml_elements import Element, parse_xml
+from tarnkappe.errors import (
+    HierarchyError,
+    InputError,
+    LimitError,
+    OutputError,
+    ParameterError,
+    QueryError,
+)
+from tarnkappe.hierarchy import Hierarchy
+from tarnkappe.hierarchy.builder import inline_table
+from tarnkappe.job.arx_builders import NotCarriedOver, builder_of
+from tarnkappe.job.arx_settings import Entry, loss_entry, needs_population, privacy_entries
+from tarnkappe.job.job import Job
+from tarnkappe.table import SUPPRESSED
+from tarnkappe.table.formats.java_stream import (
+    JavaObject,
+    java_list,
+    java_mapping,
+    read_java_stream,
+)
+from tarnkappe.table.staging import hidden_folder
+
+MOST_MEMBERS: Final = 20_000
+MOST_SETTINGS: Final = 64 * 2**20
+"""Bytes of a member that is read at once: XML, a hierarchy, a configuration."""
+MOST_DATA: Final = 16 * 2**30
+FREELY_UNPACKED: Final = 64 * 2**20
+MOST_GROWTH: Final = 200
+"""Beyond 64 MiB, data may not be more than this many times larger than they are in the archive."""
+MOST_COLUMNS: Final = 10_000
+
+ROLES: Final = {
+    "IDENTIFYING_ATTRIBUTE": "identifier",
+    "QUASI_IDENTIFYING_ATTRIBUTE": "quasi-identifier",
+    "SENSITIVE_ATTRIBUTE": "sensitive",
+    "INSENSITIVE_ATTRIBUTE": "insensitive",
+}
+AGGREGATES: Final = {
+    "Arithmetic mean": "mean",
+    "Arithmetric mean": "mean",
+    "Geometric mean": "geometric-mean",
+    "Median": "median",
+    "Mode": "mode",
+    "Interval": "interval",
+    "Set": "set",
+}
+DATE_LETTERS: Final = {
+    "yyyy": "%Y",
+    "yy": "%y",
+    "MM": "%m",
+    "dd": "%d",
+    "HH": "%H",
+    "mm": "%M",
+    "ss": "%S",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportedProject:
+    """What became of a project.
+
+    Attributes:
+        folder: where the files are.
+        job: the job file.
+        left_out: what could not be carried over, one sentence each.
+    """
+
+    folder: Path
+    job: Path
+    left_out: tuple[str, ...]
+
+
+@dataclasses.dataclass
+class _ProjectColumn:
+    name: str
+    role: str
+    kind: str = "String"
+    form: str | None = None
+    hierarchy: str | None = None
+    least: int | None = None
+    most: int | None = None
+    aggregate: str | None = None
+    is_target: bool = False
+
+
+def import_project(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> ImportedProject:
+    """Make a job file, its data and its hierarchies of an ARX project, in a new folder.
+
+    Args:
+        path: the project (.deid).
+        folder: where the files go; it must not be there yet.
+
+    Raises:
+        InputError: if the file is no project, or a damaged one.
+        LimitError: if it would unpack to more than any project does.
+    """
+    target = Path(folder).absolute()
+    if os.path.lexists(target):
+        raise ParameterError(f"{folder} is there already: name a folder that is not")
+    if not target.parent.is_dir():
+        raise ParameterError(f"{folder}: the folder {target.parent} does not exist: create it first")
+    with _archive(Path(path)) as archive, hidden_folder(target) as hidden:
+        made = hidden / "project"
+        made.mkdir(mode=0o700)
+        left_out = _Import(archive, made).run()
+        try:
+            made.rename(target)
+        except OSError as error:
+            raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from None
+    return ImportedProject(target, target / "job.toml", tuple(left_out))
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    broken = f"{path}: this is no project of ARX, or a damaged one"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if len(archive.infolist()) > MOST_MEMBERS:
+                raise LimitError(
+                    f"{path}: an archive of more than {MOST_MEMBERS:,} files is no project of ARX"
+                )
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError):
+        raise InputError(broken) from None
+    except (InputError, LimitError, QueryError) as error:
+        kind = InputError if isinstance(error, QueryError) else type(error)
+        raise kind(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+
+
+class _Import:
+    """One project on its way into a folder."""
+
+    def __init__(self, archive: zipfile.ZipFile, folder: Path) -> None:
+        self._archive = archive
+        self._folder = folder
+        self._left_out: list[str] = []
+
+    def run(self) -> list[str]:
+        """Write everything and say what was left out."""
+        self._require_version()
+        delimiter = self._delimiter()
+        columns = self._columns()
+        model = self._configuration()
+        configuration = model.fields.get("config")
+        if not isinstance(configuration, JavaObject):
+            raise InputError("its configuration cannot be read")
+        settings = self._xml("input/config.xml")
+        subset = _subset(model.fields.get("researchSubset"))
+        with_population = subset is not None and needs_population(configuration)
+        self._write_data(columns, delimiter, subset, with_population)
+        hierarchies = {column.name: self._write_hierarchy(i, column) for i, column in enumerate(columns)}
+        self._say_builders(model)
+        job = self._job(columns, hierarchies, delimiter, settings, configuration, with_population)
+        (self._folder / "job.toml").write_text(job, encoding="utf-8")
+        Job.load(self._folder / "job.toml")  # what cannot be understood is no job file
+        self._left_out.append(
+            "what ARX has computed: the solution space, its output, filters and marked results"
+        )
+        return self._left_out
+
+    # ------------------------------------------------------------------ reading
+
+    def _member(self, name: str) -> zipfile.ZipInfo:
+        try:
+            return self._archive.getinfo(name)
+        except KeyError:
+            raise InputError(f"the project has no {name}") from None
+
+    def _content(self, name: str) -> bytes:
+        with self._archive.open(self._member(name)) as source:
+            content = source.read(MOST_SETTINGS + 1)
+        if len(content) > MOST_SETTINGS:
+            raise LimitError(f"{name} has more than {MOST_SETTINGS // 2**20} MiB, which none of ARX has")
+        return content
+
+    def _text(self, name: str) -> str:
+        try:
+            return self._content(name).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"{name} of the project is not UTF-8 text") from None
+
+    def _xml(self, name: str) -> Element:
+        return parse_xml(self._text(name))
+
+    def _require_version(self) -> None:
+        vocabulary = _texts(self._xml("metadata.xml")).get("vocabulary", "1.0")
+        if vocabulary != "2.0":
+            raise InputError("this project is of an old version of ARX: save it with ARX 3 first")
+
+    def _delimiter(self) -> str:
+        separator = _texts(self._xml("project.xml")).get("separator", ";")
+        if len(separator) != 1 or separator in '"\r\n':
+            raise InputError("the project does not say what separates its cells")
+        return separator
+
+    def _columns(self) -> list[_ProjectColumn]:
+        root = self._xml("input/definition.xml")
+        columns = [
+            self._column(_texts(each)) for each in root.children if each.tag in ("assigment", "assignment")
+        ]
+        if not columns or len(columns) > MOST_COLUMNS or len({c.name for c in columns}) < len(columns):
+            raise InputError("the project defines no columns, too many of them, or one twice")
+        return columns
+
+    def _column(self, said: Mapping[str, str]) -> _ProjectColumn:
+        name, role = said.get("name", ""), ROLES.get(said.get("type", ""))
+        if not name or role is None:
+            raise InputError("the project defines a column without a name or a role")
+        column = _ProjectColumn(name, role, said.get("datatype", "String"), said.get("format"))
+        column.hierarchy = said.get("ref")
+        column.is_target = said.get("responseVariable") == "true"
+        if role == "quasi-identifier":
+            column.least, column.most = _level(said.get("min")), _level(said.get("max"))
+            function = said.get("microaggregationFunction")
+            if function is not None and function not in AGGREGATES:
+                self._left_out.append(f"the aggregation '{function}' of the column '{name}'")
+            column.aggregate = AGGREGATES.get(function or "")
+        return column
+
+    def _configuration(self) -> JavaObject:
+        found = read_java_stream(self._content("input/config.dat"))
+        if len(found) != 1 or not isinstance(found[0], JavaObject):
+            raise InputError("the configuration of the project cannot be read")
+        return found[0]
+
+    # ------------------------------------------------------------------ writing
+
+    def _write_data(
+        self, columns: Sequence[_ProjectColumn], delimiter: str, subset: set[int] | None, whole: bool
+    ) -> None:
+        member = self._member("data/input.csv")
+        with closing(_Bounded(self._archive.open(member), member)) as source:
+            text = io.TextIOWrapper(source, encoding="utf-8-sig", newline="")
+            rows = csv.reader(text, delimiter=delimiter, strict=True)
+            with (
+                self._table("data.csv") as data,
+                self._table("population.csv" if whole else None) as everybody,
+            ):
+                released = csv.writer(data, delimiter=delimiter, lineterminator="\n")
+                known = csv.writer(everybody, delimiter=delimiter, lineterminator="\n") if everybody else None
+                try:
+                    self._copy(rows, [column.name for column in columns], released, known, subset)
+                except (csv.Error, UnicodeDecodeError):
+                    raise InputError("the data of the project cannot be read as CSV in UTF-8") from None
+
+    @contextmanager
+    def _table(self, name: str | None) -> Iterator[IO[str] | None]:
+        if name is None:
+            yield None
+            return
+        with (self._folder / name).open("x", encoding="utf-8", newline="") as stream:
+            yield stream
+
+    def _copy(
+        self, rows: Iterator[list[str]], names: list[str], released: Any, known: Any, subset: set[int] | None
+    ) -> None:
+        header = next(rows, [])
+        if header != names:
+            raise InputError("the columns of the data are not those that the project defines")
+        for writer in filter(None, (released, known)):
+            writer.writerow(header)
+        for number, row in enumerate(rows):
+            if len(row) != len(header):
+                raise InputError(f"row {number + 1} of the data has {len(row)} cells, not {len(header)}")
+            if subset is None or number in subset:
+                released.writerow(row)
+            if known:
+                known.writerow(row)
+
+    def _write_hierarchy(self, place: int, column: _ProjectColumn) -> str | None:
+        """The name of the hierarchy file of a column; ARX allows several roots, we do not."""
+        if column.hierarchy is None or column.role in ("identifier", "insensitive"):
+            return None
+        if column.hierarchy != f"hierarchies/{column.name}.csv":
+            raise InputError("the project names a hierarchy that is not that of its column")
+        text = self._text(f"input/{column.hierarchy}")
+        try:
+            rows = [
+                row for row in csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter()) if row
+            ]
+        except csv.Error:
+            raise InputError(f"the hierarchy of the column '{column.name}' cannot be read as CSV") from None
+        if not rows:
+            return None
+        height = len(rows[0]) - 1
+        if height == 0 or len({row[-1] for row in rows}) > 1:
+            rows = [[*row, SUPPRESSED] for row in rows]
+            column.most = height if column.most is None else min(column.most, height)
+        try:
+            Hierarchy.from_rows(rows)
+        except HierarchyError as error:
+            self._left_out.append(
+                f"the hierarchy of '{column.name}' must be mended before the job runs: {error}"
+            )
+        name = f"hierarchies/{place + 1:02}-{_safe(column.name)}.csv"
+        (self._folder / "hierarchies").mkdir(exist_ok=True)
+        with (self._folder / name).open("x", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=";", lineterminator="\n").writerows(rows)
+        return name
+
+    def _say_builders(self, model: JavaObject) -> None:
+        """The files hold what functional hierarchies made of the data; who has new values needs a builder."""
+        for name, given in java_mapping(model.fields.get("hierarchyBuilders")).items():
+            if isinstance(given, JavaObject):
+                try:
+                    made = f"{builder_of(given)} makes it for other values"
+                except NotCarriedOver as reason:
+                    made = f"its rule is not carried over ({reason})"
+                self._left_out.append(f"the functional hierarchy of '{name}' is now a file; {made}")
+
+    def _job(
+        self,
+        columns: Sequence[_ProjectColumn],
+        hierarchies: Mapping[str, str | None],
+        delimiter: str,
+        settings: Element,
+        configuration: JavaObject,
+        with_population: bool,
+    ) -> str:
+        lines = [
+            "# Imported from an ARX project.",
+            "",
+            "[input]",
+            'path = "data.csv"',
+            *_keys({"delimiter": delimiter}),
+        ]
+        if with_population:
+            lines += ["", "[population]", 'path = "population.csv"', *_keys({"delimiter": delimiter})]
+        for column in columns:
+            lines += [
+                "",
+                f"[columns.{_quoted(column.name)}]",
+                *_keys(self._plan(column, hierarchies[column.name])),
+            ]
+        entries, left = privacy_entries(configuration)
+        self._left_out += left
+        for entry in entries:
+            lines += ["", "[[privacy]]", *_keys(entry)]
+        known = {column.name for column in columns if column.role == "quasi-identifier"}
+        weights = {name: weight for name, weight in _weights(settings).items() if name in known}
+        targets = [column.name for column in columns if column.is_target]
+        loss, left = loss_entry(configuration, weights, targets)
+        self._left_out += left
+        limit = _texts(settings).get("relativeMaxOutliers", "0")
+        search: Entry = {"loss": loss} if loss is not None else {}
+        lines += ["", "[search]", *_keys({**search, "suppression_limit": _share(limit)})]
+        return "\n".join([*lines, "", "[output]", 'path = "release.csv"', 'report = "report.html"', ""])
+
+    def _plan(self, column: _ProjectColumn, hierarchy: str | None) -> Entry:
+        plan: Entry = {"role": column.role}
+        if column.kind == "String":
+            plan["type"] = "text"
+        elif column.kind == "Date" or column.kind.startswith("Date"):
+            form = _date_format(column.form or "")
+            if form is None:
+                self._left_out.append(
+                    f"the format of the dates in '{column.name}': it is found out from the data"
+                )
+            else:
+                plan |= {"type": "date", "format": form}
+        if hierarchy is not None:
+            plan["hierarchy"] = hierarchy
+        if column.least:
+            plan["min_level"] = column.least
+        if column.most is not None:
+            plan["max_level"] = column.most
+        if column.aggregate is not None:
+            plan["aggregate"] = column.aggregate
+        return plan
+
+
+class _Bounded(io.RawIOBase):
+    """A member of an archive, of which no more is unpacked than any table in an archive would give."""
+
+    def __init__(self, source: IO[bytes], member: zipfile.ZipInfo) -> None:
+        super().__init__()
+        self._source = source
+        self._left = min(MOST_DATA, max(FREELY_UNPACKED, MOST_GROWTH * member.compress_size))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._source.read(min(len(buffer), 1 << 16))
+        self._left -= len(content)
+        if self._left < 0:
+            raise LimitError(
+                f"the data of the project are more than {MOST_GROWTH} times larger than in the archive, "
+                "which no table is: nothing was imported"
+            )
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def _texts(element: Element) -> dict[str, str]:
+    return {child.tag: child.text.strip() for child in element.children if not child.children}
+
+
+def _weights(settings: Element) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for group in (child for child in settings.children if child.tag == "attributeWeights"):
+        for said in map(_texts, group.children):
+            weight = _number(said.get("weight", ""))
+            if weight is not None and weight >= 0:
+                found[said.get("attribute", "")] = weight
+    return found
+
+
+def _subset(given: Any) -> set[int] | None:
+    """The numbers of the rows that are to be released; None if all are."""
+    if not isinstance(given, JavaObject):
+        return None
+    length, size = given.fields.get("length"), given.fields.get("size")
+    words = java_list(given.fields.get("array"))
+    if not isinstance(length, int) or not all(isinstance(word, int) for word in words):
+        raise InputError("the subset of the project cannot be read")
+    if length == size:
+        return None
+    return {
+        row
+        for at, word in enumerate(words)
+        if word
+        for row in range(64 * at, min(64 * at + 64, length))
+        if word >> (row - 64 * at) & 1
+    }
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d{1,30}(\.\d{1,30})?([eE][-+]?\d{1,3})?", text) else None
+
+
+def _share(text: str) -> float:
+    number = _number(text)
+    if number is None or number > 1:
+        raise InputError("the project has a suppression limit that is no share")
+    return int(number) if number in (0, 1) else number
+
+
+def _level(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch(r"\d{1,6}", text) else None
+
+
+def _date_format(pattern: str) -> str | None:
+    """The format of a date as strptime has it, from the letters of Java.
+
+    >>> _date_format("dd.MM.yyyy")
+    '%d.%m.%Y'
+    """
+    parts = re.findall(r"([A-Za-z])(\1*)|([^A-Za-z%']+)", pattern)
+    words = [letter + more or other for letter, more, other in parts]
+    if "".join(words) != pattern or not pattern:
+        return None
+    known = [DATE_LETTERS.get(word, word) for word in words]
+    return None if any(word[:1].isalpha() for word in known) else "".join(known)
+
+
+def _safe(name: str) -> str:
+    """A name for a file that is no path and no device, whatever the column is called."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:40].strip("-") or "column"
+
+
+def _keys(entry: Mapping[str, Any]) -> list[str]:
+    return [inline_table({key: value})[1:-1] for key, value in entry.items()]
+
+
+def _quoted(name: str) -> str:
+    return inline_table({name: 0})[1 : -len(" = 0}")]
+
+
+__all__ = ["ImportedProject", "import_project"]
