@@ -58,7 +58,7 @@ def test_a_project_becomes_a_job_that_runs(tmp_path: Path) -> None:
     with (made.folder / "data.csv").open(encoding="utf-8", newline="") as data:
         assert [tuple(row) for row in csv.reader(data, delimiter=";")][1:] == ROWS
     result = run(Job.load(made.job))
-    assert result.table.data.num_rows >= 54
+    assert result.release.num_rows >= 54
     assert made.left_out[-1].startswith("what ARX has computed")
     assert made.folder.stat().st_mode & 0o077 == 0
 
@@ -339,18 +339,15 @@ def test_intervals_group_as_arx_does(width: int, factors: list[int], bottom: int
     low, high = bottom * width, spread * width * 4
     given_one = interval_builder([0, width], [[factor] for factor in factors], low, high)
     built = read_functional_hierarchy(java_stream(given_one)).build(pa.array(range(low - 3, high + 3)))
-    step = width
-    for level, factor in enumerate([f for f in (1, *factors) if f > 1 or level_is_first(f)], start=1):
-        step *= factor
+    steps = [width]
+    for factor in factors:
+        if factor > 1:  # groups of one interval are no level here
+            steps.append(steps[-1] * factor)
+    for level, step in enumerate(steps, start=1):
         for value in range(low, high):
             for other in range(low, high):
                 together = built.label(str(value), level) == built.label(str(other), level)
                 assert together == (value // step == other // step)
-
-
-def level_is_first(factor: int) -> bool:
-    """Only the intervals themselves are a level although nothing is joined."""
-    return factor == 1
 
 
 @pytest.mark.parametrize(

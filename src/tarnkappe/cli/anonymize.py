@@ -140,6 +140,8 @@ def anonymize(
         print_json(result.to_dict())
     else:
         output.print(str(result), markup=False, highlight=False, soft_wrap=True)
+        for each in result.perturbed:
+            output.print(f"perturbed {each}", markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)

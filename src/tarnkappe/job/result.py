@@ -17,6 +17,7 @@ from tarnkappe.lattice import LatticeView, Problem, Solution, choose, explore
 from tarnkappe.lattice.explore import LevelsOf
 from tarnkappe.privacy.verify import Verification
 from tarnkappe.recoding import Aggregates, Pass, Recoding, Treatment
+from tarnkappe.recoding.perturbation import Perturbed
 from tarnkappe.recoding.written import LEFT_OUT, Parts
 from tarnkappe.risk import AttackResult, Continuation
 from tarnkappe.table import State, Table
@@ -60,6 +61,7 @@ class Result:
         attacks: the attacks that were tried on the release, and what they got.
         continuation: what all releases that are remembered leave everybody, if the job remembers.
         output: where the release was written.
+        perturbed: what was done to values before anything was promised.
         prepared: what it was made from, and other releases can be.
     """
 
@@ -82,6 +84,7 @@ class Result:
     attacks: tuple[AttackResult, ...] = ()
     continuation: Continuation | None = None
     output: str | None = None
+    perturbed: tuple[Perturbed, ...] = ()
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
 
     @property
@@ -134,7 +137,8 @@ class Result:
         """
         if self.prepared is None:
             raise ParameterError("this result does not keep its input: no other node can be applied")
-        return self.prepared.release(choose(self.problem, levels, self.solution.bound))
+        released = self.prepared.release(choose(self.problem, levels, self.solution.bound))
+        return dataclasses.replace(released, perturbed=self.perturbed)
 
     def lattice(self, progress: Progress | None = None) -> LatticeView:
         """What every node of the lattice does to the input."""
@@ -160,6 +164,7 @@ class Result:
                 name: {"function": str(a.function), "error": a.error, "measure": a.measure}
                 for name, a in self.aggregates.items()
             },
+            **({"perturbed": [each.to_dict() for each in self.perturbed]} if self.perturbed else {}),
             "weights": dict(self.problem.loss.parameters.get("weights", {})),
             "rows": self.input.num_rows,
             "released_rows": self.release.num_rows,

@@ -118,7 +118,7 @@ def kernel_of(problem: Problem, fields: Fields) -> Kernel | None:
             weights = weights / (weights.sum() or 1.0)
         combine = {Aggregate.GEOMETRIC_MEAN: GEOMETRIC, Aggregate.MAXIMUM: MAXIMUM}.get(aggregate, ADD)
     needed, prices = np.zeros(2), np.zeros(2)
-    if isinstance(loss, AverageClassSize | NormalizedClassSize):
+    if isinstance(loss, AverageClassSize | AverageReleasedClassSize | NormalizedClassSize):
         needed[:] = loss.needed_size, type(loss) is AverageClassSize
     if isinstance(loss, CodedLoss):
         prices[:] = loss.price_of_suppression, loss.price_of_generalization
