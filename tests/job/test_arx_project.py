@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tarnkappe.cli import main
 from tarnkappe.errors import InputError, LimitError, ParameterError, TarnkappeError
 from tarnkappe.job import Job, run
-from tarnkappe.job import arx_project as module
+from tarnkappe.job import arx_archive as module
 from tarnkappe.job.arx_builders import NotCarriedOver, read_functional_hierarchy
 from tarnkappe.job.arx_project import ImportedProject, import_project
 from tests.java_streams import Constant, Obj, array_list, boxed, hash_map, java_stream
@@ -391,6 +391,29 @@ def test_settings_that_unpack_without_end_are_refused(
     for member in ("input/definition.xml", "input/config.dat", "input/hierarchies/age.csv", "metadata.xml"):
         with pytest.raises(LimitError, match="which none of ARX has"):
             imported(Project(members={member: b" " * 200_000}), tmp_path)
+
+
+def test_many_settings_that_unpack_without_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_SETTINGS_IN_ALL", 5_000)
+    with pytest.raises(LimitError, match="the settings of the project"):
+        imported(Project(hierarchies={"age": Project().hierarchies["age"] * 9}), tmp_path)
+
+
+def test_what_a_header_claims_of_the_packed_bytes_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FREELY_UNPACKED", 100_000)
+    rows = b"id;age;town;illness\n" + b"a;1;b;c\n" * 400_000
+    path = Project(members={"data/input.csv": rows}).write(tmp_path / "ward.deid")
+    content = bytearray(path.read_bytes())
+    entry = content.rindex(b"data/input.csv") - 46  # of the central directory
+    content[entry + 20 : entry + 24] = (2**31).to_bytes(4, "little")
+    path.write_bytes(bytes(content))
+    with pytest.raises((LimitError, InputError)):
+        import_project(path, tmp_path / "ward")
+    assert not (tmp_path / "ward").exists()
 
 
 def test_entities_of_xml_are_refused(tmp_path: Path) -> None:

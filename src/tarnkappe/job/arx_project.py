@@ -1,10 +1,9 @@
 """Projects of ARX (.deid) become a job file and the files that it names.
 
 A project is a ZIP archive with XML (roles, types, limits of levels), streams of Java objects (criteria and
-quality model), the data and the hierarchies as CSV. It may come from a stranger: members are looked up by
-the names that the format has and never by their own, nothing is unpacked beyond a limit, document types of
-XML are refused, and nothing of a stream is executed. New files get names of ours in a new folder, which
-appears whole or not at all.
+quality model), the data and the hierarchies as CSV. It may come from a stranger: `arx_archive.py` limits what
+is unpacked, and nothing of a stream is executed. New files get names of ours in a new folder, which appears
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -14,43 +13,39 @@ import dataclasses
 import io
 import os
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
-from tarnkappe.algebra.xml_elements import Element, parse_xml
+from tarnkappe.algebra.xml_elements import Element
 from tarnkappe.errors import (
     HierarchyError,
     InputError,
-    LimitError,
     OutputError,
     ParameterError,
-    QueryError,
 )
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.hierarchy.builder import inline_table
+from tarnkappe.job.arx_archive import ProjectArchive, opened_project, texts_of
 from tarnkappe.job.arx_builders import NotCarriedOver, builder_of
-from tarnkappe.job.arx_settings import Entry, loss_entry, needs_population, privacy_entries
+from tarnkappe.job.arx_settings import (
+    Entry,
+    loss_entry,
+    needs_population,
+    privacy_entries,
+    released_rows,
+    strptime_format,
+)
 from tarnkappe.job.job import Job
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.formats.java_stream import (
     JavaObject,
-    java_list,
     java_mapping,
     read_java_stream,
 )
 from tarnkappe.table.staging import hidden_folder
 
-MOST_MEMBERS: Final = 20_000
-MOST_SETTINGS: Final = 64 * 2**20
-"""Bytes of a member that is read at once: XML, a hierarchy, a configuration."""
-MOST_DATA: Final = 16 * 2**30
-FREELY_UNPACKED: Final = 64 * 2**20
-MOST_GROWTH: Final = 200
-"""Beyond 64 MiB, data may not be more than this many times larger than they are in the archive."""
 MOST_COLUMNS: Final = 10_000
 
 ROLES: Final = {
@@ -67,15 +62,6 @@ AGGREGATES: Final = {
     "Mode": "mode",
     "Interval": "interval",
     "Set": "set",
-}
-DATE_LETTERS: Final = {
-    "yyyy": "%Y",
-    "yy": "%y",
-    "MM": "%m",
-    "dd": "%d",
-    "HH": "%H",
-    "mm": "%M",
-    "ss": "%S",
 }
 
 
@@ -123,7 +109,7 @@ def import_project(path: str | os.PathLike[str], folder: str | os.PathLike[str])
         raise ParameterError(f"{folder} is there already: name a folder that is not")
     if not target.parent.is_dir():
         raise ParameterError(f"{folder}: the folder {target.parent} does not exist: create it first")
-    with _archive(Path(path)) as archive, hidden_folder(target) as hidden:
+    with opened_project(Path(path)) as archive, hidden_folder(target) as hidden:
         made = hidden / "project"
         made.mkdir(mode=0o700)
         left_out = _Import(archive, made).run()
@@ -134,29 +120,10 @@ def import_project(path: str | os.PathLike[str], folder: str | os.PathLike[str])
     return ImportedProject(target, target / "job.toml", tuple(left_out))
 
 
-@contextmanager
-def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    broken = f"{path}: this is no project of ARX, or a damaged one"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if len(archive.infolist()) > MOST_MEMBERS:
-                raise LimitError(
-                    f"{path}: an archive of more than {MOST_MEMBERS:,} files is no project of ARX"
-                )
-            yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError):
-        raise InputError(broken) from None
-    except (InputError, LimitError, QueryError) as error:
-        kind = InputError if isinstance(error, QueryError) else type(error)
-        raise kind(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-
-
 class _Import:
     """One project on its way into a folder."""
 
-    def __init__(self, archive: zipfile.ZipFile, folder: Path) -> None:
+    def __init__(self, archive: ProjectArchive, folder: Path) -> None:
         self._archive = archive
         self._folder = folder
         self._left_out: list[str] = []
@@ -170,8 +137,8 @@ class _Import:
         configuration = model.fields.get("config")
         if not isinstance(configuration, JavaObject):
             raise InputError("its configuration cannot be read")
-        settings = self._xml("input/config.xml")
-        subset = _subset(model.fields.get("researchSubset"))
+        settings = self._archive.xml("input/config.xml")
+        subset = released_rows(model.fields.get("researchSubset"))
         with_population = subset is not None and needs_population(configuration)
         self._write_data(columns, delimiter, subset, with_population)
         hierarchies = {column.name: self._write_hierarchy(i, column) for i, column in enumerate(columns)}
@@ -186,43 +153,21 @@ class _Import:
 
     # ------------------------------------------------------------------ reading
 
-    def _member(self, name: str) -> zipfile.ZipInfo:
-        try:
-            return self._archive.getinfo(name)
-        except KeyError:
-            raise InputError(f"the project has no {name}") from None
-
-    def _content(self, name: str) -> bytes:
-        with self._archive.open(self._member(name)) as source:
-            content = source.read(MOST_SETTINGS + 1)
-        if len(content) > MOST_SETTINGS:
-            raise LimitError(f"{name} has more than {MOST_SETTINGS // 2**20} MiB, which none of ARX has")
-        return content
-
-    def _text(self, name: str) -> str:
-        try:
-            return self._content(name).decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"{name} of the project is not UTF-8 text") from None
-
-    def _xml(self, name: str) -> Element:
-        return parse_xml(self._text(name))
-
     def _require_version(self) -> None:
-        vocabulary = _texts(self._xml("metadata.xml")).get("vocabulary", "1.0")
+        vocabulary = texts_of(self._archive.xml("metadata.xml")).get("vocabulary", "1.0")
         if vocabulary != "2.0":
             raise InputError("this project is of an old version of ARX: save it with ARX 3 first")
 
     def _delimiter(self) -> str:
-        separator = _texts(self._xml("project.xml")).get("separator", ";")
+        separator = texts_of(self._archive.xml("project.xml")).get("separator", ";")
         if len(separator) != 1 or separator in '"\r\n':
             raise InputError("the project does not say what separates its cells")
         return separator
 
     def _columns(self) -> list[_ProjectColumn]:
-        root = self._xml("input/definition.xml")
+        root = self._archive.xml("input/definition.xml")
         columns = [
-            self._column(_texts(each)) for each in root.children if each.tag in ("assigment", "assignment")
+            self._column(texts_of(each)) for each in root.children if each.tag in ("assigment", "assignment")
         ]
         if not columns or len(columns) > MOST_COLUMNS or len({c.name for c in columns}) < len(columns):
             raise InputError("the project defines no columns, too many of them, or one twice")
@@ -244,7 +189,7 @@ class _Import:
         return column
 
     def _configuration(self) -> JavaObject:
-        found = read_java_stream(self._content("input/config.dat"))
+        found = read_java_stream(self._archive.content("input/config.dat"))
         if len(found) != 1 or not isinstance(found[0], JavaObject):
             raise InputError("the configuration of the project cannot be read")
         return found[0]
@@ -254,9 +199,7 @@ class _Import:
     def _write_data(
         self, columns: Sequence[_ProjectColumn], delimiter: str, subset: set[int] | None, whole: bool
     ) -> None:
-        member = self._member("data/input.csv")
-        with closing(_Bounded(self._archive.open(member), member)) as source:
-            text = io.TextIOWrapper(source, encoding="utf-8-sig", newline="")
+        with self._archive.table("data/input.csv") as text:
             rows = csv.reader(text, delimiter=delimiter, strict=True)
             with (
                 self._table("data.csv") as data,
@@ -299,7 +242,7 @@ class _Import:
             return None
         if column.hierarchy != f"hierarchies/{column.name}.csv":
             raise InputError("the project names a hierarchy that is not that of its column")
-        text = self._text(f"input/{column.hierarchy}")
+        text = self._archive.text(f"input/{column.hierarchy}")
         try:
             rows = [
                 row for row in csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter()) if row
@@ -367,7 +310,7 @@ class _Import:
         targets = [column.name for column in columns if column.is_target]
         loss, left = loss_entry(configuration, weights, targets)
         self._left_out += left
-        limit = _texts(settings).get("relativeMaxOutliers", "0")
+        limit = texts_of(settings).get("relativeMaxOutliers", "0")
         search: Entry = {"loss": loss} if loss is not None else {}
         lines += ["", "[search]", *_keys({**search, "suppression_limit": _share(limit)})]
         return "\n".join([*lines, "", "[output]", 'path = "release.csv"', 'report = "report.html"', ""])
@@ -377,7 +320,7 @@ class _Import:
         if column.kind == "String":
             plan["type"] = "text"
         elif column.kind == "Date" or column.kind.startswith("Date"):
-            form = _date_format(column.form or "")
+            form = strptime_format(column.form or "")
             if form is None:
                 self._left_out.append(
                     f"the format of the dates in '{column.name}': it is found out from the data"
@@ -395,64 +338,14 @@ class _Import:
         return plan
 
 
-class _Bounded(io.RawIOBase):
-    """A member of an archive, of which no more is unpacked than any table in an archive would give."""
-
-    def __init__(self, source: IO[bytes], member: zipfile.ZipInfo) -> None:
-        super().__init__()
-        self._source = source
-        self._left = min(MOST_DATA, max(FREELY_UNPACKED, MOST_GROWTH * member.compress_size))
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        content = self._source.read(min(len(buffer), 1 << 16))
-        self._left -= len(content)
-        if self._left < 0:
-            raise LimitError(
-                f"the data of the project are more than {MOST_GROWTH} times larger than in the archive, "
-                "which no table is: nothing was imported"
-            )
-        buffer[: len(content)] = content
-        return len(content)
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
-
-
-def _texts(element: Element) -> dict[str, str]:
-    return {child.tag: child.text.strip() for child in element.children if not child.children}
-
-
 def _weights(settings: Element) -> dict[str, float]:
     found: dict[str, float] = {}
     for group in (child for child in settings.children if child.tag == "attributeWeights"):
-        for said in map(_texts, group.children):
+        for said in map(texts_of, group.children):
             weight = _number(said.get("weight", ""))
             if weight is not None and weight >= 0:
                 found[said.get("attribute", "")] = weight
     return found
-
-
-def _subset(given: Any) -> set[int] | None:
-    """The numbers of the rows that are to be released; None if all are."""
-    if not isinstance(given, JavaObject):
-        return None
-    length, size = given.fields.get("length"), given.fields.get("size")
-    words = java_list(given.fields.get("array"))
-    if not isinstance(length, int) or not all(isinstance(word, int) for word in words):
-        raise InputError("the subset of the project cannot be read")
-    if length == size:
-        return None
-    return {
-        row
-        for at, word in enumerate(words)
-        if word
-        for row in range(64 * at, min(64 * at + 64, length))
-        if word >> (row - 64 * at) & 1
-    }
 
 
 def _number(text: str) -> float | None:
@@ -468,20 +361,6 @@ def _share(text: str) -> float:
 
 def _level(text: str | None) -> int | None:
     return int(text) if text is not None and re.fullmatch(r"\d{1,6}", text) else None
-
-
-def _date_format(pattern: str) -> str | None:
-    """The format of a date as strptime has it, from the letters of Java.
-
-    >>> _date_format("dd.MM.yyyy")
-    '%d.%m.%Y'
-    """
-    parts = re.findall(r"([A-Za-z])(\1*)|([^A-Za-z%']+)", pattern)
-    words = [letter + more or other for letter, more, other in parts]
-    if "".join(words) != pattern or not pattern:
-        return None
-    known = [DATE_LETTERS.get(word, word) for word in words]
-    return None if any(word[:1].isalpha() for word in known) else "".join(known)
 
 
 def _safe(name: str) -> str:

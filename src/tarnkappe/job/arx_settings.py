@@ -6,6 +6,7 @@ no equal here is not guessed: a sentence says what was left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -297,3 +298,50 @@ def _aggregation(metric: JavaObject, weights: Mapping[str, float], left: list[st
     if len(set(weights.values())) > 1:
         entry |= {"weights": dict(weights), "weighting": "factor"}
     return entry
+
+
+# ---------------------------------------------------------------- rows and dates
+
+
+DATE_LETTERS: Final = {
+    "yyyy": "%Y",
+    "yy": "%y",
+    "MM": "%m",
+    "dd": "%d",
+    "HH": "%H",
+    "mm": "%M",
+    "ss": "%S",
+}
+
+
+def released_rows(given: Any) -> set[int] | None:
+    """The numbers of the rows that are to be released; None if all are."""
+    if not isinstance(given, JavaObject):
+        return None
+    length, size = given.fields.get("length"), given.fields.get("size")
+    words = java_list(given.fields.get("array"))
+    if not isinstance(length, int) or not all(isinstance(word, int) for word in words):
+        raise InputError("the subset of the project cannot be read")
+    if length == size:
+        return None
+    return {
+        row
+        for at, word in enumerate(words)
+        if word
+        for row in range(64 * at, min(64 * at + 64, length))
+        if word >> (row - 64 * at) & 1
+    }
+
+
+def strptime_format(pattern: str) -> str | None:
+    """The format of a date as strptime has it, from the letters of Java.
+
+    >>> strptime_format("dd.MM.yyyy")
+    '%d.%m.%Y'
+    """
+    parts = re.findall(r"([A-Za-z])(\1*)|([^A-Za-z%']+)", pattern)
+    words = [letter + more or other for letter, more, other in parts]
+    if "".join(words) != pattern or not pattern:
+        return None
+    known = [DATE_LETTERS.get(word, word) for word in words]
+    return None if any(word[:1].isalpha() for word in known) else "".join(known)
