@@ -1,6 +1,7 @@
 """Generalization hierarchies: importing, building, checking; `BUILDERS` lists all builders."""
 
 from tarnkappe.hierarchy.builder import Builder
+from tarnkappe.hierarchy.clusters import Clusters
 from tarnkappe.hierarchy.dates import Dates
 from tarnkappe.hierarchy.files import format_hierarchy, read_hierarchy, write_hierarchy
 from tarnkappe.hierarchy.frequent import Frequent
@@ -17,6 +18,7 @@ BUILDERS: Family[Builder] = Family(
     "hierarchy builder",
     Auto,
     Intervals,
+    Clusters,
     Masking,
     Dates,
     Groups,
@@ -29,6 +31,7 @@ __all__ = [
     "BUILDERS",
     "Auto",
     "Builder",
+    "Clusters",
     "Dates",
     "Frequent",
     "Groups",

@@ -92,7 +92,7 @@ class ProjectArchive:
         member = self._member(name)
         packed = min(member.compress_size, self._size)  # a header may claim anything
         with closing(_Bounded(self._archive.open(member), packed)) as source:
-            yield io.TextIOWrapper(source, encoding="utf-8-sig", newline="")
+            yield io.TextIOWrapper(io.BufferedReader(source), encoding="utf-8-sig", newline="")
 
 
 class _Bounded(io.RawIOBase):

@@ -218,7 +218,8 @@ class _Reader:
 
     def _instance(self) -> JavaObject:
         description = self._description()
-        found = self._keep(JavaObject(description.name))
+        found = JavaObject(description.name)
+        self._keep(found)
         for each in description.lineage:
             if each.flags & _SERIALIZABLE:
                 for code, name in each.fields:
