@@ -12,6 +12,7 @@ import pytest
 
 from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.job import Job, run
+from tarnkappe.web.reasons import in_words
 
 ROWS = [
     (f"P{i}", 20 + i * 7 % 60, 1000 + i * 37 % 40 * 13, ("flu", "cold", "gout", "asthma")[i % 4])
@@ -92,8 +93,9 @@ def test_promises_hold_of_the_values_that_are_published(tmp_path: Path) -> None:
     ],
 )
 def test_promises_about_true_values_are_refused(sections: dict[str, Any], words: str, tmp_path: Path) -> None:
-    with pytest.raises(JobError, match=words):
+    with pytest.raises(JobError, match=words) as refused:
         run(job(tmp_path, {"method": "noise", "columns": ["age"]}, **sections))
+    assert in_words("de", str(refused.value)) != str(refused.value)
     assert not (tmp_path / "release.csv").exists()
 
 
