@@ -190,7 +190,7 @@ LOSSES = [
     ),
     (
         metric("MetricMDStatic", _infoloss=hash_map({"age": array_list(boxed(0.0), boxed(0.4), boxed(1.0))})),
-        {"name": "static", "levels": {"age": [0.0, 0.4, 1.0]}, "aggregate": "mean"},
+        {"name": "static", "losses": {"age": [0.0, 0.4, 1.0]}, "aggregate": "mean"},
     ),
 ]
 

@@ -8,7 +8,15 @@ import pytest
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.lattice import SEARCHES, Problem
-from tarnkappe.loss import LOSSES, Aggregate, LeafLoss, LossGeometricMean, PublisherPayout, Static, Weighting
+from tarnkappe.loss import (
+    LOSSES,
+    Aggregate,
+    LeafLoss,
+    LossGeometricMean,
+    PublisherPayout,
+    StaticLoss,
+    Weighting,
+)
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import State
 from tests.random_tables import build_tuples
@@ -95,7 +103,7 @@ def test_factors_are_divided_by_the_greatest(weights: dict[str, float]) -> None:
         ("entropy-suppression-aware", {"factor": 0.2}),
         ("entropy-based", {"factor": 0.3}),
         ("publisher-payout", {"publisher_benefit": 100.0, "adversary_cost": 90.0}),
-        ("static", {"levels": {"a": [0.0, 0.1, 3.0]}}),
+        ("static", {"losses": {"a": [0.0, 0.1, 3.0]}}),
     ],
 )
 def test_searches_find_the_same_optimum(name: str, parameters: dict[str, object]) -> None:
@@ -114,8 +122,8 @@ def test_what_contradicts_itself_is_refused() -> None:
     with pytest.raises(ParameterError, match="exclude each other"):
         LeafLoss(factor=0.25, coding_model=0.75)
     with pytest.raises(ParameterError, match="fall from one level to the next"):
-        Static(levels={"a": (0.0, 2.0, 1.0)})
+        StaticLoss(losses={"a": (0.0, 2.0, 1.0)})
     with pytest.raises(ParameterError, match="has the levels 0 to 2, not 2"):
-        Static(levels={"a": (0.0, 2.0)}).check(TUPLES, ("a",))
+        StaticLoss(losses={"a": (0.0, 2.0)}).check(TUPLES, ("a",))
     with pytest.raises(ParameterError, match="no quasi-identifier 'z'"):
-        Static(levels={"z": (0.0,)}).check(TUPLES, ("a",))
+        StaticLoss(losses={"z": (0.0,)}).check(TUPLES, ("a",))

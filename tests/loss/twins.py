@@ -362,7 +362,7 @@ def publisher_payout(loss: Any, release: Release) -> float:
 twin("static")(
     per_column(
         lambda loss, release, name: Fraction(
-            loss.levels[name][release.level(name)] if name in loss.levels else release.level(name)
+            loss.losses[name][release.level(name)] if name in loss.losses else release.level(name)
         )
     )
 )

@@ -280,7 +280,7 @@ def _parameters(name: str, metric: JavaObject, targets: Sequence[str], left: lis
         entry["attacker"] = "journalist" if metric.fields.get("journalistAttackerModel") else "prosecutor"
     if name == "static":
         stated_losses = java_mapping(metric.fields.get("_infoloss"))
-        entry["levels"] = {str(key): java_list(value) for key, value in stated_losses.items()}
+        entry["losses"] = {str(key): java_list(value) for key, value in stated_losses.items()}
     if name == "normalized-entropy" and has_factor:
         left.append("the charge of normalized entropy for suppressed rows: ours counts generalization alone")
     return entry

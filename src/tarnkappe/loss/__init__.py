@@ -23,7 +23,7 @@ from tarnkappe.loss.normalized_entropy import NormalizedEntropy
 from tarnkappe.loss.precision import Precision
 from tarnkappe.loss.precision_star import PrecisionStar
 from tarnkappe.loss.publisher_payout import PayoutAttacker, PublisherPayout
-from tarnkappe.loss.static import Static
+from tarnkappe.loss.static import StaticLoss
 from tarnkappe.schema import Family
 
 LOSSES: Family[Loss] = Family(
@@ -49,7 +49,7 @@ LOSSES: Family[Loss] = Family(
     KLDivergence,
     EntropyBased,
     PublisherPayout,
-    Static,
+    StaticLoss,
 )
 
 __all__ = [
@@ -80,6 +80,6 @@ __all__ = [
     "Precision",
     "PrecisionStar",
     "PublisherPayout",
-    "Static",
+    "StaticLoss",
     "Weighting",
 ]

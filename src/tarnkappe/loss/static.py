@@ -16,7 +16,7 @@ from tarnkappe.table import Column, Tuples
 LevelLosses = Annotated[Listed[NotNegative], Meta(min_length=1, max_length=1_000)]
 
 
-class Static(ColumnLoss, kw_only=True):
+class StaticLoss(ColumnLoss, kw_only=True):
     """A number that the user gives for each level of a column; one that is not named loses its level.
 
     The numbers of a column may not fall from level to level, so the loss is monotone always and its own lower
@@ -27,7 +27,7 @@ class Static(ColumnLoss, kw_only=True):
     data_independent = True
     considers_suppression = False
 
-    levels: Annotated[
+    losses: Annotated[
         Mapping[Name, LevelLosses],
         param(
             "for columns, what each level loses, from level 0 upward", kind="columns", max_length=MOST_NAMES
@@ -36,23 +36,23 @@ class Static(ColumnLoss, kw_only=True):
 
     def rules(self) -> Iterator[Problem]:
         """A higher level does not lose less."""
-        for column, losses in self.levels.items():
+        for column, losses in self.losses.items():
             if any(above < below for below, above in pairwise(losses)):
                 yield rule(
                     "static.falls",
                     "the losses of {column} fall from one level to the next, which a loss must not",
-                    "levels",
+                    "losses",
                     column=shown(column),
                 )
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         tenths = tuple(place / 10 for place in (0, 1, 1, 4, 9, 9, 9, 9))
-        return (*super().examples(), cls(levels={"a": tenths}))
+        return (*super().examples(), cls(losses={"a": tenths}))
 
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
-        for column, losses in self.levels.items():
+        for column, losses in self.losses.items():
             if column not in quasi_identifiers:
                 raise ParameterError(f"static: there is no quasi-identifier '{column}' that could lose")
             levels = tuples.columns[column].levels
@@ -63,7 +63,7 @@ class Static(ColumnLoss, kw_only=True):
                 )
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
-        losses = self.levels.get(column.name)
+        losses = self.losses.get(column.name)
         return float(level if losses is None else losses[level])
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Self
 
 import numpy as np
+from msgspec import Meta
 
 from tarnkappe.recoding.perturbation.perturbation import NumberPerturbation, Numbers
 from tarnkappe.schema import param
+
+NoiseShare = Annotated[int, Meta(gt=0, le=100)] | Annotated[float, Meta(gt=0, le=100)]
 
 
 class AdditiveNoise(NumberPerturbation, kw_only=True):
@@ -22,7 +25,7 @@ class AdditiveNoise(NumberPerturbation, kw_only=True):
     name = "noise"
 
     share: Annotated[
-        float, param("the standard deviation of the noise / that of the column", gt=0, le=100, start=0.1)
+        NoiseShare, param("the standard deviation of the noise / that of the column", start=0.1)
     ] = 0.1
     correlated: Annotated[bool, param("whether the noise of several columns is correlated as these are")] = (
         False

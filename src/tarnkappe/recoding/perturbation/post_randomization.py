@@ -8,7 +8,7 @@ import numpy as np
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.recoding.perturbation.perturbation import CategoryPerturbation, Numbers
-from tarnkappe.schema import param
+from tarnkappe.schema import Share, param
 from tarnkappe.table.encoding import Codes
 
 MOST_CATEGORIES = 2_000
@@ -27,8 +27,8 @@ class PostRandomization(CategoryPerturbation, kw_only=True):
     name = "pram"
 
     keep: Annotated[
-        float,
-        param("the probability that a cell keeps its category in the first draw", ge=0, le=1, start=0.8),
+        Share,
+        param("the probability that a cell keeps its category in the first draw", kind="share", start=0.8),
     ] = 0.8
     invariant: Annotated[bool, param("whether categories are expected as often as they were")] = True
 

@@ -6,10 +6,13 @@ from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
 from tarnkappe.native import compiled
 from tarnkappe.recoding.perturbation.perturbation import NumberPerturbation, Numbers
 from tarnkappe.schema import param
+
+Reach = Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
 
 
 class RankSwapping(NumberPerturbation, kw_only=True):
@@ -24,8 +27,10 @@ class RankSwapping(NumberPerturbation, kw_only=True):
     name = "rank-swapping"
 
     distance: Annotated[
-        float,
-        param("how far apart two values may be in the order, as a share of all rows", gt=0, le=1, start=0.05),
+        Reach,
+        param(
+            "how far apart two values may be in the order, as a share of all rows", kind="share", start=0.05
+        ),
     ] = 0.05
 
     @classmethod
