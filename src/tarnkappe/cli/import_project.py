@@ -17,10 +17,14 @@ LARGEST_RULE = 16 * 2**20
 
 
 def import_project(
-    project: Annotated[Path, typer.Argument(help="A project (.deid) or functional hierarchy (.ahs) of ARX.")],
+    file: Annotated[Path, typer.Argument(help="A project (.deid) or functional hierarchy (.ahs) of ARX.")],
     folder: Annotated[
         Path | None,
-        typer.Option("--out", help="A new folder for a project; else the name of the file without .deid."),
+        typer.Option(
+            "--out",
+            help="A new folder for a project; else the name of the file without .deid.",
+            writable=True,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -28,14 +32,14 @@ def import_project(
 
     What cannot be carried over is listed.
     """
-    if not project.is_file():
-        raise InputError(f"{project}: there is no such file")
-    if project.suffix.lower() == ".ahs":
+    if not file.is_file():
+        raise InputError(f"{file}: there is no such file")
+    if file.suffix.lower() == ".ahs":
         if folder is not None:
             raise ParameterError("a functional hierarchy becomes one line of a job file: leave out --out")
-        _show_builder(project, as_json)
+        _show_builder(file, as_json)
         return
-    made = import_arx_project(project, folder if folder is not None else Path(project.stem))
+    made = import_arx_project(file, folder if folder is not None else Path(file.stem))
     if as_json:
         print_json({"folder": str(made.folder), "job": str(made.job), "left_out": list(made.left_out)})
         return
