@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,8 +86,8 @@ class Clusters(Builder):
             )
         levels = []
         starts = list(range(len(ascending)))  # the first number of each interval
-        for number in self._numbers:
-            starts = _joined(ascending, [rows[each] for each in ascending], starts, number)
+        for parts in self._numbers:
+            starts = _joined(ascending, [rows[each] for each in ascending], starts, parts)
             cuts = Cuts(tuple(shortest_between(ascending[at - 1], ascending[at]) for at in starts[1:]))
             label = dict(zip(ascending, label_ascending(cuts, ascending), strict=True))
             levels.append(
@@ -143,12 +143,12 @@ def _until(values: Numbers, starts: Sequence[int]) -> Numbers:
     return np.asarray(sums[[*starts, len(values)]])
 
 
-def _error(weight: Numbers, total: Numbers, squares: Numbers, begin: object, end: object) -> Numbers:
+def _error(weight: Numbers, total: Numbers, squares: Numbers, begin: Any, end: Any) -> Numbers:
     """The sum of squared distances from the mean of what lies from `begin` to before `end`."""
-    rows = weight[end] - weight[begin]  # type: ignore[index]
-    moved = total[end] - total[begin]  # type: ignore[index]
-    spread = squares[end] - squares[begin]  # type: ignore[index]
-    return np.maximum(spread - moved * moved / np.where(rows > 0, rows, 1.0), 0.0)
+    rows = weight[end] - weight[begin]
+    moved = total[end] - total[begin]
+    spread = squares[end] - squares[begin]
+    return np.asarray(np.maximum(spread - moved * moved / np.where(rows > 0, rows, 1.0), 0.0))
 
 
 def shortest_between(low: Decimal, high: Decimal) -> Decimal:

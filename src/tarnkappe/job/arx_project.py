@@ -14,7 +14,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -201,40 +201,35 @@ class _Import:
     ) -> None:
         with self._archive.table("data/input.csv") as text:
             rows = csv.reader(text, delimiter=delimiter, strict=True)
-            with (
-                self._table("data.csv") as data,
-                self._table("population.csv" if whole else None) as everybody,
-            ):
-                released = csv.writer(data, delimiter=delimiter, lineterminator="\n")
-                known = csv.writer(everybody, delimiter=delimiter, lineterminator="\n") if everybody else None
+            with ExitStack() as stack:
+                names = ["data.csv", *(["population.csv"] if whole else [])]
+                files = [stack.enter_context(self._new_file(name)) for name in names]
+                writers = [csv.writer(file, delimiter=delimiter, lineterminator="\n") for file in files]
                 try:
-                    self._copy(rows, [column.name for column in columns], released, known, subset)
+                    self._copy(rows, [column.name for column in columns], writers, subset)
                 except (csv.Error, UnicodeDecodeError):
                     raise InputError("the data of the project cannot be read as CSV in UTF-8") from None
 
-    @contextmanager
-    def _table(self, name: str | None) -> Iterator[IO[str] | None]:
-        if name is None:
-            yield None
-            return
-        with (self._folder / name).open("x", encoding="utf-8", newline="") as stream:
-            yield stream
+    def _new_file(self, name: str) -> IO[str]:
+        return (self._folder / name).open("x", encoding="utf-8", newline="")
 
     def _copy(
-        self, rows: Iterator[list[str]], names: list[str], released: Any, known: Any, subset: set[int] | None
+        self, rows: Iterator[list[str]], names: list[str], writers: Sequence[Any], subset: set[int] | None
     ) -> None:
+        """The rows of the subset into the first table, all of them into the second, if there is one."""
         header = next(rows, [])
         if header != names:
             raise InputError("the columns of the data are not those that the project defines")
-        for writer in filter(None, (released, known)):
+        for writer in writers:
             writer.writerow(header)
+        released, *everybody = writers
         for number, row in enumerate(rows):
             if len(row) != len(header):
                 raise InputError(f"row {number + 1} of the data has {len(row)} cells, not {len(header)}")
             if subset is None or number in subset:
                 released.writerow(row)
-            if known:
-                known.writerow(row)
+            for writer in everybody:
+                writer.writerow(row)
 
     def _write_hierarchy(self, place: int, column: _ProjectColumn) -> str | None:
         """The name of the hierarchy file of a column; ARX allows several roots, we do not."""

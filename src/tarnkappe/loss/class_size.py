@@ -101,12 +101,13 @@ class ClassSizeLoss(Loss):
         return self._average(tuples.num_rows, self.counted(most_classes(tuples, columns, levels)))
 
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
-        return tuples.num_rows / (self.counted(most_classes_at(tuples, columns, levels)) * self.needed_size)
+        groups = self.counted(most_classes_at(tuples, columns, levels))
+        return np.asarray(tuples.num_rows / (groups * self.needed_size))
 
     def lower_bounds_below(self, state: State, levels: Sequence[range], *, least_size: int = 1) -> Grid:
         divisible = Divisible.of(state.classes.sizes, state.kept, least_size)
         groups = self.counted(divisible.most_classes(parts_below(state, levels)) + 1)
-        return state.classes.num_rows / (groups * self.needed_size)
+        return np.asarray(state.classes.num_rows / (groups * self.needed_size))
 
     def _average(self, rows: int, groups: float) -> float:
         return rows / (groups * self.needed_size) if groups else float("inf")

@@ -40,11 +40,11 @@ class AdditiveNoise(NumberPerturbation, kw_only=True):
         """Add the noise."""
         drawn = generator.standard_normal(values.shape)
         if not self.correlated:
-            return values + self.share * np.nan_to_num(np.nanstd(values, axis=0)) * drawn
+            return np.asarray(values + self.share * np.nan_to_num(np.nanstd(values, axis=0)) * drawn)
         present = values[~np.isnan(values).any(axis=1)]
         if len(present) < 2:
             return values
         covariance = np.atleast_2d(np.cov(present, rowvar=False, bias=True))
         sizes, directions = np.linalg.eigh(covariance)
         root = directions * np.sqrt(np.maximum(sizes, 0.0))
-        return values + self.share * drawn @ root.T
+        return np.asarray(values + self.share * drawn @ root.T)

@@ -9,7 +9,7 @@ import numpy as np
 from tarnkappe.errors import ParameterError
 from tarnkappe.recoding.perturbation.perturbation import CategoryPerturbation, Numbers
 from tarnkappe.schema import Share, param
-from tarnkappe.table.encoding import Codes
+from tarnkappe.table.encoding import Codes, Counts
 
 MOST_CATEGORIES = 2_000
 """Each has a probability of becoming each other one."""
@@ -41,7 +41,7 @@ class PostRandomization(CategoryPerturbation, kw_only=True):
         """Draw new categories."""
         if categories > MOST_CATEGORIES:
             raise ParameterError(f"pram takes columns of at most {MOST_CATEGORIES:,} categories")
-        counts = np.bincount(codes, minlength=categories)
+        counts = np.bincount(codes, minlength=categories).astype(np.int64)
         until = np.cumsum(self.transitions(counts), axis=1)
         chance = generator.random(len(codes))
         changed = np.empty(len(codes), np.int32)
@@ -51,7 +51,7 @@ class PostRandomization(CategoryPerturbation, kw_only=True):
             changed[rows] = np.minimum(drawn, categories - 1)
         return changed
 
-    def transitions(self, counts: Codes) -> Numbers:
+    def transitions(self, counts: Counts) -> Numbers:
         """The probability of each category (row) to become each (column), if they occur so often."""
         categories = len(counts)
         if categories < 2:
