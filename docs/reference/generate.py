@@ -19,6 +19,7 @@ from tarnkappe.lattice import SEARCHES, Search
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS
+from tarnkappe.recoding.perturbation import PERTURBATIONS
 from tarnkappe.risk import ATTACKS, MEASURES, Attack
 from tarnkappe.risk.identifiers import DETECTORS, Detector
 from tarnkappe.schema import Field, fields_of
@@ -40,6 +41,9 @@ def pages() -> dict[str, str]:
             "Publishing methods",
             METHODS_INTRODUCTION,
             [_method(kind) for kind in (*METHODS, *BUCKETIZATIONS)],
+        ),
+        "perturbations.md": _page(
+            "Perturbations", PERTURBATIONS_INTRODUCTION, [_plain(kind) for kind in PERTURBATIONS]
         ),
         "builders.md": _page(
             "Hierarchy builders", BUILDERS_INTRODUCTION, [_plain(kind) for kind in BUILDERS]
@@ -99,6 +103,12 @@ METHODS_INTRODUCTION = """\
 A method is named as a search is: in a job file by `algorithm = "NAME"` in `[search]`, with its parameters
 beside it, and on the command line by `--algorithm NAME:parameter=value,...`.
 [How to publish a table another way](../how-to/methods.md) tells when each is the right one."""
+
+PERTURBATIONS_INTRODUCTION = """\
+A perturbation is named in a job file by a section `[[perturb]]` with `method = "NAME"`, `columns = [...]` and
+its parameters. It changes values before anything else is done, so what a job promises holds of the values that
+it publishes; by itself it promises nothing. `tarn anonymize` prints how far the values are off and how many rows
+are still found by them; the manifest names the method and its parameters alone."""
 
 BUILDERS_INTRODUCTION = """\
 A builder makes the hierarchy of a column from its values. In a job file: `hierarchy = {builder = "NAME",

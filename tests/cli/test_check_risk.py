@@ -43,6 +43,7 @@ def test_further_measures_are_asked_for_by_name_or_all_at_once(tarn: Tarn) -> No
     _, everything = tarn.json(*KNOWN, "--measure", "all", "--suda-size", "2")
     assert list(everything["measures"]) == [
         "reidentification", "uniqueness", "attribute-disclosure", "special-uniques", "contributions",
+        "distinction",
     ]  # fmt: skip
     assert everything["measures"]["special-uniques"]["largest"] == 2
     _, out, _ = tarn(*KNOWN, "--measure", "all")

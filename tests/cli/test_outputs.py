@@ -42,7 +42,9 @@ CASES = {
 }
 """The commands that write a file under a name that the user gives, with inputs to write over."""
 
-IN_A_FOLDER = {"demo --out", "exchange fetch --out", "exchange example folder", "party certify --out"}
+IN_A_FOLDER = {
+    "demo --out", "exchange fetch --out", "exchange example folder", "import --out", "party certify --out",
+}  # fmt: skip
 """These write under names of their own into a folder."""
 
 ONLY_NEW = {"exchange key path", "pseudonymize --new-key", "serve --token-file"}

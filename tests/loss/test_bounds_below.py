@@ -29,7 +29,7 @@ from tests.loss.test_battery import (
     release_of,
     under_model,
 )
-from tests.loss.twins import TWINS, Release
+from tests.loss.twins import TWINS, Release, arx_prices
 from tests.random_tables import Example, build_tuples
 
 seeds = st.integers(0, 2**32)
@@ -116,7 +116,10 @@ def most_groups(loss: Any, release: Release, low: Node, k: int) -> Fraction:
     some = [size for key, size in release.sizes.items() if key in release.kept]
     groups = 1 + sum(min(size // k, parts(release, low)) for size in some)
     needed = Fraction(loss.k if loss.name == "normalized-class-size" else str(loss.p))
-    return len(release.rows) / (needed * groups)
+    if getattr(loss, "factor", None) is None:
+        return len(release.rows) / (needed * groups)
+    s, g = arx_prices(loss)
+    return len(release.rows) / (needed * (s * groups + max(Fraction(0), g - s)))
 
 
 def least_charge(release: Release, low: Node, k: int, kept: set[Any]) -> Fraction:

@@ -174,6 +174,8 @@ def test_a_release_of_nothing_has_a_loss(name: str) -> None:
         "classification": 3,
         "ambiguity": 6,
         "kl-divergence": math.log2(6 / 3),
+        "entropy-based": 3,
+        "publisher-payout": 3 * 1200,
         "entropy-suppression-aware": 3 * math.log2(3) + (2 * math.log2(3 / 2) + math.log2(3)),
     }
     assert value == pytest.approx(worst.get(name, 0))

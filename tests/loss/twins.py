@@ -100,6 +100,10 @@ def aggregated(loss: Any, values: dict[str, Number]) -> float:
     """The columns as one number, by the definitions of the aggregates."""
     exact = {name: Fraction(value) for name, value in values.items()}
     weight = {name: Fraction(loss.weights.get(name, 1)) for name in values}
+    if loss.weighting == "factor":
+        greatest = max(weight.values())
+        exact = {name: exact[name] * (weight[name] / greatest if greatest else 1) for name in exact}
+        weight = dict.fromkeys(exact, Fraction(1))
     if loss.aggregate == "sum":
         return float(sum(weight[name] * exact[name] for name in exact))
     if loss.aggregate == "maximum":
@@ -147,9 +151,37 @@ twin("precision-star")(per_column(lambda loss, release, name: height_share(relea
 twin("precision")(mean_of_cells(lambda loss, release, name, value: height_share(release, name)))
 
 
-@twin("loss")
-@twin("loss-geometric-mean")
-@mean_of_cells
+def arx_prices(loss: Any) -> tuple[Fraction, Fraction]:
+    """What suppression and generalization are multiplied by under a factor."""
+    factor = Fraction(1, 2) if loss.factor is None else Fraction(loss.factor)
+    return min(Fraction(1), 2 * factor), min(Fraction(1), 2 - 2 * factor)
+
+
+def arx_loss(loss: Any, release: Release, name: str) -> Fraction:
+    """Cell by cell, from nothing lost (every kept cell has one leaf) to everything (all leaves)."""
+    s, g = arx_prices(loss)
+    domain = release.domain(name)
+    if loss.leaves == "data":
+        domain = [v for v in domain if v in {row[name] for row in release.rows}]
+    charge, least, most = Fraction(0), Fraction(0), Fraction(0)
+    for row, kept in zip(release.rows, release.is_kept, strict=True):
+        share = Fraction(len(release.under(name, row[name], domain)), len(domain))
+        charge += g * share if kept else share + s * (1 - share)
+        least += g / len(domain)
+        most += 1
+    return ratio(charge - least, most - least)
+
+
+def leaf_loss(loss: Any, release: Release) -> Number:
+    if loss.factor is None:
+        return mean_of_cells(leaf_share)(loss, release)
+    return per_column(arx_loss)(loss, release)
+
+
+twin("loss")(leaf_loss)
+twin("loss-geometric-mean")(leaf_loss)
+
+
 def leaf_share(loss: Any, release: Release, name: str, value: Any) -> Fraction:
     domain = release.domain(name)
     if loss.leaves == "data":
@@ -169,8 +201,10 @@ def interval_share(loss: Any, release: Release, name: str, value: Any) -> Fracti
 
 @twin("aecs")
 def aecs(loss: Any, release: Release) -> Fraction:
+    s, g = arx_prices(loss)
     groups = {key if kept else None for key, kept in zip(release.keys, release.is_kept, strict=True)}
-    return Fraction(len(release.rows)) / (len(groups) * Fraction(loss.p))
+    counted = sum((g if group is None else s for group in groups), Fraction(0))
+    return Fraction(len(release.rows)) / (counted * Fraction(loss.p))
 
 
 @twin("aecs-released")
@@ -226,9 +260,11 @@ def entropy_uniform(loss: Any, release: Release, name: str) -> Fraction:
 @twin("entropy-suppression-aware")
 @per_column
 def entropy_suppression_aware(loss: Any, release: Release, name: str) -> Decimal:
+    s, g = arx_prices(loss)
     bits = -sum(log2(share) for share in shares_of_original_value(release, name))
     gone = [row[name] for row, kept in zip(release.rows, release.is_kept, strict=True) if not kept]
-    return bits - sum(log2(Fraction(len(release.under(name, value, gone)), len(gone))) for value in gone)
+    charge = -sum(log2(Fraction(len(release.under(name, value, gone)), len(gone))) for value in gone)
+    return Decimal(float(g)) * bits + Decimal(float(s)) * charge
 
 
 @twin("normalized-entropy")
@@ -279,3 +315,54 @@ def kl_divergence(loss: Any, release: Release) -> Decimal:
             Decimal(count) / rows * log2(Fraction(count, rows) / told[record])
             for record, count in truth.items()
         )
+
+
+def share_left_open(release: Release, index: int) -> Decimal:
+    """The logarithm of the leaves under the labels of a row / that of all leaves."""
+    row = release.rows[index]
+    with localcontext(prec=40):
+        left = told = Decimal(0)
+        for name in release.names:
+            domain = release.domain(name)
+            left += log2(Fraction(len(release.under(name, row[name], domain))))
+            told += log2(Fraction(len(domain)))
+        return left / told if told else Decimal(0)
+
+
+@twin("entropy-based")
+def entropy_based(loss: Any, release: Release) -> float:
+    s, g = arx_prices(loss)
+    rows = enumerate(release.is_kept)
+    return sum(float(g) * float(share_left_open(release, i)) if kept else float(s) for i, kept in rows)
+
+
+@twin("publisher-payout")
+def publisher_payout(loss: Any, release: Release) -> float:
+    """Row by row, the attack decided in fractions."""
+    s, g = arx_prices(loss)
+    everyone = release.example.population if loss.attacker == "journalist" else None
+    lost = 0.0
+    for index, kept in enumerate(release.is_kept):
+        if not kept:
+            lost += float(s) * loss.publisher_benefit
+            continue
+        among = release.sizes[release.keys[index]]
+        if everyone is not None:
+            names = release.names
+            key = [release.label(name, release.rows[index][name]) for name in names]
+            among = sum([release.label(name, other[name]) for name in names] == key for other in everyone)
+        chance = Fraction(1, among)
+        pays = Fraction(loss.adversary_gain) * chance - Fraction(loss.adversary_cost) > 0
+        payout = loss.publisher_benefit * (1 - float(share_left_open(release, index)))
+        payout -= loss.publisher_loss * float(chance) if pays else 0
+        lost += float(g) * (loss.publisher_benefit - payout)
+    return lost
+
+
+twin("static")(
+    per_column(
+        lambda loss, release, name: Fraction(
+            loss.losses[name][release.level(name)] if name in loss.losses else release.level(name)
+        )
+    )
+)

@@ -48,6 +48,8 @@ def twin(values: list[float | None], function: str) -> float | str | None:
         return next(v for v in known if known.count(v) == most)
     if function == "interval":
         return f"[{known[0]}, {known[-1]}]"
+    if function == "set":
+        return "{" + ", ".join(map(str, sorted(set(known)))) + "}"
     return {
         "mean": statistics.fmean,
         "geometric-mean": lambda known: math.exp(statistics.fmean(map(math.log, known))),
@@ -80,6 +82,11 @@ def test_aggregates_agree_with_their_slow_twin(
         whole = max(v for _, v in known) - min(v for _, v in known)
         widths = [max(ends[c]) - min(ends[c]) for c, _ in known]
         assert found.error == pytest.approx(statistics.fmean(widths) / whole if whole else 0)
+    elif function is Aggregation.SET:
+        sets = {c: {v for other, v in known if other == c} for c, _ in known}
+        others = len({v for _, v in known}) - 1
+        hidden = statistics.fmean(len(sets[c]) - 1 for c, _ in known)
+        assert found.error == pytest.approx(hidden / others if others else 0)
     else:
         center = statistics.fmean(v for _, v in known)
         whole = sum((v - center) ** 2 for _, v in known)
@@ -121,6 +128,7 @@ def test_text_has_a_mode_and_where_it_has_an_order_a_median() -> None:
         "[mild, fatal]",
         "[mild, mild]",
     ]
+    assert aggregates(pain, classes, "set").of_class.to_pylist() == ["{fatal, mild, severe}", "{mild}"]
     assert aggregates(pa.array([True, True, False]), [0, 0, 0], "mode").of_class.to_pylist() == [True]
 
 

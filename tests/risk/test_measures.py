@@ -20,6 +20,7 @@ from tarnkappe.risk import MEASURES, check
 from tarnkappe.risk.measures import (
     AttributeDisclosure,
     Contributions,
+    Distinction,
     ReidentificationRisk,
     SpecialUniques,
     Uniqueness,
@@ -55,6 +56,7 @@ def instance(name: str) -> Any:
         "attribute-disclosure": AttributeDisclosure("2/5"),
         "special-uniques": SpecialUniques(3),
         "contributions": Contributions(),
+        "distinction": Distinction(2, "2/5"),
     }[name]
 
 
@@ -146,6 +148,27 @@ def minimal_uniques(rows: list[Row], names: tuple[str, ...], largest: int) -> li
     return found
 
 
+@twin("distinction")
+def distinction(rows, population, names):
+    """Pair by pair; every set is compared with every key."""
+    found, largest = [], min(2, len(names))
+    pairs = list(itertools.combinations(rows, 2))
+    for size in range(1, largest + 1):
+        for columns in itertools.combinations(names, size):
+            told = sum(any(a[c] != b[c] for c in columns) for a, b in pairs)
+            classes = len({tuple(row[c] for c in columns) for row in rows})
+            separation = Fraction(told, len(pairs)) if pairs else Fraction(0)
+            found.append((columns, classes, Fraction(classes, len(rows)), separation))
+    found.sort(key=lambda each: (len(each[0]), -each[3], -each[1], each[0]))
+    strong = [set(columns) for columns, _, share, _ in found if share >= THRESHOLD]
+    keys = [each[0] for each in found if each[2] >= THRESHOLD and not any(k < set(each[0]) for k in strong)]
+    sets = [
+        {"columns": list(columns), "classes": classes, "distinction": share, "separation": separation}
+        for columns, classes, share, separation in found
+    ]
+    return {"largest": largest, "sets": sets, "keys": [list(columns) for columns in keys]}
+
+
 @twin("special-uniques")
 def special_uniques(rows, population, names):
     width, largest = len(names), min(3, len(names))
@@ -211,6 +234,10 @@ def agree(expected: Any, found: Any, where: str = "") -> None:
     if isinstance(expected, dict):
         for key, value in expected.items():
             agree(value, found[key], f"{where}.{key}")
+    elif isinstance(expected, list) and expected and isinstance(expected[0], dict):
+        assert len(found) == len(expected), where
+        for place, (one, other) in enumerate(zip(expected, found, strict=True)):
+            agree(one, other, f"{where}[{place}]")
     elif isinstance(expected, Fraction | float):
         assert found == pytest.approx(float(expected), abs=1e-12), where
     else:

@@ -19,6 +19,7 @@ from tarnkappe.lattice.effort import EvaluationSettings
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS
+from tarnkappe.recoding.perturbation import PERTURBATIONS
 from tarnkappe.risk.attacks import ATTACKS
 from tarnkappe.risk.measures import MEASURES
 from tarnkappe.risk.repairs import REPAIRS
@@ -28,7 +29,8 @@ from tarnkappe.schema.explain import alternatives
 FAMILIES: dict[str, Family[Any]] = {
     family.family: family
     for family in (
-        MODELS, LOSSES, SEARCHES, BUILDERS, METHODS, BUCKETIZATIONS, ATTACKS, MEASURES, REPAIRS, STRATEGIES,
+        MODELS, LOSSES, SEARCHES, BUILDERS, METHODS, BUCKETIZATIONS, PERTURBATIONS, ATTACKS, MEASURES, REPAIRS,
+        STRATEGIES,
     )
 }  # fmt: skip
 MEMBERS = [(family, name) for family, members in FAMILIES.items() for name in members.names]

@@ -191,6 +191,8 @@ def anonymize(
         output.print(str(result), markup=False, highlight=False, soft_wrap=True)
         if proposal is not None and (stays := remaining_text(result.release)):
             output.print(stays, markup=False, highlight=False, soft_wrap=True)
+        for each in result.perturbed:
+            output.print(f"perturbed {each}", markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
             output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)

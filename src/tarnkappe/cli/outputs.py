@@ -26,7 +26,7 @@ LONGEST_PATH = 4096
 
 ONLY_NEW = ("--new-key", "--token-file", "path", "--review")
 """Secrets, and what people write into: the commands refuse every file that is there, whatever is said."""
-IN_A_FOLDER = ("demo", "certify", "fetch", "example")
+IN_A_FOLDER = ("demo", "certify", "fetch", "example", "import")
 """Commands that write under names of their own, and look by themselves whether these are free."""
 
 

@@ -29,6 +29,7 @@ COMMANDS = (
     "start",
     "look",
     "anonymize",
+    "import",
     "verify",
     "check",
     "compare",
@@ -47,6 +48,8 @@ COMMANDS = (
     "store",
 )
 """Each is a module of this folder with a function of its name, or with an `app` of further commands."""
+MODULES = {"import": "import_project"}
+"""Where Python has another meaning for the name."""
 
 PLUG_INS = "tarnkappe.commands"
 """The entry points by which other packages bring commands: each is a function or an `app`."""
@@ -85,8 +88,9 @@ def commands(names: Sequence[str], plug_ins: Iterable[EntryPoint] = ()) -> typer
     )
     app.callback()(root)
     for name in names:
-        module = import_module(f"tarnkappe.cli.{name}")
-        _add(app, name, getattr(module, "app", None) or getattr(module, name))
+        called = MODULES.get(name, name)
+        module = import_module(f"tarnkappe.cli.{called}")
+        _add(app, name, getattr(module, "app", None) or getattr(module, called))
     for plug_in in plug_ins:
         _add(app, plug_in.name, plug_in.load())
     return app

@@ -1,6 +1,7 @@
 """Generalization hierarchies: importing, building, checking; `BUILDERS` lists all builders."""
 
 from tarnkappe.hierarchy.builder import Builder
+from tarnkappe.hierarchy.clusters import Clusters
 from tarnkappe.hierarchy.code_systems import CodeSystem
 from tarnkappe.hierarchy.dates import DatesBuilder
 from tarnkappe.hierarchy.files import format_hierarchy, read_hierarchy, write_hierarchy
@@ -19,6 +20,7 @@ BUILDERS: Family[Builder] = Family(
     "hierarchy builder",
     AutoBuilder,
     Intervals,
+    Clusters,
     Masking,
     DatesBuilder,
     GroupsBuilder,
@@ -33,6 +35,7 @@ __all__ = [
     "BUILDERS",
     "AutoBuilder",
     "Builder",
+    "Clusters",
     "CodeSystem",
     "DatesBuilder",
     "Frequent",

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Annotated
 
 import numpy as np
-import pyarrow as pa
 from msgspec import Meta
 
 from tarnkappe.errors import HierarchyError, ParameterError
@@ -32,6 +31,7 @@ from tarnkappe.hierarchy.partition import (
     Cuts,
     FixedWidthPartition,
     NumberPartition,
+    finite_numbers,
     interval_label,
     label_ascending,
     quantile_cuts,
@@ -153,7 +153,7 @@ class Intervals(Builder):
 
     def generalize(self, domain: Domain) -> list[Labels]:
         """The interval of each value on each level."""
-        numbers = _numbers(domain)
+        numbers = finite_numbers(domain, self.name)
         rows: dict[Decimal, int] = {}
         for number, count in zip(numbers, domain.counts.tolist(), strict=True):
             if number is not None:
@@ -196,18 +196,6 @@ class Intervals(Builder):
         bottom = None if self.bottom is None else exact_parameter("intervals", "bottom", self.bottom)
         top = None if self.top is None else exact_parameter("intervals", "top", self.top)
         return [FixedWidthPartition(origin, width, bottom, top) for width in widths]
-
-
-def _numbers(domain: Domain) -> list[Decimal | None]:
-    """The values as numbers; None for what a column of numbers holds besides finite ones."""
-    numbers = domain.numbers
-    if None in numbers and domain.spelling is None and not pa.types.is_floating(domain.values.type):
-        text = domain.texts[numbers.index(None)]
-        raise HierarchyError(
-            f"intervals needs numbers, but {domain.owner} has the value '{text}': correct it or use another "
-            "builder, such as groups or masking"
-        )
-    return numbers
 
 
 def _nested_cuts(given: Sequence[Number | Sequence[Number]]) -> list[Cuts]:

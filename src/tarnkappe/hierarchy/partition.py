@@ -8,8 +8,10 @@ from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
-from tarnkappe.hierarchy.builder import ROOT
+from tarnkappe.errors import HierarchyError
+from tarnkappe.hierarchy.builder import ROOT, Domain
 from tarnkappe.hierarchy.numbers import EXACT, floor_quotient, is_whole, number_text
 from tarnkappe.table.encoding import Counts
 
@@ -85,6 +87,18 @@ class Cuts:
             self.cuts[above - 1] if above else None,
             self.cuts[above] if above < len(self.cuts) else None,
         )
+
+
+def finite_numbers(domain: Domain, builder: str) -> list[Decimal | None]:
+    """The values as numbers; None for what a column of numbers holds besides finite ones."""
+    numbers = domain.numbers
+    if None in numbers and domain.spelling is None and not pa.types.is_floating(domain.values.type):
+        text = domain.texts[numbers.index(None)]
+        raise HierarchyError(
+            f"{builder} needs numbers, but {domain.owner} has the value '{text}': correct it or use another "
+            "builder, such as groups or masking"
+        )
+    return numbers
 
 
 def quantile_cuts(numbers: list[Decimal], counts: Counts, parts: int) -> Cuts:

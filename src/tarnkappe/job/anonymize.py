@@ -69,7 +69,7 @@ def anonymize(
         levels: for some quasi-identifiers, the level, or the least and the greatest level, to choose.
         weights: how much the loss of some quasi-identifiers counts; others count 1.
         aggregates: quasi-identifiers whose values become an aggregate of their class instead of a label:
-            mean, geometric-mean, median, mode or interval.
+            mean, geometric-mean, median, mode, interval or set.
         suppressed_columns: quasi-identifiers that are suppressed altogether.
         publish: columns without a role that are released as they are; others without a role are not released.
         accept: for some columns, the detectors of identifiers that are wrong about them, as

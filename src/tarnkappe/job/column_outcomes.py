@@ -79,6 +79,11 @@ def column_outcomes(result: Result) -> ColumnOutcomes:
     """What became of the columns of a result."""
     table, models = result.input, result.problem.models
     changed = {name: how for name in table.quasi_identifiers if (how := _changed(result, name))}
+    for each in result.perturbed:
+        for name in each.perturbation.columns:
+            if name in table.published:
+                told = [changed[name]] if name in changed else []
+                changed[name] = ", ".join([*told, f"perturbed by {each.perturbation.name}"])
     covered = _promises(models)
     unchanged = {}
     for name in table.published:

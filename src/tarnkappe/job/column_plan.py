@@ -95,7 +95,7 @@ class ColumnPlan:
     @property
     def shows_cells(self) -> bool:
         """Whether cells of a quasi-identifier may be released as they are: at level 0, or as an aggregate."""
-        if self.aggregate in (Aggregation.MEDIAN, Aggregation.MODE, Aggregation.INTERVAL):
+        if self.aggregate in (Aggregation.MEDIAN, Aggregation.MODE, Aggregation.INTERVAL, Aggregation.SET):
             return True
         return self.level_limits(height=1)[0] == 0
 

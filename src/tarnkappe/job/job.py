@@ -23,6 +23,7 @@ from tarnkappe.job.search_plan import Algorithm, asks_for_one_level, create_algo
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Suppression
+from tarnkappe.recoding.perturbation import PERTURBATIONS, Perturbation
 from tarnkappe.schema import (
     MOST_NAMES,
     NO_NUL,
@@ -37,12 +38,15 @@ from tarnkappe.schema import (
     shown,
 )
 from tarnkappe.schema.arguments import checked
+from tarnkappe.schema.family import parse
 from tarnkappe.table import Role, Table, read
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import local_file
 from tarnkappe.table.read import READING_KEYS
 
-SECTIONS = ("input", "population", "columns", "privacy", "search", "history", "output")
+SECTIONS = ("input", "population", "columns", "perturb", "privacy", "search", "history", "output")
+ENTRIES = {"privacy": "privacy model", "perturb": "perturbation"}
+"""Sections that may be there several times, and what each is."""
 SEARCH_KEYS = (
     "algorithm",
     "loss",
@@ -166,6 +170,7 @@ class Job:
     history: Memory | None = None
     output: Output = dataclasses.field(default_factory=Output)
     unnamed: Unnamed = Unnamed.WITHHOLD
+    perturb: tuple[Perturbation, ...] = ()
     file: str | None = None
 
     @classmethod
@@ -211,6 +216,7 @@ class Job:
             local_recoding=_local_recoding(said.get("local_recoding", False)),
             several_rows_per_person=several_rows,
             history=_memory(content, folder) if "history" in content else None,
+            perturb=tuple(parse(PERTURBATIONS, each, "method") for each in _entries(content, "perturb")),
             output=_output(content, folder),
         )
 
@@ -270,7 +276,7 @@ def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _entries(content: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     entries = content.get(name, [])
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise JobError(f"write one [[{name}]] section for each privacy model")
+        raise JobError(f"write one [[{name}]] section for each {ENTRIES[name]}")
     return entries
 
 

@@ -15,6 +15,7 @@ from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.method_run import recode_and_release
+from tarnkappe.job.perturbing import require_perturbable
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.publication import publication
 from tarnkappe.job.result import ProtectionRequest, Result
@@ -25,6 +26,7 @@ from tarnkappe.lattice import Search, SearchProblem, Solution
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.recoding import Bucketization, LocalRecoding, Method, Suppression, local_search
+from tarnkappe.recoding.perturbation import Perturbed, perturb
 from tarnkappe.report.release_page import write_report
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress
@@ -46,6 +48,7 @@ def run(
     again. A seed makes the order of the rows reproducible in tests.
     """
     require_certifiable(job)
+    require_perturbable(job)
     if job.input.engine != "memory" or job.output.table is not None:
         from tarnkappe.job.engine_run import run_in_engine  # loads what only engines need
 
@@ -62,6 +65,10 @@ def run(
             population = job.population.read(progress) if job.population else None
         with watch.stage("look for identifiers"):
             refuse_identifiers(table, untouched(table, job.columns), job.accepted, progress)
+        perturbed: tuple[Perturbed, ...] = ()
+        if job.perturb:
+            with watch.stage("perturb"):
+                table, perturbed = perturb(table, job.perturb, seed=seed)
         result = protect_table(
             table,
             job.columns,
@@ -78,6 +85,7 @@ def run(
             watch=watch,
             progress=progress,
         )
+        result = dataclasses.replace(result, perturbed=perturbed)
         remembering = None
         if job.history is not None:
             with watch.stage("history"):

@@ -24,6 +24,7 @@ from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
 from tarnkappe.privacy.verify import Verification
 from tarnkappe.recoding import Aggregates, CellTreatment, Pass, Recoding
+from tarnkappe.recoding.perturbation import Perturbed
 from tarnkappe.recoding.written import LEFT_OUT, Parts
 from tarnkappe.risk import AttackResult, Continuation
 from tarnkappe.table import ClassState, Table, write
@@ -97,6 +98,7 @@ class Result:
         attacks: the attacks that were tried on the release, and what they got.
         continuation: what all releases that are remembered leave everybody, if the job remembers.
         output: where the release was written.
+        perturbed: what was done to values before anything was promised.
         prepared: what it was made from, and other releases can be.
         request: what was asked for, if the whole table was protected in memory.
     """
@@ -120,6 +122,7 @@ class Result:
     attacks: tuple[AttackResult, ...] = ()
     continuation: Continuation | None = None
     output: str | None = None
+    perturbed: tuple[Perturbed, ...] = ()
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
     request: ProtectionRequest | None = dataclasses.field(default=None, repr=False)
 
@@ -216,7 +219,8 @@ class Result:
         """
         if self.prepared is None:
             raise ParameterError("this result does not keep its input: no other node can be applied")
-        return self.prepared.release(choose(self.problem, levels, self.solution.bound))
+        released = self.prepared.release(choose(self.problem, levels, self.solution.bound))
+        return dataclasses.replace(released, perturbed=self.perturbed)
 
     def utility(
         self,
@@ -284,6 +288,7 @@ class Result:
                 name: {"function": str(a.function), "error": a.error, "measure": a.measure}
                 for name, a in self.aggregates.items()
             },
+            **({"perturbed": [each.to_dict() for each in self.perturbed]} if self.perturbed else {}),
             "weights": dict(self.problem.loss.parameters.get("weights", {})),
             "rows": self.input.num_rows,
             "released_rows": self.release.num_rows,

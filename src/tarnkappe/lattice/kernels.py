@@ -120,7 +120,7 @@ def kernel_of(problem: SearchProblem, fields: Fields) -> Kernel | None:
             aggregate, ADD
         )
     needed, prices = np.zeros(2), np.zeros(2)
-    if isinstance(loss, AverageClassSize | NormalizedClassSize):
+    if isinstance(loss, AverageClassSize | AverageReleasedClassSize | NormalizedClassSize):
         needed[:] = loss.needed_size, type(loss) is AverageClassSize
     if isinstance(loss, CodedLoss):
         prices[:] = loss.price_of_suppression, loss.price_of_generalization
@@ -142,6 +142,8 @@ def kernel_of(problem: SearchProblem, fields: Fields) -> Kernel | None:
 
 def _kind_of(loss: Loss) -> int | None:
     own = type(loss)
+    if getattr(loss, "factor", None) is not None or (isinstance(loss, ColumnLoss) and loss.multiplies):
+        return None
     exactly = {
         AverageClassSize: GROUPS,
         AverageReleasedClassSize: GROUPS,

@@ -41,7 +41,7 @@ class Terms(NamedTuple):
 def terms_of(problem: SearchProblem) -> Terms | None:
     """The bound from the levels as a sum over the columns, if it is one."""
     loss = problem.loss
-    if not isinstance(loss, ColumnLoss) or loss.aggregate is AggregateFunction.MAXIMUM:
+    if not isinstance(loss, ColumnLoss) or loss.multiplies or loss.aggregate is AggregateFunction.MAXIMUM:
         return None
     weights = [loss.weights.get(name, 1.0) for name in problem.quasi_identifiers]
     is_geometric = loss.aggregate is AggregateFunction.GEOMETRIC_MEAN

@@ -8,6 +8,7 @@ from tarnkappe.loss.discernibility import Discernibility
 from tarnkappe.loss.discernibility_star import DiscernibilityStar
 from tarnkappe.loss.discernibility_star_released import DiscernibilityStarReleased
 from tarnkappe.loss.entropy import Entropy
+from tarnkappe.loss.entropy_based import EntropyBased
 from tarnkappe.loss.entropy_suppression_aware import EntropySuppressionAware
 from tarnkappe.loss.entropy_uniform import EntropyUniform
 from tarnkappe.loss.height import Height
@@ -16,11 +17,13 @@ from tarnkappe.loss.kl_divergence import KLDivergence
 from tarnkappe.loss.leaf_loss import LeafLoss
 from tarnkappe.loss.leaves import Leaves
 from tarnkappe.loss.loss_geometric_mean import LossGeometricMean
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss, Loss
+from tarnkappe.loss.measure import AggregateFunction, ColumnLoss, Loss, Weighting
 from tarnkappe.loss.normalized_class_size import NormalizedClassSize
 from tarnkappe.loss.normalized_entropy import NormalizedEntropy
 from tarnkappe.loss.precision import Precision
 from tarnkappe.loss.precision_star import PrecisionStar
+from tarnkappe.loss.publisher_payout import PayoutAttacker, PublisherPayout
+from tarnkappe.loss.static import StaticLoss
 from tarnkappe.schema import Family
 
 LOSSES: Family[Loss] = Family(
@@ -44,6 +47,9 @@ LOSSES: Family[Loss] = Family(
     Classification,
     Ambiguity,
     KLDivergence,
+    EntropyBased,
+    PublisherPayout,
+    StaticLoss,
 )
 
 __all__ = [
@@ -58,6 +64,7 @@ __all__ = [
     "DiscernibilityStar",
     "DiscernibilityStarReleased",
     "Entropy",
+    "EntropyBased",
     "EntropySuppressionAware",
     "EntropyUniform",
     "Height",
@@ -69,6 +76,10 @@ __all__ = [
     "LossGeometricMean",
     "NormalizedClassSize",
     "NormalizedEntropy",
+    "PayoutAttacker",
     "Precision",
     "PrecisionStar",
+    "PublisherPayout",
+    "StaticLoss",
+    "Weighting",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -78,8 +79,12 @@ class ClassSizeLoss(Loss):
         """The size that a class must have, by which the average is divided."""
 
     @abstractmethod
-    def groups(self, state: ClassState) -> int:
+    def groups(self, state: ClassState) -> float:
         """Into how many groups the rows fall; never more than there are classes with rows."""
+
+    def counted(self, groups: Any) -> Any:
+        """What some groups, one of which may be that of the suppressed rows, count at most."""
+        return groups
 
     def __call__(self, state: ClassState) -> float:
         return self._average(state.classes.num_rows, self.groups(state))
@@ -88,18 +93,21 @@ class ClassSizeLoss(Loss):
         return not suppression
 
     def lower_bound(self, state: ClassState, *, least_size: int = 1) -> float:
-        return self._average(state.classes.num_rows, most_groups(state.classes.sizes, least_size))
+        return self._average(
+            state.classes.num_rows, self.counted(most_groups(state.classes.sizes, least_size))
+        )
 
     def lower_bound_at(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[int]) -> float:
-        return self._average(tuples.num_rows, most_classes(tuples, columns, levels))
+        return self._average(tuples.num_rows, self.counted(most_classes(tuples, columns, levels)))
 
     def lower_bounds(self, tuples: Tuples, columns: Sequence[Column], levels: Sequence[range]) -> Grid:
-        return tuples.num_rows / (most_classes_at(tuples, columns, levels) * self.needed_size)
+        groups = self.counted(most_classes_at(tuples, columns, levels))
+        return np.asarray(tuples.num_rows / (groups * self.needed_size))
 
     def lower_bounds_below(self, state: ClassState, levels: Sequence[range], *, least_size: int = 1) -> Grid:
         divisible = Divisible.of(state.classes.sizes, state.kept, least_size)
-        groups = divisible.most_classes(parts_below(state, levels)) + 1
-        return state.classes.num_rows / (groups * self.needed_size)
+        groups = self.counted(divisible.most_classes(parts_below(state, levels)) + 1)
+        return np.asarray(state.classes.num_rows / (groups * self.needed_size))
 
-    def _average(self, rows: int, groups: int) -> float:
+    def _average(self, rows: int, groups: float) -> float:
         return rows / (groups * self.needed_size) if groups else float("inf")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Self
+
 import numpy as np
 
 from tarnkappe.loss.entropy import entropy_of_column
+from tarnkappe.loss.factor import FACTOR, prices
 from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.loss.side import smaller_side
 from tarnkappe.native import compiled
+from tarnkappe.schema import Share, param
 from tarnkappe.table import ClassState, Column, Tuples
 from tarnkappe.table.grouping import Codes, Counts
 
 
-class EntropySuppressionAware(ColumnLoss):
+class EntropySuppressionAware(ColumnLoss, kw_only=True):
     """NMNUEM: `entropy` of all rows, plus what it costs to bring the suppressed rows from there to the top.
 
     With Y the share of the suppressed rows that have the same generalized value in a column, a suppressed
@@ -28,29 +32,41 @@ class EntropySuppressionAware(ColumnLoss):
     s log2 s - the sum over the labels of t log2 t. Lower levels divide labels, which lowers that sum. One
     more suppressed row adds d(s) - d(t) with d(x) = (x + 1) log2 (x + 1) - x log2 x, which is not negative,
     since d grows and s >= t. So at lower levels no less is charged.
+
+    With a `factor` f, what generalization costs is multiplied by min(1, 2 - 2f) and what suppression costs by
+    min(1, 2f), which changes nothing of the above.
     """
 
     name = "entropy-suppression-aware"
     considers_suppression = True
     default_aggregate = AggregateFunction.SUM
 
+    factor: Annotated[Share | None, param(FACTOR, kind="share")] = None
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        return (*super().examples(), cls(factor=0.25), cls(factor=0.75))
+
     @property
     def measures_cells(self) -> bool:
         return True
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
-        return entropy_of_column(tuples, column.name, level)
+        _, of_generalization = prices(self.factor)
+        return of_generalization * entropy_of_column(tuples, column.name, level)
 
     def by_column(self, state: ClassState) -> list[float]:
         losses = super().by_column(state)
         if state.suppressed_rows == 0:
             return losses
         classes, side = state.classes, smaller_side(state)
+        of_suppression, _ = prices(self.factor)
         for index, (column, level) in enumerate(zip(classes.quasi_identifiers, classes.levels, strict=True)):
             in_all = classes.tuples.label_counts(column.name, level)
             if len(in_all) > 1:
                 labels = labels_of_values(classes.tuples, column.name, level)
-                losses[index] += _bits_of_suppressed(labels, in_all, column.codes, *side)
+                bits = _bits_of_suppressed(labels, in_all, column.codes, *side)
+                losses[index] += of_suppression * bits
         return losses
 
     @property

@@ -28,6 +28,15 @@ from tarnkappe.schema import MOST_NAMES, Name, NotNegative, Parameters, fields_o
 from tarnkappe.table import ClassState, Column, Tuples
 
 
+class Weighting(StrEnum):
+    """What the weights of columns are."""
+
+    SHARE = "share"
+    """A weight says how often a column counts among all."""
+    FACTOR = "factor"
+    """The loss of a column is multiplied by its weight, divided by the greatest of all (all 0: by 1)."""
+
+
 class AggregateFunction(StrEnum):
     """How the losses of the columns become one number.
 
@@ -60,6 +69,15 @@ class AggregateFunction(StrEnum):
         if self is AggregateFunction.MEAN:
             return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / total
         return math.expm1(math.fsum(math.log1p(v) * w for v, w in zip(values, weights, strict=True)) / total)
+
+    def of_multiplied(self, values: Sequence[float], factors: Sequence[float]) -> float:
+        """The aggregate where each loss is multiplied by a factor and all columns count alike.
+
+        >>> round(AggregateFunction.GEOMETRIC_MEAN.of_multiplied([0.2, 0.6], [1.0, 0.5]), 6)
+        0.249
+        """
+        multiplied = [value * factor for value, factor in zip(values, factors, strict=True)]
+        return self.of(multiplied, [1.0] * len(multiplied))
 
     def over_levels(self, values: Sequence[Sequence[float]], weights: Sequence[float]) -> Grid:
         """The aggregate of every combination of levels; the values of each column are given by level.
@@ -231,6 +249,10 @@ class ColumnLoss(Loss, kw_only=True):
     aggregate: Annotated[
         AggregateFunction | None, param("how the losses of the columns become one number")
     ] = None
+    weighting: Annotated[
+        Weighting | None,
+        param("whether weights are shares, or factors that are divided by the greatest; shares if not said"),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -244,6 +266,7 @@ class ColumnLoss(Loss, kw_only=True):
             cls(weights={"a": 2.5}),
             cls(weights={"a": 0.5}, aggregate=AggregateFunction.GEOMETRIC_MEAN),
             cls(aggregate=AggregateFunction.MAXIMUM),
+            cls(weights={"a": 0.5}, aggregate=AggregateFunction.GEOMETRIC_MEAN, weighting=Weighting.FACTOR),
         )
 
     @abstractmethod
@@ -267,7 +290,7 @@ class ColumnLoss(Loss, kw_only=True):
             [self.bound_of_column(tuples, column, level) for level in chosen]
             for column, chosen in zip(columns, levels, strict=True)
         ]
-        return self._aggregate.over_levels(bounds, self._weights(columns))
+        return self._over_levels(bounds, columns)
 
     def bound_of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         """What a column loses at least, at this level or above, whichever rows are suppressed.
@@ -293,7 +316,7 @@ class ColumnLoss(Loss, kw_only=True):
             [self.of_column(tuples, column, level) + max(charge, 0.0) for level in chosen]
             for column, chosen, charge in zip(columns, levels, charges, strict=True)
         ]
-        return self._aggregate.over_levels(bounds, self._weights(columns))
+        return self._over_levels(bounds, columns)
 
     def _added_by_suppression(self, state: ClassState) -> list[float]:
         classes = state.classes
@@ -302,7 +325,26 @@ class ColumnLoss(Loss, kw_only=True):
 
     def combine(self, values: Sequence[float], columns: Sequence[Column]) -> float:
         """One number for the losses of the columns."""
+        if self.multiplies:
+            return self._aggregate.of_multiplied(values, self._factors(columns))
         return self._aggregate.of(values, self._weights(columns))
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether weights are factors of the losses of the columns."""
+        return self.weighting is Weighting.FACTOR
+
+    def _over_levels(self, values: Sequence[Sequence[float]], columns: Sequence[Column]) -> Grid:
+        if not self.multiplies:
+            return self._aggregate.over_levels(values, self._weights(columns))
+        factors = self._factors(columns)
+        scaled = [[value * factor for value in own] for own, factor in zip(values, factors, strict=True)]
+        return self._aggregate.over_levels(scaled, [1.0] * len(columns))
+
+    def _factors(self, columns: Sequence[Column]) -> list[float]:
+        weights = self._weights(columns)
+        greatest = max(weights, default=0.0)
+        return [weight / greatest for weight in weights] if greatest else [1.0] * len(weights)
 
     @property
     def _aggregate(self) -> AggregateFunction:

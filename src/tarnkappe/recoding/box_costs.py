@@ -121,12 +121,10 @@ def minimized(loss: Loss) -> tuple[ShareLoss, bool]:
     Only a weighted mean or sum of the shares of single cells can be split into the costs of boxes. Under any
     other loss the shares of `loss` are minimized, with the weights of the job.
     """
-    adds_up = isinstance(loss, ColumnLoss) and loss.aggregate in (
-        AggregateFunction.MEAN,
-        AggregateFunction.SUM,
-    )
-    if isinstance(loss, LeafLoss | IntervalLoss) and adds_up and loss.measures_cells:
-        return loss, True
+    if isinstance(loss, LeafLoss | IntervalLoss) and loss.measures_cells:
+        adds_up = loss.aggregate in (AggregateFunction.MEAN, AggregateFunction.SUM) and not loss.multiplies
+        if adds_up and getattr(loss, "factor", None) is None:
+            return loss, True
     return LeafLoss(weights=loss.weights if isinstance(loss, ColumnLoss) else {}), False
 
 

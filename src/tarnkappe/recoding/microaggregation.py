@@ -32,6 +32,7 @@ class Aggregation(StrEnum):
     MEDIAN = "median"
     MODE = "mode"
     INTERVAL = "interval"
+    SET = "set"
 
     @classmethod
     def parse(cls, text: str) -> Aggregation:
@@ -50,6 +51,7 @@ class Aggregation(StrEnum):
             Aggregation.MEDIAN: "the median of the group",
             Aggregation.MODE: "the most frequent value of the group",
             Aggregation.INTERVAL: "the least and the greatest value of the group",
+            Aggregation.SET: "all values of the group",
         }[self]
 
 
@@ -98,6 +100,7 @@ def aggregate(
     - for numbers, the sum of (x - a)² / the sum of (x - the mean of all)²: 0 if nothing is lost, 1 if the
       aggregates tell no more than the mean of all (*squared error*);
     - for intervals, the mean of their width / that of the whole column (*width*);
+    - for sets, the mean of (values in the set - 1) / (values in the column - 1) (*width*);
     - for other values, the share of rows with x other than a (*misses*).
 
     Args:
@@ -113,6 +116,8 @@ def aggregate(
     entries = _entries(column, numbers, place, classes, num_classes, weights)
     if function is Aggregation.INTERVAL:
         return _intervals(column, numbers, place, entries)
+    if function is Aggregation.SET:
+        return _sets(column, entries)
     if numbers is None or function is Aggregation.MODE:
         chosen = _modes(entries) if function is Aggregation.MODE else _middle(entries, upper=False)
         of_class = column.values.take(pa.array(entries.codes[chosen])) if len(chosen) else column.values[:0]
@@ -143,7 +148,7 @@ def _places(
     column: Column, function: Aggregation, numbers: Numbers | None, order: Sequence[str] | None
 ) -> npt.NDArray[np.int64]:
     """The place of each value in ascending order."""
-    if numbers is not None or function is Aggregation.MODE:
+    if numbers is not None or function in (Aggregation.MODE, Aggregation.SET):
         return np.arange(column.cardinality)
     if function in (Aggregation.MEAN, Aggregation.GEOMETRIC_MEAN):
         raise ColumnError(f"the column '{column.name}' has no numbers and so no {function}: use mode")
@@ -213,6 +218,20 @@ def _intervals(
     whole = float(at.max() - at.min()) if len(at) else 0.0
     error = _mean(entries, widths) / whole if whole else 0.0
     return Aggregates(Aggregation.INTERVAL, _spread(pa.array(texts, pa.string()), entries), error, "width")
+
+
+def _sets(column: Column, entries: _Entries) -> Aggregates:
+    """All values of each class, each once; which of them occurs how often is not told."""
+    present = np.flatnonzero(entries.sizes)
+    starts = np.searchsorted(entries.classes, present, "left")
+    labels = [column.labels[code] for code in entries.codes.tolist()]
+    parts = np.split(np.arange(len(labels)), starts[1:]) if len(present) else []
+    texts = ["{" + ", ".join(labels[place] for place in part.tolist()) + "}" for part in parts]
+    values = np.array([len(part) for part in parts], np.int64)
+    others = len(np.unique(entries.codes)) - 1
+    hidden = (values - 1)[_at_class(np.arange(len(present)), entries)] if len(present) else np.zeros(0)
+    error = _mean(entries, hidden.astype(np.float64)) / others if others > 0 else 0.0
+    return Aggregates(Aggregation.SET, _spread(pa.array(texts, pa.string()), entries), error, "width")
 
 
 def _at_class(of_present: npt.NDArray[np.int64], entries: _Entries) -> npt.NDArray[np.int64]:

@@ -106,6 +106,7 @@ FORMS: dict[str, tuple[Entry, ...]] = {
         Entry("other", str, str),
     ),
     "ordered": (Entry("size", numbers, write_list), Entry("order", names, write_list, lines=4)),
+    "clusters": (Entry("clusters", numbers, write_list),),
     "frequent": (Entry("keep", numbers, write_list), Entry("other", str, str)),
     "ranges": (),
     "code-system": (Entry("system", str, str, tuple(System)),),

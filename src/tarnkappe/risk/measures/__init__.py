@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tarnkappe.privacy.exact import Exact
 from tarnkappe.risk.measures.attribute_disclosure import AttributeDisclosure
 from tarnkappe.risk.measures.contributions import Contributions
+from tarnkappe.risk.measures.distinction import Distinction
 from tarnkappe.risk.measures.measure import Chart, MeasureResult, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.reidentification import ReidentificationRisk
 from tarnkappe.risk.measures.special_uniques import SpecialUniques
@@ -18,6 +19,7 @@ MEASURES: Family[RiskMeasure] = Family(
     AttributeDisclosure,
     SpecialUniques,
     Contributions,
+    Distinction,
 )
 
 
@@ -48,6 +50,7 @@ __all__ = [
     "AttributeDisclosure",
     "Chart",
     "Contributions",
+    "Distinction",
     "MeasureResult",
     "ReidentificationRisk",
     "RiskFigure",

@@ -1,0 +1,127 @@
+"""The archive of an ARX project, read as that of a stranger.
+
+Members are looked up by the names that the format has and never unpacked under their own, nothing is unpacked
+beyond a limit, and document types of XML are refused.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from tarnkappe.algebra.xml_elements import Element, parse_xml
+from tarnkappe.errors import InputError, LimitError, QueryError
+
+MOST_MEMBERS: Final = 20_000
+MOST_SETTINGS: Final = 64 * 2**20
+"""Bytes of a member that is read at once: XML, a hierarchy, a configuration."""
+MOST_SETTINGS_IN_ALL: Final = 512 * 2**20
+MOST_DATA: Final = 16 * 2**30
+FREELY_UNPACKED: Final = 64 * 2**20
+MOST_GROWTH: Final = 200
+"""Beyond 64 MiB, data may not be more than this many times larger than they are in the archive."""
+
+
+@contextmanager
+def opened_project(path: Path) -> Iterator[ProjectArchive]:
+    """A project; every error of what is done with it names the file."""
+    broken = f"{path}: this is no project of ARX, or a damaged one"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if len(archive.infolist()) > MOST_MEMBERS:
+                raise LimitError(
+                    f"{path}: an archive of more than {MOST_MEMBERS:,} files is no project of ARX"
+                )
+            yield ProjectArchive(archive)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError):
+        raise InputError(broken) from None
+    except (InputError, LimitError, QueryError) as error:
+        kind = InputError if isinstance(error, QueryError) else type(error)
+        raise kind(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+
+
+class ProjectArchive:
+    """The members of a project, by the names of the format."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._left = MOST_SETTINGS_IN_ALL
+        self._size = Path(str(archive.filename)).stat().st_size
+
+    def _member(self, name: str) -> zipfile.ZipInfo:
+        try:
+            return self._archive.getinfo(name)
+        except KeyError:
+            raise InputError(f"the project has no {name}") from None
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a member of settings."""
+        with self._archive.open(self._member(name)) as source:
+            content = source.read(MOST_SETTINGS + 1)
+        if len(content) > MOST_SETTINGS:
+            raise LimitError(f"{name} has more than {MOST_SETTINGS // 2**20} MiB, which none of ARX has")
+        self._left -= len(content)
+        if self._left < 0:  # many members may share the same packed bytes
+            raise LimitError(
+                f"the settings of the project have more than {MOST_SETTINGS_IN_ALL // 2**20} MiB, which none "
+                "of ARX has"
+            )
+        return content
+
+    def text(self, name: str) -> str:
+        """The text of a member."""
+        try:
+            return self.content(name).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"{name} of the project is not UTF-8 text") from None
+
+    def xml(self, name: str) -> Element:
+        """The root of a member in XML."""
+        return parse_xml(self.text(name))
+
+    @contextmanager
+    def table(self, name: str) -> Iterator[io.TextIOWrapper]:
+        """A member of rows, unpacked as it is read."""
+        member = self._member(name)
+        packed = min(member.compress_size, self._size)  # a header may claim anything
+        with closing(_Bounded(self._archive.open(member), packed)) as source:
+            yield io.TextIOWrapper(io.BufferedReader(source), encoding="utf-8-sig", newline="")
+
+
+class _Bounded(io.RawIOBase):
+    """A member of an archive, of which no more is unpacked than any table in an archive would give."""
+
+    def __init__(self, source: IO[bytes], packed: int) -> None:
+        super().__init__()
+        self._source = source
+        self._left = min(MOST_DATA, max(FREELY_UNPACKED, MOST_GROWTH * packed))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._source.read(min(len(buffer), 1 << 16))
+        self._left -= len(content)
+        if self._left < 0:
+            raise LimitError(
+                f"the data of the project are more than {MOST_GROWTH} times larger than in the archive, "
+                "which no table is: nothing was imported"
+            )
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def texts_of(element: Element) -> dict[str, str]:
+    """The texts of the elements that hold nothing else, by their tags."""
+    return {child.tag: child.text.strip() for child in element.children if not child.children}
