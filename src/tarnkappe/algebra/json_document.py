@@ -18,6 +18,7 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Intersection,
     Join,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
@@ -65,6 +66,9 @@ def plan_object(plan: Plan) -> Object:
             inputs = {"input": plan_object(plan.child)}
         case Binary():
             inputs = {"left": plan_object(plan.left), "right": plan_object(plan.right)}
+        case PostProcessing():  # only written: a statement is read from SQL, which is checked
+            below = zip(plan.names, map(plan_object, plan.inputs), strict=True)
+            return {"operator": "post-processing", "statement": plan.statement, "inputs": dict(below)}
     return {"operator": _OPERATORS[type(plan)], **_parameters(plan), **inputs}
 
 

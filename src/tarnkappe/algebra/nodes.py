@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Self
@@ -41,6 +41,7 @@ __all__ = [
     "Intersection",
     "Join",
     "Plan",
+    "PostProcessing",
     "Projection",
     "Randomization",
     "Relation",
@@ -243,6 +244,8 @@ class Generalization(Anonymization):
 
     by: tuple[str, ...]
     k: int
+    person: str | None = None
+    """Where people are counted, the column that tells them apart; set when a plan runs, not when written."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", canonical(self.by, "the generalization"))
@@ -270,6 +273,8 @@ class Slicing(Anonymization):
     """
 
     groups: tuple[tuple[str, ...], ...]
+    bucket: int | None = None
+    """How many rows a bucket has so that enough people are in it; set when a plan runs, if people count."""
 
     def __post_init__(self) -> None:
         groups = sorted(canonical(group, "a correlation set") for group in self.groups if group)
@@ -332,6 +337,43 @@ class Randomization(Anonymization):
     def check(self) -> None:
         self.require(self.attributes, "The randomization")
         super().check()
+
+
+@dataclass(frozen=True)
+class PostProcessing(Plan):
+    """Any SQL over results that are protected already, or that nothing has to protect; only at the top.
+
+    The statement is that of DuckDB and reads its inputs by name. It is a function of their rows alone, so it
+    can tell nothing that they do not: every promise is verified on them. No rule knows this operator,
+    and nothing moves through it.
+
+    Attributes:
+        inputs: what the statement reads.
+        names: how it calls each of them.
+        statement: in DuckDB's SQL.
+    """
+
+    inputs: tuple[Plan, ...]
+    names: tuple[str, ...]
+    statement: str
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != len(self.names):
+            raise ParameterError("Every input of post-processing has a name.")
+        refuse_repetition(self.names, "the inputs of post-processing")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None are known before it runs: the engine tells them."""
+        return ()
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        return self.inputs
+
+    def with_children(self, *children: Plan) -> Self:
+        expect_children(children, len(self.inputs))
+        return replace(self, inputs=children)
 
 
 def draws_at_random(plan: Plan) -> bool:

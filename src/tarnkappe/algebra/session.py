@@ -29,6 +29,7 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Join,
     Plan,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
@@ -38,16 +39,18 @@ from tarnkappe.algebra.nodes import (
 from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
-from tarnkappe.algebra.persons import counts_people, needs_of
+from tarnkappe.algebra.persons import HIDDEN, carries_people, counted, counts_people, needs_of
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
 from tarnkappe.algebra.roles import Treatment, Warning, threads, warnings
 from tarnkappe.algebra.rules import ALL_RULES
-from tarnkappe.algebra.sql.query import Query, read_sql
+from tarnkappe.algebra.sql.post_processing import read_query
+from tarnkappe.algebra.sql.query import Query
 from tarnkappe.algebra.statistics import RelationStatistics
 from tarnkappe.algebra.verification import Kept, smallest_class, verify
+from tarnkappe.engines.post_processing import post_processed
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.table.encoding import Progress
@@ -140,7 +143,12 @@ class Session:
 
     def read(self, text: str) -> Query:
         """A query over the relations of the catalog."""
-        return read_sql(text, self.catalog.relations, probability_of=calibrated(self.catalog.noise))
+        return read_query(
+            text,
+            self.catalog.relations,
+            probability_of=calibrated(self.catalog.noise),
+            unprotected=self.catalog.public,
+        )
 
     def explain(self, query: str | Query) -> Explanation:
         """How a query would run, and what there is to say of it; nothing is run but counts."""
@@ -160,7 +168,7 @@ class Session:
         return Explanation(
             rewriting,
             (
-                *warnings(plan, self.catalog.roles, self.catalog.persons, promised),
+                *warnings(plan, self.catalog.roles, self.catalog.persons, promised, self.catalog.public),
                 *(
                     Warning("promise-lost", (), f"by the rules that were asked for, {why}")
                     for why in rewriting.lost
@@ -195,6 +203,10 @@ class Session:
             needs_of(chosen, self.catalog.persons)
         except ParameterError as error:
             return str(error)
+        generalizes = any(isinstance(node, Generalization) and node.k > 1 for node in chosen.walk())
+        persons = self.catalog.persons
+        if generalizes and counts_people(written, persons) and not counts_people(chosen, persons):
+            return "k would be a number of rows, and no longer of people"
         if self.backend is None:
             return ""
         for name in _relations(written) - set(self._kinds):
@@ -224,16 +236,23 @@ class Session:
             AccessError: the privacy budget does not suffice.
         """
         backend = self._backend()
+        needs_of(query.plan, self.catalog.persons)  # refuses what protects nobody, whatever the data are
         catalog = self.catalog.for_plan(query.plan)
         _prepare(query.plan, catalog)
         start = time.perf_counter()
         explanation = self.explain(query)
-        chosen = Query(explanation.rewriting.plan, query.columns, query.order)
         planned = time.perf_counter()
         spent = self._pay(explanation.costs)  # before there is an answer, or none
         promised = bool(explanation.costs) or query.promises_epsilon
-        table = backend.execute(
-            chosen,
+        chosen, held = explanation.rewriting.plan, _held(explanation)
+        is_whole = not isinstance(chosen, PostProcessing)
+        parts = [Query(chosen, query.columns, query.order)] if is_whole else _inputs(chosen)
+        persons = self.catalog.persons
+        counting = [
+            bool(each) and carries_people(part.plan, persons) for part, each in zip(parts, held, strict=True)
+        ]
+        found = backend.execute_all(
+            [self._counting_people(part, carry) for part, carry in zip(parts, counting, strict=True)],
             catalog,
             key=self._key,
             promised=promised,
@@ -241,8 +260,23 @@ class Session:
             progress=self._progress,
         )
         ran = time.perf_counter()
-        verified = verify(table, explanation.promises, people=explanation.people)
+        verified = tuple(
+            kept
+            for table, each, carry in zip(found, held, counting, strict=True)
+            for kept in verify(table, each, person=HIDDEN if carry else None)
+        )
+        # Who is behind the rows is needed until here, and goes no further.
+        found = [
+            table.drop_columns(HIDDEN) if carry else table
+            for table, carry in zip(found, counting, strict=True)
+        ]
         generalized = _generalized(query.plan)
+        if isinstance(chosen, PostProcessing):  # only when everything below it is verified
+            table = post_processed(
+                chosen.statement, dict(zip(chosen.names, found, strict=True)), progress=self._progress
+            )
+        else:
+            (table,) = found
         return Result(
             table,
             explanation,
@@ -252,11 +286,16 @@ class Session:
             {"plan": planned - start, "run": ran - planned, "verify": time.perf_counter() - ran},
         )
 
+    def _counting_people(self, query: Query, carry: bool) -> Query:
+        """A query as it runs: with the people that generalizations count, also in its result if asked for."""
+        plan = counted(query.plan, self.catalog.persons, self.catalog.bucket, carry=carry)
+        return Query(plan, (*query.columns, HIDDEN) if carry else query.columns, query.order)
+
     def _costs(self, plan: Plan) -> dict[str, Fraction]:
         """What the plan that runs costs each table: noisy aggregates always, noise if budgets are kept."""
         if self._budgets is None and not any(is_noisy(node) for node in plan.walk()):
             return {}
-        return spending(plan, self.catalog.for_plan(plan).noise)
+        return spending(plan, self.catalog.for_plan(plan).noise, self.catalog.persons, self.catalog.public)
 
     def _pay(self, costs: Mapping[str, Fraction]) -> dict[str, Budget]:
         if not costs:
@@ -306,10 +345,29 @@ class Session:
 
 
 def _promised(rewriting: Rewriting) -> tuple[Promise, ...]:
-    """What the answer is held to: what either plan promises, unless a rule that was asked for gave it up."""
+    """What the answer is held to: what either plan promises, unless a rule that was asked for gave it up.
+
+    Of post-processing, what each of its inputs is held to.
+    """
     if rewriting.lost:
         return promises(rewriting.plan)
     return strongest([*promises(rewriting.original), *promises(rewriting.plan)])
+
+
+def _inputs(plan: PostProcessing) -> list[Query]:
+    """What is computed and verified before the rest runs over it."""
+    return [Query(each, each.columns) for each in plan.inputs]
+
+
+def _held(explanation: Explanation) -> list[tuple[Promise, ...]]:
+    """What each table that an engine hands over is held to: the answer, or the inputs of post-processing."""
+    rewriting = explanation.rewriting
+    if not isinstance(rewriting.plan, PostProcessing) or not isinstance(rewriting.original, PostProcessing):
+        return [explanation.promises]
+    return [
+        promises(chosen) if rewriting.lost else strongest([*promises(written), *promises(chosen)])
+        for written, chosen in zip(rewriting.original.inputs, rewriting.plan.inputs, strict=True)
+    ]
 
 
 def _prepare(plan: Plan, catalog: Catalog) -> None:
@@ -373,6 +431,8 @@ def _compared(plan: Plan) -> set[str]:
 
 def _generalized(plan: Plan) -> Collection[str]:
     """The columns of the result in which some values were generalized."""
+    if isinstance(plan, PostProcessing):  # whatever it computes, its inputs are verified
+        return ()
     return {
         column
         for column, found in threads(plan).items()

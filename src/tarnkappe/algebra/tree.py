@@ -18,6 +18,7 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Intersection,
     Join,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
@@ -67,6 +68,8 @@ def operator_text(plan: Plan) -> str:
         case Randomization():
             pairs = ", ".join(f"{quoted(column)}: {number_text(p)}" for column, p in plan.probabilities)
             return f"αD {{{pairs}}}"
+        case PostProcessing():
+            return f"post-processing: {plan.statement}"
     raise TypeError(f"no text for {type(plan).__name__}")
 
 

@@ -13,6 +13,7 @@ from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering.binary import joined, matched, united
 from tarnkappe.algebra.lowering.generalizing import generalized
 from tarnkappe.algebra.lowering.grouping import grouped
+from tarnkappe.algebra.lowering.hidden import with_person
 from tarnkappe.algebra.lowering.keyed import Path, Randomness
 from tarnkappe.algebra.lowering.predicates import lowered
 from tarnkappe.algebra.lowering.randomizing import randomized
@@ -36,6 +37,7 @@ from tarnkappe.algebra.nodes import (
     Union,
 )
 from tarnkappe.algebra.noisy.stability import reach
+from tarnkappe.algebra.persons import HIDDEN
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import ColumnError, ParameterError
 
@@ -58,6 +60,7 @@ class Lowering:
         self, site: Site, catalog: Catalog, randomness: Randomness, *, promised: bool = False
     ) -> None:
         self._site, self._randomness, self._promised = site, randomness, promised
+        self._persons, self._public = catalog.persons, catalog.public
         self._world = World({}, catalog.hierarchies, catalog.noise, catalog.bucket)
 
     def rows(self, plan: Plan, path: Path = (), *, numbered: bool = False) -> Rows:
@@ -87,8 +90,8 @@ class Lowering:
                 return Rows(rows.table, plan.columns, rows.ids, rows.is_dense)
             case Grouping(child, by, aggregates):
                 return self._grouping(child, by, aggregates, path, numbered)
-            case Generalization(child, by, k):
-                return self._generalization(child, by, k, path, numbered)
+            case Generalization():
+                return self._generalization(plan, path, numbered)
             case Slicing():
                 return self._slicing(plan, path, numbered)
             case Randomization():
@@ -110,6 +113,8 @@ class Lowering:
 
     def _relation(self, name: str, columns: tuple[str, ...], numbered: bool) -> Rows:
         rows = self._site.relation(name, numbered=numbered)
+        if HIDDEN in columns:
+            rows = with_person(rows, name, self._persons, self._site)
         missing = set(columns) - set(rows.columns)
         if missing:
             raise ColumnError(f"The relation '{name}' has no column {', '.join(sorted(missing))}.")
@@ -146,17 +151,17 @@ class Lowering:
             return grouped(self._child(child, path, numbered), by, aggregates, self._site)
         from tarnkappe.algebra.noisy.grouping import noisy_grouped  # loads OpenDP, which few queries need
 
-        most = max(reach(child).values())
+        most = max(reach(child, self._persons, self._public).values())
         return noisy_grouped(
             self._reusable(child, path, False), by, aggregates, most, self._world, self._site
         )
 
-    def _generalization(self, child: Plan, by: tuple[str, ...], k: int, path: Path, numbered: bool) -> Rows:
-        names = sorted(set(by) & set(child.columns))
-        if not names or k == 1:
-            return self._child(child, path, numbered)
-        rows = self._reusable(child, path, numbered)
-        return generalized(rows, names, k, self._world, self._site)
+    def _generalization(self, plan: Generalization, path: Path, numbered: bool) -> Rows:
+        names = sorted(set(plan.by) & set(plan.child.columns))
+        if not names or plan.k == 1:
+            return self._child(plan.child, path, numbered)
+        rows = self._reusable(plan.child, path, numbered)
+        return generalized(rows, names, plan.k, self._world, self._site, plan.person)
 
     def _slicing(self, plan: Slicing, path: Path, numbered: bool) -> Rows:
         plan.check()
@@ -164,7 +169,7 @@ class Lowering:
             return self._child(plan.child, path, numbered)
         rows = self._reusable(plan.child, path, True).renumbered()
         secrets = [self._randomness.secret(path, repr(group)) for group in plan.groups]
-        return sliced(rows, plan.groups, secrets, self._world.bucket, self._site)
+        return sliced(rows, plan.groups, secrets, plan.bucket or self._world.bucket, self._site)
 
     def _randomization(self, plan: Randomization, path: Path, numbered: bool) -> Rows:
         noised = [

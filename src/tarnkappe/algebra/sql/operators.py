@@ -25,6 +25,9 @@ from tarnkappe.errors import ColumnError, ParameterError
 ProbabilityOf = Callable[[str, Fraction], Fraction]
 """The probability of noise in a column's cells that reaches an epsilon; ParameterError if none does."""
 
+OPERATORS = ("generalize", "slice", "randomize")
+"""The names of all of them."""
+
 Arguments = dict[str, exp.Expr]
 
 

@@ -28,6 +28,7 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Intersection,
     Join,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
@@ -75,6 +76,11 @@ def plan_sql(plan: Plan) -> str:
         case SetOperation():
             word = _SET_OPERATIONS[type(plan)] + " BY NAME" * (plan.left.columns != plan.right.columns)
             return f"{_operand(plan.left)} {word} {_operand(plan.right)}"
+        case PostProcessing():
+            named = (
+                f"{name} AS ({plan_sql(each)})" for name, each in zip(plan.names, plan.inputs, strict=True)
+            )
+            return f"WITH {', '.join(named)} SELECT * FROM ({plan.statement})"
     return f"SELECT * FROM {_filtered(plan)}"
 
 
