@@ -37,6 +37,7 @@ COMMANDS = (
     "reidentify",
     "sql",
     "gate",
+    "policy",
     "party",
     "federate",
     "exchange",

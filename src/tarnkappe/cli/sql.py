@@ -81,6 +81,10 @@ def sql(
     grant: Annotated[
         Words | None, typer.Option(help="Set what --user may spend on a table in all: TABLE=EPSILON.")
     ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy file: print its verdict on the query, and run nothing.")
+    ] = None,
+    judged_as: Annotated[str | None, typer.Option("--as", help="With --policy: whose rights count.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the answer: .parquet, .csv, ...", writable=True)
     ] = None,
@@ -109,6 +113,13 @@ def sql(
         }
         asked = {"mode": mode, "rules": rule, "explain": explain or None}
         sql_remotely(remote, query, data or (), catalog, hierarchies or (), asked, refuse, out, rows, as_json)
+        return
+    if policy is not None or judged_as is not None:
+        if policy is None or judged_as is None or not query:
+            raise ParameterError("the verdict of a policy needs --policy FILE, --as USER and the query")
+        from tarnkappe.cli.policy import judged
+
+        judged(policy, judged_as, query, as_json)
         return
     file = CatalogFile.load(catalog) if catalog is not None else CatalogFile()
     declared = file.declarations.merged(
