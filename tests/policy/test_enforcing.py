@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tarnkappe.errors import AccessError, JobError, TarnkappeError, VerificationError
-from tarnkappe.policy.enforcer import Enforcer, grant
+from tarnkappe.policy.enforcer import Enforcer
+from tarnkappe.policy.grants import grant
 from tarnkappe.policy.policy_file import AccessPolicy
 from tests.algebra.everyday import FIXTURE, QUERIES, written
 from tests.policy.clinic import POLICY, write

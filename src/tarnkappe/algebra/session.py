@@ -31,7 +31,6 @@ from tarnkappe.algebra.nodes import (
     Plan,
     PostProcessing,
     Projection,
-    Randomization,
     Relation,
     Selection,
     ThetaJoin,
@@ -40,7 +39,7 @@ from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
 from tarnkappe.algebra.persons import HIDDEN, carries_people, counted, counts_people, needs_of
-from tarnkappe.algebra.plan import listed
+from tarnkappe.algebra.prerequisites import is_noisy, prepare
 from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
@@ -51,7 +50,7 @@ from tarnkappe.algebra.sql.query import Query
 from tarnkappe.algebra.statistics import RelationStatistics
 from tarnkappe.algebra.verification import Kept, smallest_class, verify
 from tarnkappe.engines.post_processing import post_processed
-from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.errors import ParameterError
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.table.encoding import Progress
 
@@ -238,7 +237,7 @@ class Session:
         backend = self._backend()
         needs_of(query.plan, self.catalog.persons)  # refuses what protects nobody, whatever the data are
         catalog = self.catalog.for_plan(query.plan)
-        _prepare(query.plan, catalog)
+        prepare(query.plan, catalog)
         start = time.perf_counter()
         explanation = self.explain(query)
         planned = time.perf_counter()
@@ -368,45 +367,6 @@ def _held(explanation: Explanation) -> list[tuple[Promise, ...]]:
         promises(chosen) if rewriting.lost else strongest([*promises(written), *promises(chosen)])
         for written, chosen in zip(rewriting.original.inputs, rewriting.plan.inputs, strict=True)
     ]
-
-
-def _prepare(plan: Plan, catalog: Catalog) -> None:
-    """Refuse before any work what the catalog lacks, and have it read or built what the query needs."""
-    for node in plan.walk():
-        if isinstance(node, Generalization) and node.k > 1:
-            missing = node.attributes - set(catalog.hierarchies)
-            if missing:
-                raise HierarchyError(f"there is no hierarchy for {listed(missing)}: say how to generalize it")
-            for column in node.by:
-                catalog.hierarchies[column]
-        if is_noisy(node):
-            _require_public_groups(node, catalog)
-        if isinstance(node, Randomization):
-            noised = {column for column, probability in node.probabilities if probability}
-            if noised - set(catalog.noise):
-                without = listed(noised - set(catalog.noise))
-                raise ParameterError(f"there is no noise for {without}: say what its values are drawn from")
-            for column in noised:
-                catalog.noise[column]
-
-
-def is_noisy(node: Plan) -> bool:
-    """Whether a node is a grouping with noisy aggregates."""
-    return isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates)
-
-
-def _require_public_groups(node: Plan, catalog: Catalog) -> None:
-    """The groups of a noisy aggregate come from hierarchies, and these must not come from the data."""
-    assert isinstance(node, Grouping)
-    origins = threads(node.child)
-    for column in node.by:
-        told = {column, *(thread.column for thread in origins[column])} & set(catalog.from_data)
-        if column not in catalog.hierarchies or told:
-            raise HierarchyError(
-                f"the groups of a noisy aggregate must not depend on the data: give '{column}' a hierarchy "
-                "file that lists all values that there may be"
-            )
-        catalog.hierarchies[column]
 
 
 def _relations(plan: Plan) -> set[str]:

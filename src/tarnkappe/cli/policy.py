@@ -15,7 +15,8 @@ from tarnkappe.cli.console import output, print_json
 from tarnkappe.cli.gate import serve_until_stopped
 from tarnkappe.cli.own_log import own_log
 from tarnkappe.errors import AccessError, ParameterError
-from tarnkappe.policy.enforcer import Enforcer, grant
+from tarnkappe.policy.enforcer import Enforcer
+from tarnkappe.policy.grants import grant
 from tarnkappe.policy.policy_file import AccessPolicy
 from tarnkappe.state import Store
 from tarnkappe.state.audit import AuditLog
@@ -33,7 +34,7 @@ def check(policy: FileArgument, as_json: JsonOption = False) -> None:
     chosen = AccessPolicy.load(policy)
     with Enforcer(chosen) as enforcer:
         releases = {
-            name: enforcer.release(name).num_rows
+            name: enforcer.releases[name].num_rows
             for name, table in chosen.tables.items()
             if table.form is not None
         }

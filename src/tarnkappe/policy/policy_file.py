@@ -202,6 +202,12 @@ class AccessPolicy:
         groups = set(self.groups_of(user))
         return [clause for clause in self.clauses if clause.group in groups and clause.table == table]
 
+    def generalized(self, table: str) -> tuple[str, ...]:
+        """The columns of the protected form of a table that are shown as labels."""
+        shown = self.tables[table]
+        columns = shown.form.columns if shown.form is not None else ()
+        return tuple(column for column in columns if shown.role(column) is Role.QUASI_IDENTIFIER)
+
     def sight(self, user: str, table: str) -> Sight:
         """How much of a table a user may see."""
         if user in self.users and self.tables[table].is_public:

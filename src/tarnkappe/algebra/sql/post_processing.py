@@ -125,6 +125,9 @@ class PostProcessingReader(Reader):
                     raise self.refuse(node, f"{name.upper()} is not supported")
             if isinstance(node, exp.With) and node.args.get("recursive"):
                 raise self.refuse(node, "WITH RECURSIVE is not supported")
+        for alias in tree.find_all(exp.TableAlias):
+            if alias.name.casefold().startswith(PREFIX):
+                raise self.refuse(alias, f"names that begin with {PREFIX} are taken; choose another one")
 
     # ------------------------------------------------------------------ what is cut out
 

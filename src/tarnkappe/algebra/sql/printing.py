@@ -77,11 +77,17 @@ def plan_sql(plan: Plan) -> str:
             word = _SET_OPERATIONS[type(plan)] + " BY NAME" * (plan.left.columns != plan.right.columns)
             return f"{_operand(plan.left)} {word} {_operand(plan.right)}"
         case PostProcessing():
-            named = (
-                f"{name} AS ({plan_sql(each)})" for name, each in zip(plan.names, plan.inputs, strict=True)
-            )
-            return f"WITH {', '.join(named)} SELECT * FROM ({plan.statement})"
+            return _post_processing(plan)
     return f"SELECT * FROM {_filtered(plan)}"
+
+
+def _post_processing(plan: PostProcessing) -> str:
+    """The inputs as named parts; the names that they have in the statement are free for nobody's query."""
+    statement, parts = plan.statement, []
+    for number, (name, each) in enumerate(zip(plan.names, plan.inputs, strict=True)):
+        statement = statement.replace(f'"{name}"', f'"part_{number}"')
+        parts.append(f"part_{number} AS ({plan_sql(each)})")
+    return f"WITH {', '.join(parts)} SELECT * FROM ({statement}) AS answer"
 
 
 def expression_sql(expression: Expression) -> str:
