@@ -304,3 +304,14 @@ def test_nobody_has_more_rows_than_the_bound(name: str) -> None:
             who = carried.columns.index(HIDDEN)
             greatest = max(greatest, *Counter(row[who] for row in found).values(), 0)
     assert greatest <= people.most
+
+
+def test_the_order_of_rows_is_hidden_also_where_a_rewrite_leaves_no_operator() -> None:
+    """What is not shown need not be generalized; the order of rows would link it all the same."""
+    table = {"t": pa.table({"pid": list(range(40)), "plz": ["18055"] * 40})}
+    query = "SELECT pid FROM generalize(t, k => 2, by => [plz])"
+    orders = [asked(query, table, {}).table.column("pid").to_pylist() for _ in range(2)]
+    assert all(sorted(order) == list(range(40)) for order in orders)
+    assert orders[0] != list(range(40)) != orders[1]
+    raw = asked("SELECT pid FROM t", table, {}).table.column("pid").to_pylist()
+    assert raw == list(range(40)), "raw rows are not worth a shuffle"

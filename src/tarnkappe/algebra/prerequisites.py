@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tarnkappe.algebra.catalog import Catalog
-from tarnkappe.algebra.nodes import Generalization, Grouping, Plan, Randomization
+from tarnkappe.algebra.nodes import Anonymization, Generalization, Grouping, Plan, Randomization
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.roles import threads
 from tarnkappe.errors import HierarchyError, ParameterError
@@ -32,6 +32,11 @@ def prepare(plan: Plan, catalog: Catalog) -> None:
 def is_noisy(node: Plan) -> bool:
     """Whether a node is a grouping with noisy aggregates."""
     return isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates)
+
+
+def is_protected(plan: Plan) -> bool:
+    """Whether a query hides something that the stored order of rows could tell; raw rows tell it anyway."""
+    return any(isinstance(node, Anonymization) or is_noisy(node) for node in plan.walk())
 
 
 def _require_public_groups(node: Plan, catalog: Catalog) -> None:

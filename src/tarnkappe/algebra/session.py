@@ -39,7 +39,7 @@ from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
 from tarnkappe.algebra.persons import HIDDEN, carries_people, counted, counts_people, needs_of
-from tarnkappe.algebra.prerequisites import is_noisy, prepare
+from tarnkappe.algebra.prerequisites import is_noisy, is_protected, prepare
 from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
@@ -254,6 +254,7 @@ class Session:
             [self._counting_people(part, carry) for part, carry in zip(parts, counting, strict=True)],
             catalog,
             key=self._key,
+            shuffle=is_protected(explanation.rewriting.original),
             promised=promised,
             relies_on=explanation.relies_on,
             progress=self._progress,
@@ -265,10 +266,7 @@ class Session:
             for kept in verify(table, each, person=HIDDEN if carry else None)
         )
         # Who is behind the rows is needed until here, and goes no further.
-        found = [
-            table.drop_columns(HIDDEN) if carry else table
-            for table, carry in zip(found, counting, strict=True)
-        ]
+        found = [t.drop_columns(HIDDEN) if carry else t for t, carry in zip(found, counting, strict=True)]
         generalized = _generalized(query.plan)
         if isinstance(chosen, PostProcessing):  # only when everything below it is verified
             table = post_processed(
