@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.catalog import Catalog
+from tarnkappe.algebra.counting_people import counted
 from tarnkappe.algebra.expressions import Column, Comparison, Literal
 from tarnkappe.algebra.generalizing import best_levels_of_people
 from tarnkappe.algebra.lowering import connect
@@ -28,12 +29,14 @@ from tarnkappe.algebra.nodes import (
     Projection,
     Relation,
     Rename,
+    RowBound,
     Selection,
     Slicing,
     Union,
 )
 from tarnkappe.algebra.noise import Static
-from tarnkappe.algebra.persons import HIDDEN, PersonPath, behind, counted
+from tarnkappe.algebra.noisy.stability import reach
+from tarnkappe.algebra.persons import HIDDEN, PersonPath, behind
 from tarnkappe.algebra.semantics import evaluate
 from tarnkappe.algebra.session import Result, Session
 from tarnkappe.algebra.world import World
@@ -315,3 +318,26 @@ def test_the_order_of_rows_is_hidden_also_where_a_rewrite_leaves_no_operator() -
     assert orders[0] != list(range(40)) != orders[1]
     raw = asked("SELECT pid FROM t", table, {}).table.column("pid").to_pylist()
     assert raw == list(range(40)), "raw rows are not worth a shuffle"
+
+
+def test_a_bound_keeps_so_many_rows_of_each_person() -> None:
+    table = {"v": pa.table({"pid": [1] * 5 + [2, 2, 3, None], "n": list(range(9))})}
+    query = "SELECT pid, n FROM bound(v, rows => 2)"
+    seen = set()
+    for _ in range(12):
+        found = asked(query, table, {"v": PersonPath("pid", rows=5)}).table.to_pylist()
+        assert Counter(row["pid"] for row in found) == {1: 2, 2: 2, 3: 1}
+        assert all(row["n"] == 7 for row in found if row["pid"] == 3)
+        seen.add(frozenset(row["n"] for row in found if row["pid"] == 1))
+    assert len(seen) > 1, "which rows stay is drawn"
+    with pytest.raises(ParameterError, match="declare `person`"):
+        asked(query, table, {})
+
+
+def test_noise_above_a_bound_is_scaled_to_it(tmp_path: Path) -> None:
+    plan = RowBound(Relation("v", ("pid", "plz")), 2)
+    assert reach(plan, {"v": PersonPath("pid", rows=50)}) == {"v": 2}
+    budgets = Budgets(Store.open(str(tmp_path / "b.db")))
+    budgets.grant("ann", "v", Fraction(1))
+    query = "SELECT noisy_count(epsilon => 1) AS n FROM bound(v, rows => 2)"
+    assert asked(query, VISITS, {"v": "pid"}, user="ann", budgets=budgets).table.num_rows == 1

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from tarnkappe.algebra.counting_people import counted
 from tarnkappe.algebra.distribution import Distribution
 from tarnkappe.algebra.facts import MeasuredFacts
 from tarnkappe.algebra.nodes import Generalization, Plan, Randomization, Relation, Slicing
-from tarnkappe.algebra.persons import PersonPath, Persons, counted, counts_people, needs_of
+from tarnkappe.algebra.persons import PersonPath, Persons, counts_people, needs_of
 from tarnkappe.algebra.proof import starts
 from tarnkappe.algebra.rules import ALL_RULES, Rule
 from tarnkappe.algebra.semantics import evaluate

@@ -23,6 +23,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     Slicing,
     ThetaJoin,
@@ -41,6 +42,7 @@ _OPERATORS: dict[type[Plan], str] = {
     Projection: "projection",
     Selection: "selection",
     Rename: "rename",
+    RowBound: "bound",
     Grouping: "grouping",
     Union: "union",
     Intersection: "intersection",
@@ -118,6 +120,8 @@ def _parameters(plan: Plan) -> Object:
             return {"where": expression_sql(plan.predicate)}
         case Rename():
             return {"names": dict(plan.names)}
+        case RowBound():
+            return {"rows": plan.rows}
         case Grouping():
             return {"by": list(plan.by), "aggregates": [_aggregate(a) for a in plan.aggregates]}
         case Generalization():
@@ -217,6 +221,7 @@ _READERS: dict[str, Callable[[_Fields], Plan]] = {
     "theta-join": lambda f: ThetaJoin(
         f.child("left"), f.child("right"), read_predicate(f.take("where", str))
     ),
+    "bound": lambda f: RowBound(f.child("input"), f.take("rows", int)),
     "generalization": lambda f: Generalization(f.child("input"), f.names("by"), f.take("k", int)),
     "slicing": lambda f: Slicing(f.child("input"), _groups(f)),
     "randomization": lambda f: Randomization(

@@ -22,13 +22,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Self
 
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.expressions import Predicate
+from tarnkappe.algebra.further_nodes import PostProcessing, RowBound
 from tarnkappe.algebra.plan import Binary, Plan, Unary, canonical, expect_children, listed, refuse_repetition
 from tarnkappe.errors import ColumnError, ParameterError
 
@@ -46,6 +47,7 @@ __all__ = [
     "Randomization",
     "Relation",
     "Rename",
+    "RowBound",
     "Selection",
     "SetOperation",
     "Slicing",
@@ -339,47 +341,10 @@ class Randomization(Anonymization):
         super().check()
 
 
-@dataclass(frozen=True)
-class PostProcessing(Plan):
-    """Any SQL over results that are protected already, or that nothing has to protect; only at the top.
-
-    The statement is that of DuckDB and reads its inputs by name. It is a function of their rows alone, so it
-    can tell nothing that they do not: every promise is verified on them. No rule knows this operator,
-    and nothing moves through it.
-
-    Attributes:
-        inputs: what the statement reads.
-        names: how it calls each of them.
-        statement: in DuckDB's SQL.
-    """
-
-    inputs: tuple[Plan, ...]
-    names: tuple[str, ...]
-    statement: str
-
-    def __post_init__(self) -> None:
-        if len(self.inputs) != len(self.names):
-            raise ParameterError("Every input of post-processing has a name.")
-        refuse_repetition(self.names, "the inputs of post-processing")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """None are known before it runs: the engine tells them."""
-        return ()
-
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        return self.inputs
-
-    def with_children(self, *children: Plan) -> Self:
-        expect_children(children, len(self.inputs))
-        return replace(self, inputs=children)
-
-
 def draws_at_random(plan: Plan) -> bool:
     """Whether two runs of the plan on the same data may differ."""
     return any(
-        isinstance(node, Slicing | Randomization)
+        isinstance(node, Slicing | Randomization | RowBound)
         or (isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates))
         for node in plan.walk()
     )

@@ -12,7 +12,7 @@ doi:10.2478/popets-2020-0025).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from tarnkappe.algebra.facts import Declaration
@@ -29,6 +29,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     Slicing,
     ThetaJoin,
@@ -137,12 +138,16 @@ def needs_of(plan: Plan, persons: Persons) -> tuple[Declaration, ...]:
     """
     found: dict[Declaration, None] = {}
     for node in plan.walk():
-        if not isinstance(node, Anonymization) and not _is_noisy(node):
+        if not isinstance(node, Anonymization | RowBound) and not _is_noisy(node):
             continue
         people = behind(node.children[0], persons)
+        if isinstance(node, RowBound):
+            _check_bound(people)
         if people is None:
             continue
-        if isinstance(node, Generalization):
+        if isinstance(node, RowBound):
+            found.update(dict.fromkeys(sorted(people.paths, key=str)))
+        elif isinstance(node, Generalization):
             _check_generalization(node, people)
             found.update(dict.fromkeys(sorted(people.paths, key=str)))
         elif not isinstance(node, Slicing) or len(node.groups) > 1:
@@ -162,6 +167,15 @@ def _check_generalization(node: Generalization, people: People) -> None:
             f"'{people.column}' tells people apart and cannot be generalized: it is counted; leave it out of "
             "`by`"
         )
+
+
+def _check_bound(people: People | None) -> None:
+    if people is None:
+        raise ParameterError(
+            "bound keeps some rows of each person: declare `person`, which tells people apart"
+        )
+    if people.lost:
+        raise ParameterError(people.lost)
 
 
 def _is_noisy(node: Plan) -> bool:
@@ -206,6 +220,10 @@ def behind(plan: Plan, persons: Persons) -> People | None:
             return _shown(behind(child, persons), plan.schema - plan.attributes)
         case Selection(child):
             return behind(child, persons)
+        case RowBound(child, rows):
+            people = behind(child, persons)
+            most = rows if people is None or people.most is None else min(rows, people.most)
+            return people and replace(people, most=most, unbounded="", needs=frozenset())
         case PostProcessing():
             return None
     raise ParameterError(f"the people behind a {type(plan).__name__.lower()} are not known")
@@ -331,65 +349,3 @@ def _sliced(plan: Slicing, people: People | None) -> People | None:
         "people: slice last"
     )
     return replace(people, column=None, most=None, unbounded=reason, lost=people.lost or reason)
-
-
-# ------------------------------------------------------------------ plans that carry people along
-
-
-def carries_people(plan: Plan, persons: Persons) -> bool:
-    """Whether every row of a plan is one person's, so that people can be counted in its result."""
-    people = behind(plan, persons)
-    return people is not None and not people.lost
-
-
-def counted(plan: Plan, persons: Persons, bucket: int, *, carry: bool = False) -> Plan:
-    """The plan as it runs: generalizations count people, and buckets are so large that enough are in each.
-
-    Args:
-        plan: as it was written or rewritten.
-        persons: how people are found.
-        bucket: how many people are in a bucket of slicing.
-        carry: whether the result has the column `HIDDEN` as well.
-    """
-
-    def below(child: Plan, with_person: bool) -> Plan:
-        return counted(child, persons, bucket, carry=with_person)
-
-    match plan:
-        case Relation(name, columns):
-            return Relation(name, (*columns, HIDDEN)) if carry else plan
-        case Generalization(child, by, k) if k > 1 and behind(child, persons) is not None:
-            lifted = Generalization(below(child, True), by, k, HIDDEN)
-            return lifted if carry else Projection(lifted, plan.columns)
-        case Slicing(child, groups):
-            people = behind(child, persons) if len(groups) > 1 else None
-            rows = None if people is None or people.most is None else bucket * people.most
-            return Slicing(below(child, carry), groups, rows)
-        case Projection(child, onto, distinct) if carry:
-            return Projection(below(child, True), (*onto, HIDDEN), distinct)
-        case Grouping(child, by, aggregates) if carry:
-            return Grouping(below(child, True), (*by, HIDDEN), aggregates)
-        case Join(left, right) | ThetaJoin(left, right) if carry:
-            here = behind(left, persons) is not None
-            return plan.with_children(below(left, here), below(right, not here))
-    return plan.with_children(*(below(child, carry) for child in plan.children))
-
-
-def several_rows(plan: Plan, persons: Persons) -> Iterator[Generalization]:
-    """The generalizations of which one person may have several rows, which together may fit only her."""
-    for node in plan.walk():
-        if isinstance(node, Generalization) and node.k > 1:
-            people = behind(node.child, persons)
-            if people is not None and people.most != 1:
-                yield node
-
-
-def repeated(plan: Plan) -> Iterator[tuple[Generalization, str]]:
-    """The generalizations above copies of the same stored rows: k of them may be one row, k times."""
-    for node in plan.walk():
-        if isinstance(node, Generalization) and node.k > 1:
-            names = [each.name for each in node.child.walk() if isinstance(each, Relation)]
-            if any(isinstance(each, Union) for each in node.child.walk()):
-                yield from ((node, name) for name in sorted({n for n in names if names.count(n) > 1}))
-            elif any(isinstance(each, Join | ThetaJoin) for each in node.child.walk()):
-                yield node, ", ".join(sorted(set(names)))

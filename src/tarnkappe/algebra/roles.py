@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tarnkappe.algebra.aggregates import Aggregate
+from tarnkappe.algebra.counting_people import repeated, several_rows
 from tarnkappe.algebra.nodes import (
     Anonymization,
     Difference,
@@ -26,7 +27,7 @@ from tarnkappe.algebra.nodes import (
     Slicing,
     ThetaJoin,
 )
-from tarnkappe.algebra.persons import Persons, repeated, several_rows
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import Promise, ended
 from tarnkappe.table import Role

@@ -20,6 +20,7 @@ from tarnkappe.algebra.calibration import calibrated
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.column_kinds import Kinds, column_kinds
 from tarnkappe.algebra.counting import CountedFacts
+from tarnkappe.algebra.counting_people import carries_people, counted
 from tarnkappe.algebra.equivalence import Finding
 from tarnkappe.algebra.explanation import Explanation, local_privacy
 from tarnkappe.algebra.facts import Declaration, Facts
@@ -38,7 +39,7 @@ from tarnkappe.algebra.nodes import (
 from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import Mode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
-from tarnkappe.algebra.persons import HIDDEN, carries_people, counted, counts_people, needs_of
+from tarnkappe.algebra.persons import HIDDEN, counts_people, needs_of
 from tarnkappe.algebra.prerequisites import is_noisy, is_protected, prepare
 from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding

@@ -23,6 +23,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     Slicing,
     ThetaJoin,
@@ -51,6 +52,8 @@ def operator_text(plan: Plan) -> str:
             return "ρ " + ", ".join(f"{quoted(old)} → {quoted(new)}" for old, new in plan.names)
         case Grouping():
             return _grouping(plan.by, plan.aggregates)
+        case RowBound():
+            return f"at most {plan.rows} rows of a person"
         case Union():
             return "∪"
         case Intersection():

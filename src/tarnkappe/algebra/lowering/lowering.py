@@ -8,6 +8,8 @@ operator above draws by them, so a plan without such operators is the SQL that o
 
 from __future__ import annotations
 
+import ibis
+
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering.binary import joined, matched, united
@@ -17,7 +19,7 @@ from tarnkappe.algebra.lowering.hidden import with_person
 from tarnkappe.algebra.lowering.keyed import Path, Randomness
 from tarnkappe.algebra.lowering.predicates import lowered
 from tarnkappe.algebra.lowering.randomizing import randomized
-from tarnkappe.algebra.lowering.rows import Rows
+from tarnkappe.algebra.lowering.rows import Rows, id_as_text, made
 from tarnkappe.algebra.lowering.site import Site
 from tarnkappe.algebra.lowering.slicing import sliced
 from tarnkappe.algebra.nodes import (
@@ -31,6 +33,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     Slicing,
     ThetaJoin,
@@ -88,6 +91,8 @@ class Lowering:
             case Rename(child):
                 rows = self._child(child, path, numbered)
                 return Rows(rows.table, plan.columns, rows.ids, rows.is_dense)
+            case RowBound():
+                return self._bound(plan, path)
             case Grouping(child, by, aggregates):
                 return self._grouping(child, by, aggregates, path, numbered)
             case Generalization():
@@ -162,6 +167,18 @@ class Lowering:
             return self._child(plan.child, path, numbered)
         rows = self._reusable(plan.child, path, numbered)
         return generalized(rows, names, plan.k, self._world, self._site, plan.person)
+
+    def _bound(self, plan: RowBound, path: Path) -> Rows:
+        if plan.person is None:
+            raise ParameterError("bound keeps some rows of each person, and nobody is declared")
+        rows = self._child(plan.child, path, True)
+        secret = self._site.secret(self._randomness.secret(path, "bound"))
+        order = self._site.hashed(secret + id_as_text(rows.id))
+        who = rows.cell(plan.person)
+        marked = rows.table.mutate(b=ibis.row_number().over(group_by=who, order_by=order))
+        kept = marked.filter((marked["b"] < plan.rows) & marked[who.get_name()].notnull())
+        cells = [kept[f"c{n}"] for n in range(len(rows.columns))]
+        return made(kept, rows.columns, cells, [kept[f"i{n}"] for n in range(rows.ids)])
 
     def _slicing(self, plan: Slicing, path: Path, numbered: bool) -> Rows:
         plan.check()

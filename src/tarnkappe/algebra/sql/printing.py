@@ -33,6 +33,7 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     SetOperation,
     Slicing,
@@ -224,6 +225,8 @@ def _table(plan: Plan) -> str:
             return ".".join(map(quoted, plan.name.split(".")))
         case Anonymization():
             return _operator(plan)
+        case RowBound():
+            return f"bound({_table(plan.child)}, rows => {plan.rows})"
     return f"({plan_sql(plan)})"
 
 
