@@ -70,7 +70,7 @@ def write(folder: Path, tables: dict[str, dict[str, list[Any]]] | None = None, p
             writer.writerow(columns)
             writer.writerows(zip(*columns.values(), strict=True))
     plzs = ("18055", "18057", "18059", "18106", "18107")
-    rows = {
+    rows: dict[str, list[list[Any]]] = {
         "plz": [[plz, plz[:4] + "*", "*"] for plz in plzs],
         "age": [[n, f"{n // 10 * 10}-{n // 10 * 10 + 9}", f"{n // 20 * 20}-{n // 20 * 20 + 19}", "*"] for n in range(100)],
         "sex": [["f", "*"], ["m", "*"]],

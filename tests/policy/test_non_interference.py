@@ -36,7 +36,7 @@ def test_what_is_not_granted_changes_no_answer(tmp_path: Path) -> None:
         "pid": [990_000 + n for n in range(12)],
         "ward": [chance.choice("AB") for _ in range(12)],
     }
-    enforcers = []
+    enforcers: list[Enforcer] = []
     for name, tables in (("one", TABLES), ("other", other)):
         folder = tmp_path / name
         folder.mkdir()

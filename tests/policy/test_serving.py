@@ -58,6 +58,7 @@ def test_a_client_of_postgresql_is_answered_by_the_policy(tmp_path: Path) -> Non
             assert all(plz.endswith("*") for plz, _, _ in rows)
             assert sorted({c for _, _, c in rows}) == [19, 40, 200]
             counted = client.execute("SELECT noisy_count(epsilon => 1) AS n FROM patients").fetchone()
+            assert counted is not None
             assert isinstance(counted[0], int)
             with pytest.raises(
                 psycopg.errors.InsufficientPrivilege, match="'name' of patients is an identifier"

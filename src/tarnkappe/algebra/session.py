@@ -245,8 +245,9 @@ class Session:
         spent = self._pay(explanation.costs)  # before there is an answer, or none
         promised = bool(explanation.costs) or query.promises_epsilon
         chosen, held = explanation.rewriting.plan, _held(explanation)
-        is_whole = not isinstance(chosen, PostProcessing)
-        parts = [Query(chosen, query.columns, query.order)] if is_whole else _inputs(chosen)
+        parts = [Query(chosen, query.columns, query.order)]
+        if isinstance(chosen, PostProcessing):
+            parts = _inputs(chosen)
         persons = self.catalog.persons
         counting = [
             bool(each) and carries_people(part.plan, persons) for part, each in zip(parts, held, strict=True)

@@ -49,7 +49,7 @@ from tarnkappe.table.encoding import encode_column
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class PolicyVerdict:
     """What the policy says to a query.
 
     Attributes:
@@ -68,13 +68,13 @@ class PolicyAnswer:
     """Rows that may leave, and why."""
 
     table: pa.Table
-    verdict: Verdict
+    verdict: PolicyVerdict
 
 
 @dataclasses.dataclass(frozen=True)
 class _Decided:
     query: Query
-    verdict: Verdict
+    verdict: PolicyVerdict
 
     @property
     def inputs(self) -> list[Plan]:
@@ -131,7 +131,7 @@ class Enforcer:
 
     # ------------------------------------------------------------------ deciding
 
-    def judge(self, user: str, text: str) -> Verdict:
+    def judge(self, user: str, text: str) -> PolicyVerdict:
         """The verdict on a query; nothing is run, paid or logged.
 
         Raises:
@@ -196,7 +196,7 @@ class Enforcer:
             check_statement(query.plan.statement, frozenset(query.plan.names))
         return _Decided(query, self._verdict(user, query))
 
-    def _verdict(self, user: str, query: Query) -> Verdict:
+    def _verdict(self, user: str, query: Query) -> PolicyVerdict:
         plan = query.plan
         inputs = plan.inputs if isinstance(plan, PostProcessing) else (plan,)
         costs: dict[str, Fraction] = {}
@@ -215,10 +215,12 @@ class Enforcer:
         protected = sorted(name for name in read if not self.policy.tables[name].is_public)
         if costs:
             paid = sum((e for key, e in costs.items() if key.startswith("table ")), Fraction(0))
-            return Verdict("noisy", f"answered with noise, for an epsilon of {number_text(paid)}", costs)
+            return PolicyVerdict(
+                "noisy", f"answered with noise, for an epsilon of {number_text(paid)}", costs
+            )
         if not protected:
-            return Verdict("public", "answered from public tables")
-        return Verdict(
+            return PolicyVerdict("public", "answered from public tables")
+        return PolicyVerdict(
             "post-processing", "answered as post-processing of " + self._described(user, protected)
         )
 

@@ -303,7 +303,7 @@ def _groups(
 def _clause(group: str, said: Mapping[str, Any], tables: Mapping[str, ProtectedTable]) -> AccessClause:
     where = f"[[groups.{group}.may]]"
     refuse_unknown(said, CLAUSE_KEYS, f"key of {where}")
-    table, see = said.get("table"), said.get("see", "nothing")
+    table, see = str(said.get("table", "")), said.get("see", "nothing")
     if table not in tables:
         raise JobError(f"{where}: there is no table '{table}'; there are {', '.join(sorted(tables))}")
     known = {sight.name.lower(): sight for sight in Sight}

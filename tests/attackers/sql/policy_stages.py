@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -31,7 +32,7 @@ NAMES = (
 PIDS = tuple(7_340_001 + 17 * n for n in range(12))
 PLZ = ("18055",) * 3 + ("18057",) * 2 + ("18059",) * 3 + ("18106",) * 3 + ("18107",)
 DAYS = tuple(f"2024-{1 + n // 4:02}-{1 + n:02}" for n in range(12))
-TABLES = {
+TABLES: dict[str, dict[str, list[Any]]] = {
     "patients": {
         "pid": list(PIDS),
         "name": list(NAMES),

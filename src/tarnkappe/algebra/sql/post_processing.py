@@ -46,11 +46,11 @@ def read_query(
     'SELECT UPPER("sex") AS "s" FROM "protected_0"'
     """
     tree = parse_query(text)
-    tables = {name: tuple(columns) for name, columns in tables.items()}
+    known = {name: tuple(columns) for name, columns in tables.items()}
     try:
-        return read_tree(text, tree.copy(), tables, probability_of)
+        return read_tree(text, tree.copy(), known, probability_of)
     except QueryError as refused:
-        reader = PostProcessingReader(text, tables, probability_of, frozenset(unprotected))
+        reader = PostProcessingReader(text, known, probability_of, frozenset(unprotected))
         try:
             return reader.query(tree)
         except _NotThereError:
