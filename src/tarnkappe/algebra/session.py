@@ -50,7 +50,7 @@ from tarnkappe.algebra.sql.post_processing import read_query
 from tarnkappe.algebra.sql.query import Query
 from tarnkappe.algebra.statistics import RelationStatistics
 from tarnkappe.algebra.verification import Kept, smallest_class, verify
-from tarnkappe.engines.post_processing import post_processed
+from tarnkappe.engines.post_processing import check_statement, post_processed
 from tarnkappe.errors import ParameterError
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.table.encoding import Progress
@@ -143,12 +143,11 @@ class Session:
 
     def read(self, text: str) -> Query:
         """A query over the relations of the catalog."""
-        return read_query(
-            text,
-            self.catalog.relations,
-            probability_of=calibrated(self.catalog.noise),
-            unprotected=self.catalog.public,
-        )
+        probability_of, public = calibrated(self.catalog.noise), self.catalog.public
+        query = read_query(text, self.catalog.relations, probability_of=probability_of, unprotected=public)
+        if isinstance(query.plan, PostProcessing):
+            check_statement(query.plan.statement, frozenset(query.plan.names))
+        return query
 
     def explain(self, query: str | Query) -> Explanation:
         """How a query would run, and what there is to say of it; nothing is run but counts."""
