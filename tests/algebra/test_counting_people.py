@@ -341,3 +341,23 @@ def test_noise_above_a_bound_is_scaled_to_it(tmp_path: Path) -> None:
     budgets.grant("ann", "v", Fraction(1))
     query = "SELECT noisy_count(epsilon => 1) AS n FROM bound(v, rows => 2)"
     assert asked(query, VISITS, {"v": "pid"}, user="ann", budgets=budgets).table.num_rows == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT plz FROM generalize(generalize(t, k => 2, by => [plz]), k => 3, by => [plz])",
+        "SELECT plz FROM slice((SELECT plz FROM generalize(t, k => 2, by => [plz])), groups => [[plz]])",
+        "SELECT plz, pid FROM slice((SELECT * FROM generalize(t, k => 2, by => [plz])), groups => [[plz], [pid]])",
+    ],
+)
+def test_operators_above_operators_still_know_the_people(query: str) -> None:
+    result = asked(query, FOUR, {"t": "pid"})
+    assert set(result.table.column("plz").to_pylist()) == {"1805*"}
+    assert not [warning for warning in result.explanation.warnings if warning.kind == "several-rows"]
+
+
+def test_noise_above_a_generalization_is_refused() -> None:
+    query = "SELECT noisy_count(epsilon => 1) AS n FROM generalize(t, k => 2, by => [plz])"
+    with pytest.raises(ParameterError, match="levels of a generalization depend on all rows"):
+        asked(query, FOUR, {"t": "pid"})

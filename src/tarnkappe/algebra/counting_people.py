@@ -48,7 +48,9 @@ def counted(plan: Plan, persons: Persons, bucket: int, *, carry: bool = False) -
             kept = RowBound(below(child, True), most, HIDDEN)
             return kept if carry else Projection(kept, plan.columns)
         case Slicing(child, groups):
-            people = behind(child, persons) if len(groups) > 1 else None
+            if len(groups) == 1:  # it moves nothing
+                return below(child, carry)
+            people = behind(child, persons)
             rows = None if people is None or people.most is None else bucket * people.most
             return Slicing(below(child, carry), groups, rows)
         case Projection(child, onto, distinct) if carry:

@@ -111,6 +111,7 @@ class People:
         most: the most rows of the plan that one person has; None if there is no bound.
         unbounded: why there is none.
         lost: why a row is not one person's any more; empty if it is.
+        noiseless: why no noise above hides a person, however few rows she has; empty if it does.
         needs: what must be true of base relations for the bound.
         paths: what must be true of them for every row to be one person's.
     """
@@ -120,6 +121,7 @@ class People:
     most: int | None
     unbounded: str = ""
     lost: str = ""
+    noiseless: str = ""
     needs: frozenset[Declaration] = frozenset()
     paths: frozenset[Declaration] = frozenset()
 
@@ -153,6 +155,8 @@ def needs_of(plan: Plan, persons: Persons) -> tuple[Declaration, ...]:
         elif not isinstance(node, Slicing) or len(node.groups) > 1:
             if people.most is None:
                 raise ParameterError(people.unbounded)
+            if people.noiseless and _is_noisy(node):
+                raise ParameterError(people.noiseless)
             found.update(dict.fromkeys(sorted(people.paths | people.needs, key=str)))
     return tuple(found)
 
@@ -215,7 +219,7 @@ def behind(plan: Plan, persons: Persons) -> People | None:
         case Generalization(child):
             people = behind(child, persons)
             levels = "levels of a generalization depend on all rows, so no noise above it hides a person"
-            return people and replace(people, most=None, unbounded=people.unbounded or levels)
+            return people and replace(people, noiseless=people.noiseless or levels)
         case Randomization(child):
             return _shown(behind(child, persons), plan.schema - plan.attributes)
         case Selection(child):
@@ -284,6 +288,7 @@ def _both(mine: People, its: People, column: str | None, most: int | None, lost:
         most,
         mine.unbounded or its.unbounded,
         mine.lost or its.lost or lost,
+        mine.noiseless or its.noiseless,
         mine.needs | its.needs,
         mine.paths | its.paths,
     )

@@ -75,6 +75,7 @@ def _reach_of_people(plan: Plan, persons: Persons, names: set[str]) -> Counter[s
         )
     people = behind(plan, persons)
     assert people is not None
-    if people.most is None:
-        raise ParameterError(f"A noisy aggregate would hide nobody: {people.unbounded}.")
+    if people.most is None or people.noiseless:
+        reason = people.unbounded or people.noiseless
+        raise ParameterError(f"A noisy aggregate would hide nobody: {reason}.")
     return Counter({payer(persons, name): people.most for name in names})
