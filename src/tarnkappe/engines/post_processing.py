@@ -205,8 +205,8 @@ def _not_bound(error: duckdb.Error) -> str:
     if "GROUP BY" in text:
         return "A column of the result is neither aggregated nor in GROUP BY."
     return (
-        "Types do not go together above the protection, or a function is called with other arguments than it "
-        "takes: generalized columns are text, so compare them with texts or CAST them."
+        "Types do not go together, or a function is called with other arguments than it takes: generalized "
+        "columns are text; compare them with texts, or CAST them."
     )
 
 
