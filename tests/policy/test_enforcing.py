@@ -25,7 +25,7 @@ def enforcer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Enforcer]:
         yield enforcer
 
 
-HOW = {"P": "post-processing", "A": ("noisy", "public")}
+HOW = {"P": ("post-processing",), "A": ("noisy", "public")}
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=[str(n) for n in range(1, len(QUERIES) + 1)])
@@ -110,9 +110,7 @@ def test_what_is_not_granted_is_refused_wherever_it_stands(query: str, enforcer:
 
 def test_raw_rights_show_everything_but_identifiers(enforcer: Enforcer) -> None:
     shown = enforcer.ask("stu", "SELECT * FROM patients", by="test").table
-    assert shown.column_names == ["plz", "age", "sex", "diagnosis", "cost", "admitted"] or set(
-        shown.column_names
-    ) == {"plz", "age", "sex", "diagnosis", "cost", "admitted"}
+    assert set(shown.column_names) == {"plz", "age", "sex", "diagnosis", "cost", "admitted"}
     with pytest.raises(AccessError, match="'visits' may not be read"):
         enforcer.ask("stu", "SELECT count(*) AS n FROM visits", by="test")
     with pytest.raises(AccessError, match="in no group"):
