@@ -234,7 +234,7 @@ def test_levels_do_not_depend_on_how_often_a_person_occurs() -> None:
     assert best_levels_of_people(early, ladders, 2) == best_levels_of_people(late, ladders, 2)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["18055", "18057", "18059"]), st.sampled_from([1, 2, 3, 4, None])),

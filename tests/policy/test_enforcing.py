@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tarnkappe.errors import AccessError, JobError, TarnkappeError, VerificationError
+from tarnkappe.errors import AccessError, JobError, ParameterError, TarnkappeError, VerificationError
 from tarnkappe.policy.enforcer import Enforcer
 from tarnkappe.policy.grants import grant
 from tarnkappe.policy.policy_file import AccessPolicy
@@ -178,3 +178,9 @@ def test_a_policy_that_protects_less_than_it_seems_is_not_loaded(
     assert old in POLICY
     with pytest.raises(JobError, match=message):
         AccessPolicy.load(write(tmp_path, policy=POLICY.replace(old, new)))
+
+
+def test_what_noise_relies_on_is_verified_before_anybody_asks(tmp_path: Path) -> None:
+    path = write(tmp_path, policy=POLICY.replace("rows_per_person = 5", "rows_per_person = 4"))
+    with pytest.raises(ParameterError, match="somebody has more than 4 rows"):
+        Enforcer(AccessPolicy.load(path))

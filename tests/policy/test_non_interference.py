@@ -13,7 +13,7 @@ from tests.attackers.sql.policy_stages import TABLES
 from tests.attackers.sql.write_queries import BY_HAND, statement_of
 from tests.policy.clinic import write
 
-STATEMENTS = 60
+STATEMENTS = 40
 CHANCE = ("noisy_", "slice(", "LIMIT", "first_value", "string_agg")
 """What draws at random, or depends on the order of rows, which is a new one for every answer."""
 

@@ -23,12 +23,13 @@ from typing import Any, Self, cast
 
 import pyarrow as pa
 
+from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.lowering import connect
 from tarnkappe.algebra.nodes import Grouping, Plan, PostProcessing, Projection, Relation
 from tarnkappe.algebra.numbers import number_text
-from tarnkappe.algebra.persons import payer
+from tarnkappe.algebra.persons import behind, payer
 from tarnkappe.algebra.prerequisites import is_noisy
 from tarnkappe.algebra.session import Session
 from tarnkappe.algebra.sql.dialect import parse_query
@@ -102,7 +103,7 @@ class Enforcer:
         self.policy = policy
         self._stack = ExitStack()
         try:
-            self._raw = self._stack.enter_context(connect(_place(policy)))
+            self._raw = self._stack.enter_context(connect(policy.place))
             absent = sorted(set(policy.tables) - set(self._raw.relations))
             if absent:
                 raise ParameterError(f"there is no table '{absent[0]}' where the policy says it is")
@@ -318,10 +319,23 @@ class Enforcer:
         self._secret = _kept_secret(self._folder / "text.key")
         raw = Session(self._raw, self._catalog)
         self.releases = StoredReleases(self.policy, raw, self._folder, self._log)
+        self._verify_facts()
         settle(self.policy, self._budgets, self._catalog.persons)
         for name, table in self.policy.tables.items():
             if table.form is not None:
                 self.releases[name]  # what cannot be promised is noticed now, and not by who asks
+
+    def _verify_facts(self) -> None:
+        """What noise relies on is verified now: an error at a query would tell something of the data."""
+        for name in sorted(self._catalog.persons):
+            relation = Relation(name, self._raw.relations[name])
+            people = behind(relation, self._catalog.persons)
+            assert people is not None
+            counted = any(clause.epsilon > 0 for clause in self.policy.clauses if clause.table == name)
+            needs = people.paths | (people.needs if counted else frozenset())
+            if needs:
+                rows = Grouping(relation, (), (Aggregate("count", None, "n"),))
+                self._raw.execute(Query(rows, ("n",)), self._catalog, relies_on=sorted(needs, key=str))
 
     def _kept(self) -> Budgets:
         if self._budgets is None:
@@ -371,14 +385,6 @@ def _only_noisy(plan: Plan, public: Any) -> bool:
         assert isinstance(plan, Grouping)
         return all(aggregate.noise is not None for aggregate in plan.aggregates)
     return all(_only_noisy(child, public) for child in plan.children)
-
-
-def _place(policy: AccessPolicy) -> Any:
-    databases = {source.database for source in policy.sources.values() if source.database is not None}
-    files = {name: source.path for name, source in policy.sources.items() if source.path is not None}
-    if len(databases) > 1 or (databases and files):
-        raise ParameterError("the tables of a policy are files, or all in one database")
-    return databases.pop() if databases else files
 
 
 def _kept_secret(path: Path) -> bytes:

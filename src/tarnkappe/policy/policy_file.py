@@ -189,6 +189,15 @@ class AccessPolicy:
         )
 
     @property
+    def place(self) -> str | dict[str, str | Path]:
+        """Where the tables are, as an engine is told."""
+        databases = {source.database for source in self.sources.values() if source.database is not None}
+        files = {name: source.path for name, source in self.sources.items() if source.path is not None}
+        if len(databases) > 1 or (databases and files):
+            raise JobError("the tables of a policy are files, or all in one database")
+        return databases.pop() if databases else dict(files)
+
+    @property
     def users(self) -> set[str]:
         """Everybody who may ask."""
         return {user for users in self.members.values() for user in users}

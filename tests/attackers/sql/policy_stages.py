@@ -50,7 +50,7 @@ SECRETS = (*NAMES, *map(str, PIDS), *sorted(set(PLZ)), *DAYS)
 
 
 @contextmanager
-def enforced(folder: Path, statements: int = 120) -> Iterator[Port]:
+def enforced(folder: Path, statements: int = 80) -> Iterator[Port]:
     with Enforcer(AccessPolicy.load(write(folder, TABLES))) as enforcer:
 
         def ask(query: str) -> str:

@@ -109,7 +109,7 @@ class Port:
     ask: Callable[[str], str]
     secrets: tuple[str, ...]
     """Values of raw rows that nothing shows which he may see."""
-    statements: int = 120
+    statements: int = 80
 
 
 class WriteQueries(Attacker[Port]):
