@@ -97,7 +97,7 @@ def check_statement(statement: str, tables: Mapping[str, object] | frozenset[str
 @cache
 def _parser() -> duckdb.DuckDBPyConnection:
     """An empty database that only parses; to open one takes longer than to parse."""
-    return duckdb.connect(config=_LOCKED)
+    return duckdb.connect(config={**_LOCKED})
 
 
 def _check_table(node: Mapping[str, Any], named: set[str]) -> None:
