@@ -184,3 +184,13 @@ def test_what_noise_relies_on_is_verified_before_anybody_asks(tmp_path: Path) ->
     path = write(tmp_path, policy=POLICY.replace("rows_per_person = 5", "rows_per_person = 4"))
     with pytest.raises(ParameterError, match="somebody has more than 4 rows"):
         Enforcer(AccessPolicy.load(path))
+
+
+def test_groups_of_noisy_aggregates_are_the_list_and_not_the_data(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    listed = tmp_path / "plz.hierarchy.csv"
+    listed.write_text(listed.read_text(encoding="utf-8") + "99999;9999*;*\n", encoding="utf-8")
+    with Enforcer(AccessPolicy.load(path)) as enforcer:
+        query = "SELECT plz, noisy_count(epsilon => 1) AS n FROM patients GROUP BY plz"
+        shown = enforcer.ask("ann", query, by="test").table.column("plz").to_pylist()
+    assert sorted(map(str, shown)) == [*sorted(RAW_PLZ), "99999"]

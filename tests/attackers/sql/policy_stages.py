@@ -62,7 +62,7 @@ def enforced(folder: Path, statements: int = 80) -> Iterator[Port]:
 
         shown = ask("SELECT * FROM patients")
         assert not any(plz in shown for plz in PLZ), "the release shows no whole postal code"
-        yield Port(ask, SECRETS, statements)
+        yield Port(ask, SECRETS, statements, frozenset(PLZ))
 
 
 @contextmanager

@@ -110,6 +110,9 @@ class Port:
     secrets: tuple[str, ...]
     """Values of raw rows that nothing shows which he may see."""
     statements: int = 80
+    listed: frozenset[str] = frozenset()
+    """Secrets that stand in a list which the policy names: groups of noisy aggregates are all of these, whether
+    anybody has them or not."""
 
 
 class WriteQueries(Attacker[Port]):
@@ -127,7 +130,7 @@ class WriteQueries(Attacker[Port]):
             told = target.ask(statement)
             answered += not told.startswith("error")
             for secret in target.secrets:
-                if secret in told:
+                if secret in told and not (secret in target.listed and "noisy_" in statement):
                     yield Victim(f"whoever has {secret}", f"is shown by: {statement}")
         if answered < target.statements // 20:
             yield Victim("everybody", "was refused nearly everything, so nothing was tried")

@@ -160,7 +160,7 @@ class PostProcessingReader(Reader):
     def _cut_tables(self, tree: exp.Expr) -> None:
         for node in list(tree.find_all(exp.Table)):
             if not isinstance(node.this, exp.Identifier):
-                raise self.refuse(node, "only tables, operators and subqueries are read")
+                raise self.refuse(node, "expected a table, an operator like generalize(...) or a subquery")
             name = ".".join(part.name for part in node.parts)
             if name.startswith(PREFIX) and node.meta.get("input"):
                 continue
