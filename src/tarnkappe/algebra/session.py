@@ -1,8 +1,8 @@
 """A session: queries with anonymization operators, read, rewritten, run, verified and handed over.
 
 The way of a query is always the same. It is read by the allow-list of `algebra.sql` (nothing of its text
-reaches the engine that has the tables), checked against the catalog, rewritten, run by the engine, and its answer is held to
-the promises of the query as it was written, from its values, before anybody sees it.
+reaches the engine that has the tables), checked against the catalog, rewritten, run by the engine, and its
+answer is held to the promises of the query as it was written, from its values, before anybody sees it.
 """
 
 from __future__ import annotations
