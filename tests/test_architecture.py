@@ -39,6 +39,7 @@ ORDER = (
     "report",
     "job",
     "exchange",
+    "policy",
     "service",
     "web",
     "",  # the package itself, which hands on names of the parts before it

@@ -106,9 +106,9 @@ beside it, and on the command line by `--algorithm NAME:parameter=value,...`.
 
 PERTURBATIONS_INTRODUCTION = """\
 A perturbation is named in a job file by a section `[[perturb]]` with `method = "NAME"`, `columns = [...]` and
-its parameters. It changes values before anything else is done, so what a job promises holds of the values that
-it publishes; by itself it promises nothing. `tarn anonymize` prints how far the values are off and how many rows
-are still found by them; the manifest names the method and its parameters alone."""
+its parameters. It changes values before anything else is done, so what a job promises holds of the values
+that it publishes; by itself it promises nothing. `tarn anonymize` prints how far the values are off and how
+many rows are still found by them; the manifest names the method and its parameters alone."""
 
 BUILDERS_INTRODUCTION = """\
 A builder makes the hierarchy of a column from its values. In a job file: `hierarchy = {builder = "NAME",

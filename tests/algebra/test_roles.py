@@ -28,8 +28,8 @@ def kinds(text: str) -> list[tuple[str, tuple[str, ...]]]:
     [
         (f"SELECT * FROM {ANONYMOUS}", []),
         ("SELECT notiz FROM patient", []),
-        ("SELECT count(*) FROM patient", []),
-        ("SELECT count(name) AS n FROM patient", []),
+        ("SELECT count(*) AS n FROM patient", [("exact-figures", ("n",))]),
+        ("SELECT count(name) AS n FROM patient", [("exact-figures", ("n",))]),
         ("SELECT name FROM patient", [("identifier-released", ("name",))]),
         ("SELECT name AS n FROM patient", [("identifier-released", ("n",))]),
         (
@@ -37,12 +37,15 @@ def kinds(text: str) -> list[tuple[str, tuple[str, ...]]]:
             [("identifier-released", ("name",))],
         ),
         ("SELECT plz FROM patient", [("quasi-identifier-untouched", ("plz",))]),
-        ("SELECT min(alter) AS jung FROM patient", [("quasi-identifier-untouched", ("jung",))]),
+        (
+            "SELECT min(alter) AS jung FROM patient",
+            [("quasi-identifier-untouched", ("jung",)), ("exact-figures", ("jung",))],
+        ),
         ("SELECT noisy_mean(alter, epsilon => 1, lower => 0, upper => 99) AS a FROM patient", []),
         ("SELECT krankheit FROM patient", [("sensitive-untouched", ("krankheit",))]),
         (
             "SELECT krankheit, count(*) AS n FROM patient GROUP BY krankheit",
-            [("sensitive-untouched", ("krankheit",))],
+            [("sensitive-untouched", ("krankheit",)), ("exact-figures", ("n",))],
         ),
         ("SELECT * FROM slice((SELECT plz, krankheit FROM patient), groups => [[plz], [krankheit]])", []),
         (

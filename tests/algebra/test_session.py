@@ -331,7 +331,7 @@ def test_a_failed_answer_is_paid_all_the_same(
 
     session = QuerySession(backend, catalog, user="ann", budgets=budgets)
     session.explain(COUNTED)  # counts the rows of the relation
-    monkeypatch.setattr(type(backend), "execute", fail)
+    monkeypatch.setattr(type(backend), "execute_all", fail)
     with pytest.raises(OSError, match="gone"):
         session.sql(COUNTED)
     left = budgets.of("ann", "BASE6")
@@ -391,7 +391,7 @@ def test_what_cannot_be_answered_is_refused(
 def test_an_answer_that_breaks_its_promise_is_not_handed_over(session: QuerySession, monkeypatch) -> None:
     """The engine is not trusted: what it returns is measured. Here it returns the raw rows."""
     raw = session.sql("SELECT A, B FROM BASE6").table
-    monkeypatch.setattr(type(session.backend), "execute", lambda *_, **__: raw)
+    monkeypatch.setattr(type(session.backend), "execute_all", lambda *_, **__: [raw])
     with pytest.raises(VerificationError, match="nothing is handed over"):
         session.sql("SELECT A, B FROM generalize(BASE6, k => 3, by => [A])")
 

@@ -219,7 +219,8 @@ def test_plans_may_come_from_files(tarn: Tarn, folder: Path) -> None:
     ("arguments", "words"),
     [
         (["SELECT plz FROM spende"], ["Line 1, column 17", "no table 'spende'", "'spender'"]),
-        (["SELECT plz\nFROM spender\nWHERE lower(plz) = 'x'"], ["Line 3, column 7", "lower"]),
+        (["SELECT plz\nFROM spender\nWHERE sleep(plz) = 'x'"], ["The function sleep is not among those"]),
+        (["SELECT plz\nFROM spender\nWHERE lower(ort) = 'x'"], ["Line 3, column 13", "no column 'ort'"]),
         (["DROP TABLE spender"], ["Line 1, column 1", "no query"]),
         (["SELECT plz FROM spender; SELECT 1"], ["a second statement"]),
         (["SELECT * FROM read_csv('/etc/passwd')"], ["Line 1, column 15"]),

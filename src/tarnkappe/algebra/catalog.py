@@ -14,6 +14,7 @@ from typing import cast
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.nodes import Generalization, Randomization
 from tarnkappe.algebra.noise import NoiseDistribution
+from tarnkappe.algebra.persons import Persons, path_of, space_of
 from tarnkappe.algebra.plan import Plan, listed
 from tarnkappe.algebra.roles import threads
 from tarnkappe.algebra.statistics import Statistics
@@ -42,7 +43,8 @@ class Catalog:
         inclusions: (left, right, columns): every combination of values that the left has, the right has too.
         orders: (relations, columns): these relations store the same values of the columns in the same order.
         least_rows: a number of rows that a relation is promised not to fall below.
-        persons: the column of a relation that tells people apart; without one, rows are counted.
+        public: the relations that need no protection; they may stand beside protected ones.
+        persons: how the person of each row is found; without it, rows are counted.
         from_data: the columns whose hierarchies were made from the values of the data. Such a hierarchy tells
             which values somebody has, so noisy groups cannot come from it.
     """
@@ -57,7 +59,8 @@ class Catalog:
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     least_rows: Mapping[str, int] = field(default_factory=dict)
-    persons: Mapping[str, str] = field(default_factory=dict)
+    persons: Persons = field(default_factory=dict)
+    public: Collection[str] = ()
     from_data: Collection[str] = ()
 
     def __post_init__(self) -> None:
@@ -79,8 +82,17 @@ class Catalog:
         for relations, ordered in self.orders:
             for relation in relations:
                 self._require(relation, ordered, "an order")
-        for relation, column in self.persons.items():
-            self._require(relation, (column,), "a person")
+        for relation in self.persons:
+            path = path_of(self.persons, relation)
+            assert path is not None
+            self._require(relation, (path.own,), "a person")
+            if path.to:
+                self._require(path.to, (path.through,), f"the person of '{relation}'")
+            space_of(self.persons, relation)  # refuses a path that ends nowhere
+        for relation in self.public:
+            self._require(relation, (), "that it is public")
+            if relation in self.persons:
+                raise ParameterError(f"'{relation}' is declared public, and with a person: leave one out")
         for relation in self.least_rows:
             self._require(relation, (), "a least number of rows")
 

@@ -25,6 +25,7 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Join,
     Plan,
+    PostProcessing,
     Projection,
     Relation,
     Rename,
@@ -64,6 +65,8 @@ def column_kinds(plan: Plan, stored: Mapping[str, Kinds]) -> Kinds | None:
         case ThetaJoin(_, _, predicate):
             merged = {**known[1], **known[0]}
             return merged if _fits(predicate, merged) else None
+        case PostProcessing():  # its inputs show what a rewrite may change
+            return {f"{n}.{column}": kind for n, each in enumerate(known) for column, kind in each.items()}
     (kinds,) = known
     match plan:
         case Selection(_, predicate):

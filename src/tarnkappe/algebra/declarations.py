@@ -15,6 +15,7 @@ from tarnkappe.algebra.catalog import LEAST_BUCKET, Catalog
 from tarnkappe.algebra.nodes import Projection, Relation
 from tarnkappe.algebra.noise import NoiseDistribution
 from tarnkappe.algebra.noise_plan import NoisePlan
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.errors import ColumnError
 from tarnkappe.hierarchy import Hierarchy
@@ -49,7 +50,8 @@ class Declarations:
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     least_rows: Mapping[str, int] = field(default_factory=dict)
-    persons: Mapping[str, str] = field(default_factory=dict)
+    persons: Persons = field(default_factory=dict)
+    public: Collection[str] = ()
 
     def catalog(self, relations: Mapping[str, tuple[str, ...]], values: Values | None = None) -> Catalog:
         """The catalog for relations with these columns.
@@ -76,6 +78,7 @@ class Declarations:
             orders=[each for each in self.orders if each[0] <= set(relations)],
             least_rows={name: rows for name, rows in self.least_rows.items() if name in relations},
             persons={name: column for name, column in self.persons.items() if name in relations},
+            public=frozenset(self.public) & set(relations),
             from_data={column for column in present if isinstance(self._plan(column), Mapping)},
         )
 
@@ -96,6 +99,7 @@ class Declarations:
             [*self.orders, *other.orders],
             {**self.least_rows, **other.least_rows},
             {**self.persons, **other.persons},
+            frozenset(self.public) | frozenset(other.public),
         )
 
     def _hierarchy(self, column: str, values: Values | None) -> Hierarchy:

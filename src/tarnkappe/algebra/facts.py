@@ -107,7 +107,7 @@ class Declaration:
         relation: of which it is said.
         columns: about which columns.
         other: the other relation, for `within` and `ordered_like`.
-        number: the least number of rows.
+        number: the least number of rows, or the most rows of one person.
     """
 
     what: str
@@ -124,7 +124,9 @@ class Declaration:
             "within": f"every {named} of '{self.relation}' is in '{self.other}'",
             "ordered_like": f"'{self.relation}' and '{self.other}' store the same {named} in the same order",
             "least_rows": f"'{self.relation}' has at least {self.number} rows",
-            "person": f"every row of '{self.relation}' is of another person, by {named}",
+            "person": f"every row of '{self.relation}' is of another person, by {named}"
+            if self.number <= 1
+            else f"nobody has more than {self.number} rows of '{self.relation}', by {named}",
         }
         return said[self.what]
 

@@ -18,10 +18,12 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Intersection,
     Join,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     SlicingNode,
     ThetaJoin,
@@ -40,6 +42,7 @@ _OPERATORS: dict[type[Plan], str] = {
     Projection: "projection",
     Selection: "selection",
     Rename: "rename",
+    RowBound: "bound",
     Grouping: "grouping",
     Union: "union",
     Intersection: "intersection",
@@ -65,6 +68,9 @@ def plan_object(plan: Plan) -> Object:
             inputs = {"input": plan_object(plan.child)}
         case Binary():
             inputs = {"left": plan_object(plan.left), "right": plan_object(plan.right)}
+        case PostProcessing():  # only written: a statement is read from SQL, which is checked
+            below = zip(plan.names, map(plan_object, plan.inputs), strict=True)
+            return {"operator": "post-processing", "statement": plan.statement, "inputs": dict(below)}
     return {"operator": _OPERATORS[type(plan)], **_parameters(plan), **inputs}
 
 
@@ -114,6 +120,8 @@ def _parameters(plan: Plan) -> Object:
             return {"where": expression_sql(plan.predicate)}
         case Rename():
             return {"names": dict(plan.names)}
+        case RowBound():
+            return {"rows": plan.rows}
         case Grouping():
             return {"by": list(plan.by), "aggregates": [_aggregate(a) for a in plan.aggregates]}
         case Generalization():
@@ -213,6 +221,7 @@ _READERS: dict[str, Callable[[_Fields], Plan]] = {
     "theta-join": lambda f: ThetaJoin(
         f.child("left"), f.child("right"), read_predicate(f.take("where", str))
     ),
+    "bound": lambda f: RowBound(f.child("input"), f.take("rows", int)),
     "generalization": lambda f: Generalization(f.child("input"), f.names("by"), f.take("k", int)),
     "slicing": lambda f: SlicingNode(f.child("input"), _groups(f)),
     "randomization": lambda f: Randomization(

@@ -29,6 +29,7 @@ from typing import Self
 
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.expressions import Predicate
+from tarnkappe.algebra.further_nodes import PostProcessing, RowBound
 from tarnkappe.algebra.plan import Binary, Plan, Unary, canonical, expect_children, listed, refuse_repetition
 from tarnkappe.errors import ColumnError, ParameterError
 
@@ -41,10 +42,12 @@ __all__ = [
     "Intersection",
     "Join",
     "Plan",
+    "PostProcessing",
     "Projection",
     "Randomization",
     "Relation",
     "Rename",
+    "RowBound",
     "Selection",
     "SetOperation",
     "SlicingNode",
@@ -243,6 +246,8 @@ class Generalization(Anonymization):
 
     by: tuple[str, ...]
     k: int
+    person: str | None = None
+    """Where people are counted, the column that tells them apart; set when a plan runs, not when written."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", canonical(self.by, "the generalization"))
@@ -270,6 +275,8 @@ class SlicingNode(Anonymization):
     """
 
     groups: tuple[tuple[str, ...], ...]
+    bucket: int | None = None
+    """How many rows a bucket has so that enough people are in it; set when a plan runs, if people count."""
 
     def __post_init__(self) -> None:
         groups = sorted(canonical(group, "a correlation set") for group in self.groups if group)
@@ -337,7 +344,7 @@ class Randomization(Anonymization):
 def draws_at_random(plan: Plan) -> bool:
     """Whether two runs of the plan on the same data may differ."""
     return any(
-        isinstance(node, SlicingNode | Randomization)
+        isinstance(node, SlicingNode | Randomization | RowBound)
         or (isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates))
         for node in plan.walk()
     )

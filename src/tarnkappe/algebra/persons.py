@@ -1,15 +1,18 @@
-"""Whether k rows are k people: only where nobody has two rows below an anonymization.
+"""Who is behind the rows of a plan, how many rows one person may have, and how people are counted.
 
-A generalization counts rows, slicing fills its buckets with rows, and noise hides a row. Where it is declared
-which column tells people apart (`person`), everybody must have one row there, or the query is refused: the
-same table on both sides of a union, a join that multiplies rows, or a table in which one person has many
-rows would let one person pass for a crowd. Where nothing is declared, rows are counted, and the answer
-says so.
+A k of rows is no k of people: the same table on both sides of a union, or a table of visits, lets one person
+pass for a crowd. Where it is declared which column tells people apart (`person`), a plan that runs carries
+that column along, hidden: no query can name it and it never leaves. A generalization then counts different
+people, and noise and buckets are scaled to the most rows that one person may have.
+
+This is the unit of privacy of k-anonymity over several relations (Nergiz, Clifton and Nergiz 2009,
+doi:10.1109/TKDE.2008.210) and of differential privacy for users (Wilson et al. 2020,
+doi:10.2478/popets-2020-0025).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from tarnkappe.algebra.facts import Declaration
@@ -21,10 +24,12 @@ from tarnkappe.algebra.nodes import (
     Intersection,
     Join,
     Plan,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     SlicingNode,
     ThetaJoin,
@@ -33,118 +38,302 @@ from tarnkappe.algebra.nodes import (
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
-Persons = Mapping[str, str]
-"""For each relation whose people are declared, the column that tells them apart."""
+HIDDEN = "\ue000person"
+"""The column that tells people apart, as plans carry it. No table has a column of this name to ask for."""
+
+
+@dataclass(frozen=True)
+class PersonPath:
+    """How the person of a row is found: in a column, or through a foreign key in another relation.
+
+    Attributes:
+        column: the column that tells people apart; empty if it is found through another relation.
+        through: the column that leads to the other relation, where it is a key under the same name.
+        to: the other relation, whose rows have a person themselves.
+        space: which kind of people these are; tables of one space have one budget. Empty: not named.
+        rows: the most rows that one person has; one, if it is not said. Verified before it is relied on.
+    """
+
+    column: str = ""
+    through: str = ""
+    to: str = ""
+    space: str = ""
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        if bool(self.column) == bool(self.through) or bool(self.through) != bool(self.to):
+            raise ParameterError("a person is a column, or found `through` a column `to` another relation")
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+            raise ParameterError("rows_per_person is a whole number of at least 1")
+
+    @property
+    def own(self) -> str:
+        """The column of the relation itself."""
+        return self.column or self.through
+
+
+Persons = Mapping[str, str | PersonPath]
+"""For each relation whose people are declared, how they are found; a text is the name of a column."""
+
+
+def path_of(persons: Persons, relation: str) -> PersonPath | None:
+    """How the person of a row of a relation is found; None if nobody is declared."""
+    said = persons.get(relation)
+    return PersonPath(said) if isinstance(said, str) else said
+
+
+def space_of(persons: Persons, relation: str) -> str:
+    """The space of the people of a relation, which is that of the relation that its path ends in."""
+    seen = {relation}
+    path = path_of(persons, relation)
+    while path is not None and path.to:
+        if path.to in seen or path.to not in persons:
+            raise ParameterError(
+                f"the person of '{relation}' is found through '{path.to}', which has none itself: declare it"
+            )
+        seen.add(path.to)
+        path = path_of(persons, path.to)
+    return path.space if path is not None else ""
+
+
+def payer(persons: Persons, relation: str) -> str:
+    """Whose privacy budget a relation spends: that of its space, or, without a named one, its own."""
+    return space_of(persons, relation) or relation
 
 
 @dataclass(frozen=True)
 class People:
-    """Rows of which nobody has two, if what they need is true of the data.
+    """The people behind the rows of a plan.
 
     Attributes:
-        column: the column that tells people apart, under its name here; None if it is not there any more.
-        needs: what must be true of base relations.
+        space: which people.
+        column: the column that tells them apart, under its name here; None if it is not there any more.
+        most: the most rows of the plan that one person has; None if there is no bound.
+        unbounded: why there is none.
+        lost: why a row is not one person's any more; empty if it is.
+        noiseless: why no noise above hides a person, however few rows she has; empty if it does.
+        needs: what must be true of base relations for the bound.
+        paths: what must be true of them for every row to be one person's.
     """
 
+    space: str
     column: str | None
-    needs: frozenset[Declaration]
+    most: int | None
+    unbounded: str = ""
+    lost: str = ""
+    noiseless: str = ""
+    needs: frozenset[Declaration] = frozenset()
+    paths: frozenset[Declaration] = frozenset()
 
 
 def counts_people(plan: Plan, persons: Persons) -> bool:
     """Whether the k of every generalization in a plan is a number of people."""
     degrees = [node for node in plan.walk() if isinstance(node, Generalization) and node.k > 1]
-    return bool(degrees) and all(_people(node.child, persons) is not None for node in degrees)
+    return bool(degrees) and all(behind(node.child, persons) is not None for node in degrees)
 
 
 def needs_of(plan: Plan, persons: Persons) -> tuple[Declaration, ...]:
-    """What must be true of the data so that nobody has two rows below an anonymization of the plan.
+    """What must be true of the data so that every anonymization of the plan protects people.
 
     Raises:
-        ParameterError: somebody may have, whatever the data are.
+        ParameterError: one of them cannot, whatever the data are.
     """
     found: dict[Declaration, None] = {}
     for node in plan.walk():
-        if isinstance(node, Anonymization) or _is_noisy(node):
-            people = _people(node.children[0], persons)
-            found.update(dict.fromkeys(sorted(people.needs, key=str)) if people else {})
+        if not isinstance(node, Anonymization | RowBound) and not _is_noisy(node):
+            continue
+        people = behind(node.children[0], persons)
+        if isinstance(node, RowBound):
+            _check_bound(people)
+        if people is None:
+            continue
+        if isinstance(node, RowBound):
+            found.update(dict.fromkeys(sorted(people.paths, key=str)))
+        elif isinstance(node, Generalization):
+            _check_generalization(node, people)
+            found.update(dict.fromkeys(sorted(people.paths, key=str)))
+        elif not isinstance(node, SlicingNode) or len(node.groups) > 1:
+            if people.most is None:
+                raise ParameterError(people.unbounded)
+            if people.noiseless and _is_noisy(node):
+                raise ParameterError(people.noiseless)
+            found.update(dict.fromkeys(sorted(people.paths | people.needs, key=str)))
     return tuple(found)
+
+
+def _check_generalization(node: Generalization, people: People) -> None:
+    if node.k == 1:
+        return
+    if people.lost:
+        raise ParameterError(people.lost)
+    if people.column in node.attributes:
+        raise ParameterError(
+            f"'{people.column}' tells people apart and cannot be generalized: it is counted; leave it out of "
+            "`by`"
+        )
+
+
+def _check_bound(people: People | None) -> None:
+    if people is None:
+        raise ParameterError(
+            "bound keeps some rows of each person: declare `person`, which tells people apart"
+        )
+    if people.lost:
+        raise ParameterError(people.lost)
 
 
 def _is_noisy(node: Plan) -> bool:
     return isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates)
 
 
-def _people(plan: Plan, persons: Persons) -> People | None:
+# ------------------------------------------------------------------ who is behind the rows
+
+
+def behind(plan: Plan, persons: Persons) -> People | None:
     """The people behind the rows of a plan; None if nobody is declared in it."""
     match plan:
         case Relation(name):
-            if name not in persons:
-                return None
-            column = persons[name]
-            return People(column, frozenset({Declaration("person", name, frozenset({column}))}))
-        case Projection(child, onto):  # rows that become one are still of different people than all others
-            return _shown(_people(child, persons), onto)
+            return _stored(name, persons)
+        case Projection(child, onto, distinct):
+            people = _shown(behind(child, persons), onto)
+            if people is None or not distinct or people.column is not None:
+                return people
+            lost = "rows become one by DISTINCT, and nobody knows whose: generalize before DISTINCT"
+            return replace(people, lost=people.lost or lost)
         case Rename(child, names):
-            people = _people(child, persons)
+            people = behind(child, persons)
             new = dict(names)
             return people and replace(people, column=people.column and new.get(people.column, people.column))
         case Grouping(child, by):
-            people = _people(child, persons)
-            if people is not None and by == (people.column,):
-                return People(people.column, frozenset())  # one row for each person, by its making
-            return _shown(people, by)
+            return _grouped(behind(child, persons), by)
         case Union(left, right):
-            return _united(left, right, persons)
-        case Difference(left) | Intersection(left):
-            return _people(left, persons)
+            return _united(behind(left, persons), behind(right, persons))
+        case Difference(left, right) | Intersection(left, right):
+            return _matched(plan, behind(left, persons), behind(right, persons))
         case Join(left, right):
             return _joined(left, right, plan.on, persons)
         case ThetaJoin(left, right):
             return _joined(left, right, frozenset(), persons)
         case SlicingNode(child):
-            return _sliced(plan, _people(child, persons))
-        case Randomization() | Generalization():
-            people = _people(plan.child, persons)
-            return people and _shown(people, plan.schema - plan.attributes)
+            return _sliced(plan, behind(child, persons))
+        case Generalization(child):
+            people = behind(child, persons)
+            levels = "levels of a generalization depend on all rows, so no noise above it hides a person"
+            return people and replace(people, noiseless=people.noiseless or levels)
+        case Randomization(child):
+            return _shown(behind(child, persons), plan.schema - plan.attributes)
         case Selection(child):
-            return _people(child, persons)
+            return behind(child, persons)
+        case RowBound(child, rows):
+            people = behind(child, persons)
+            most = rows if people is None or people.most is None else min(rows, people.most)
+            return people and replace(people, most=most, unbounded="", needs=frozenset())
+        case PostProcessing():
+            return None
     raise ParameterError(f"the people behind a {type(plan).__name__.lower()} are not known")
 
 
-def _shown(people: People | None, columns: tuple[str, ...] | frozenset[str]) -> People | None:
+def _stored(name: str, persons: Persons) -> People | None:
+    path = path_of(persons, name)
+    if path is None:
+        return None
+    space = space_of(persons, name)
+    keys = set()
+    step = path
+    while step.to:
+        keys.add(Declaration("key", step.to, frozenset({step.through})))
+        following = path_of(persons, step.to)
+        assert following is not None
+        step = following
+    need = Declaration("person", name, frozenset({path.own}), number=path.rows)
+    return People(space, path.column or None, path.rows, needs=frozenset({need}), paths=frozenset(keys))
+
+
+def _shown(people: People | None, columns: Collection[str]) -> People | None:
     return people and (people if people.column in columns else replace(people, column=None))
 
 
-def _united(left: Plan, right: Plan, persons: Persons) -> People | None:
-    sides = [_people(side, persons) for side in (left, right)]
-    if sides == [None, None]:
+def _grouped(people: People | None, by: tuple[str, ...]) -> People | None:
+    if people is None:
         return None
-    raise ParameterError(
-        "a union below an anonymization may hold two rows of one person, and k would count them as two "
-        "people: anonymize the parts, or leave `person` out, which promises something of rows only"
+    if people.column is not None and people.column in by:
+        one = by == (people.column,)
+        return replace(people, most=1, unbounded="", needs=frozenset()) if one else people
+    reason = "a grouping puts the rows of several people together: group by the column that tells them apart"
+    return replace(people, column=None, most=None, unbounded=reason, lost=people.lost or reason)
+
+
+def _united(mine: People | None, its: People | None) -> People | None:
+    if mine is None and its is None:
+        return None
+    if mine is None or its is None:
+        reason = "a union brings rows of people and rows that are nobody's together"
+        return _unknown(mine or its, f"{reason}: declare `person` of both tables")
+    if mine.space != its.space:
+        reason = f"a union brings people of two spaces together, '{mine.space}' and '{its.space}'"
+        return _unknown(mine, f"{reason}: anonymize the parts")
+    most = None if mine.most is None or its.most is None else mine.most + its.most
+    column = mine.column if mine.column == its.column else None
+    return _both(mine, its, column, most)
+
+
+def _unknown(people: People | None, reason: str) -> People | None:
+    return people and replace(people, column=None, most=None, unbounded=reason, lost=people.lost or reason)
+
+
+def _both(mine: People, its: People, column: str | None, most: int | None, lost: str = "") -> People:
+    return People(
+        mine.space,
+        column,
+        most,
+        mine.unbounded or its.unbounded,
+        mine.lost or its.lost or lost,
+        mine.noiseless or its.noiseless,
+        mine.needs | its.needs,
+        mine.paths | its.paths,
     )
 
 
+def _matched(plan: Plan, mine: People | None, its: People | None) -> People | None:
+    if mine is None or its is None:
+        if mine is None and its is None:
+            return None
+        reason = "rows of people are compared with rows that are nobody's: declare `person` of both tables"
+        return _unknown(mine or its, reason)
+    if mine.column is not None and mine.column == its.column and mine.space == its.space:
+        bounds = [most for most in (mine.most, its.most) if most is not None]
+        most = mine.most if isinstance(plan, Difference) else min(bounds, default=None)
+        return _both(mine, its, mine.column, most)
+    most = None if mine.most is None or its.most is None else mine.most + its.most
+    lost = "rows are compared without the column that tells people apart: show it on both sides"
+    return _both(mine, its, None, most, lost)
+
+
+_PAIRED = (
+    "a join below an anonymization pairs the rows of two people: join on the column that is declared as "
+    "`person`"
+)
+
+
 def _joined(left: Plan, right: Plan, on: frozenset[str], persons: Persons) -> People | None:
-    mine, its = _people(left, persons), _people(right, persons)
+    mine, its = behind(left, persons), behind(right, persons)
     if mine is None and its is None:
         return None
     if mine is not None and its is not None:
-        if mine.column is not None and mine.column == its.column and mine.column in on:
-            return People(mine.column, mine.needs | its.needs)
-        raise ParameterError(
-            "a join below an anonymization pairs the rows of two people: join on the column that is declared "
-            "as `person` on both sides"
-        )
+        if mine.space == its.space and mine.column is not None and mine.column == its.column in on:
+            most = None if mine.most is None or its.most is None else mine.most * its.most
+            return _both(mine, its, mine.column, most)
+        return replace(_both(mine, its, None, None, _PAIRED), unbounded=_PAIRED)
     people, other = (mine, right) if mine is not None else (its, left)
     assert people is not None
     partner = _base(other, on)
     if partner is None:
-        raise ParameterError(
-            "a join below an anonymization may multiply the rows of a person, and k would count them as "
-            f"several people: join with a table in which {listed(on) or 'a column'} is a key"
+        reason = (
+            "a join may multiply the rows of a person without a bound: join with a table in which "
+            f"{listed(on) or 'a column'} is a key"
         )
-    return People(people.column, people.needs | {Declaration("key", partner, on)})
+        return replace(people, most=None, unbounded=people.unbounded or reason)
+    return replace(people, needs=people.needs | {Declaration("key", partner, on)})
 
 
 def _base(plan: Plan, on: frozenset[str]) -> str | None:
@@ -160,18 +349,8 @@ def _base(plan: Plan, on: frozenset[str]) -> str | None:
 def _sliced(plan: SlicingNode, people: People | None) -> People | None:
     if people is None or len(plan.groups) < 2:
         return people
-    raise ParameterError(
+    reason = (
         "an anonymization above a slicing would count rows that are put together from the parts of several "
-        "people: slice last, or leave `person` out"
+        "people: slice last"
     )
-
-
-def repeated(plan: Plan) -> Iterator[tuple[Generalization, str]]:
-    """The generalizations above copies of the same stored rows: k of them may be one row, k times."""
-    for node in plan.walk():
-        if isinstance(node, Generalization) and node.k > 1:
-            names = [each.name for each in node.child.walk() if isinstance(each, Relation)]
-            if any(isinstance(each, Union) for each in node.child.walk()):
-                yield from ((node, name) for name in sorted({n for n in names if names.count(n) > 1}))
-            elif any(isinstance(each, Join | ThetaJoin) for each in node.child.walk()):
-                yield node, ", ".join(sorted(set(names)))
+    return replace(people, column=None, most=None, unbounded=reason, lost=people.lost or reason)

@@ -14,6 +14,7 @@ from tarnkappe.algebra.nodes import (
     Generalization,
     Grouping,
     Plan,
+    PostProcessing,
     Projection,
     Randomization,
     Rename,
@@ -73,10 +74,14 @@ def _shows_whole_classes(above: Plan, promise: Promise) -> bool:
     match above:
         case Grouping(_, by) | Projection(_, by, True):
             return set(by) <= promise.columns
+        case PostProcessing():  # it is verified below, and anything may be computed from it
+            return True
     return False
 
 
 def _kept(plan: Plan) -> list[Promise]:
+    if isinstance(plan, PostProcessing):  # what is verified of each input, before it runs
+        return [promise for each in plan.inputs for promise in _kept(each)]
     if isinstance(plan, Union):
         pairs = ((left, right) for left in _kept(plan.left) for right in _kept(plan.right))
         return _real(Promise(a.columns & b.columns, min(a.k, b.k)) for a, b in pairs)

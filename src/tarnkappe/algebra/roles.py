@@ -6,16 +6,19 @@ not shown in the end; that changes no result, and it must not look as if nobody 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from tarnkappe.algebra.aggregates import Aggregate
+from tarnkappe.algebra.counting_people import repeated, several_rows
 from tarnkappe.algebra.nodes import (
+    Anonymization,
     Difference,
     Generalization,
     Grouping,
     Plan,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
@@ -24,7 +27,7 @@ from tarnkappe.algebra.nodes import (
     SlicingNode,
     ThetaJoin,
 )
-from tarnkappe.algebra.persons import repeated
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.promises import Promise, ended
 from tarnkappe.table import Role
@@ -93,12 +96,14 @@ class Warning:
 def warnings(
     plan: Plan,
     roles: Mapping[str, Role],
-    persons: Mapping[str, str] | None = None,
+    persons: Persons | None = None,
     promised: Iterable[Promise] = (),
+    public: Collection[str] = (),
 ) -> tuple[Warning, ...]:
     """What the roles of columns, and the operators above a generalization, give reason to warn of.
 
-    `persons` are the columns that tell people apart; `promised` is what the answer is held to.
+    `persons` are the columns that tell people apart; `promised` is what the answer is held to; `public` are
+    the relations that need no protection.
 
     >>> spender = Relation("spender", ("name", "plz"))
     >>> for warning in warnings(spender, {"name": Role.IDENTIFIER, "plz": Role.QUASI_IDENTIFIER}):
@@ -106,8 +111,10 @@ def warnings(
     the identifier 'name' of 'spender' is released
     the quasi-identifier 'plz' of 'spender' is released as it is
     """
-    found = [*_released(plan, roles), *_selected(plan, roles), *_compared(plan)]
-    found += [*_weakened(plan, tuple(promised)), *([] if persons else _repeated(plan))]
+    shown = plan.inputs if isinstance(plan, PostProcessing) else (plan,)
+    found = [warning for each in shown for warning in _released(each, roles, public)]
+    found += [*_selected(plan, roles), *_compared(plan), *_exact(plan, roles, public)]
+    found += [*_weakened(plan, tuple(promised)), *(_several(plan, persons) if persons else _repeated(plan))]
     return tuple(dict.fromkeys(found))
 
 
@@ -163,9 +170,11 @@ def _aggregated(aggregate: Aggregate, below: Threads) -> frozenset[Thread]:
     return found if aggregate.noise is None else _each(found, ColumnTreatment.NOISY)
 
 
-def _released(plan: Plan, roles: Mapping[str, Role]) -> Iterator[Warning]:
+def _released(plan: Plan, roles: Mapping[str, Role], public: Collection[str]) -> Iterator[Warning]:
     for column, found in sorted(threads(plan).items()):
         for thread in sorted(found, key=lambda thread: (thread.relation, thread.column)):
+            if thread.relation in public:
+                continue
             role = roles.get(thread.column)
             named = f"'{thread.column}' of '{thread.relation}' is released"
             shown_as = f" as '{column}'" if column != thread.column else ""
@@ -194,6 +203,30 @@ def _selected(plan: Plan, roles: Mapping[str, Role]) -> Iterator[Warning]:
             )
 
 
+def _exact(plan: Plan, roles: Mapping[str, Role], public: Collection[str]) -> Iterator[Warning]:
+    """An exact figure of raw rows tells whether somebody is among them."""
+    for node in plan.walk():
+        if not isinstance(node, Grouping):
+            continue
+        relations = {each.name: each for each in node.walk() if isinstance(each, Relation)}
+        personal = {
+            name for name, each in relations.items() if name not in public and each.schema & set(roles)
+        }
+        exact = [each for each in node.aggregates if each.noise is None]
+        protected = any(isinstance(each, Anonymization) or _noisy(each) for each in node.walk())
+        if exact and personal and not protected:
+            yield Warning(
+                "exact-figures",
+                tuple(each.name for each in exact),
+                f"figures of {listed(personal)} are exact, and tell whether one person is counted: "
+                "noisy_count, noisy_sum and noisy_mean hide that",
+            )
+
+
+def _noisy(node: Plan) -> bool:
+    return isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates)
+
+
 def _repeated(plan: Plan) -> Iterator[Warning]:
     """Copies of one row are no crowd; where people are declared, the query is refused instead."""
     for generalization, names in repeated(plan):
@@ -202,6 +235,18 @@ def _repeated(plan: Plan) -> Iterator[Warning]:
             generalization.by,
             f"below generalize(k => {generalization.k}) one row of {names} can stand several times, and k "
             "counts each copy: declare `person`, or generalize before rows are multiplied",
+        )
+
+
+def _several(plan: Plan, persons: Persons) -> Iterator[Warning]:
+    """Every class has k people; who knows several rows of one person may find the classes that fit her."""
+    for generalization in several_rows(plan, persons):
+        yield Warning(
+            "several-rows",
+            generalization.by,
+            f"below generalize(k => {generalization.k}) one person may have several rows: every class has "
+            f"{generalization.k} people, but who knows several rows of somebody may find the classes that "
+            "together fit only her",
         )
 
 
@@ -226,6 +271,8 @@ def _weakened(plan: Plan, promised: tuple[Promise, ...]) -> Iterator[Warning]:
         shown = plan.schema & set(generalization.by)
         if any(shown <= promise.columns and generalization.k <= promise.k for promise in promised):
             continue  # it holds as it runs
+        if isinstance(above, Grouping | Projection):
+            continue  # computed from rows that are k-anonymous, and telling no more than they do
         what = type(above).__name__.lower()
         yield Warning(
             "promise-ended",

@@ -61,10 +61,10 @@ def _evaluate(plan: Plan, world: World, ordered: bool) -> OutcomeDistribution:
             result = _slicing(plan, world, ordered)
         case Randomization(child):
             result = _evaluate(child, world, ordered).then(_randomizer(plan, world, ordered))
-        case Generalization(child, by, k):
+        case Generalization(child, by, k, person):
             columns = child.columns
             result = _evaluate(child, world, ordered).map(
-                columns, lambda rows: generalize(rows, columns, by, k, world)
+                columns, lambda rows: generalize(rows, columns, by, k, world, person)
             )
         case Rename(child):
             result = _evaluate(child, world, ordered).map(plan.columns, lambda rows: rows)

@@ -1,8 +1,8 @@
 """A session: queries with anonymization operators, read, rewritten, run, verified and handed over.
 
-The way of a query is always the same. It is read by the allow-list of `algebra.sql` (nothing of its text ever
-reaches an engine), checked against the catalog, rewritten, run by the engine, and its answer is held to
-the promises of the query as it was written, from its values, before anybody sees it.
+The way of a query is always the same. It is read by the allow-list of `algebra.sql` (nothing of its text
+reaches the engine that has the tables), checked against the catalog, rewritten, run by the engine, and its
+answer is held to the promises of the query as it was written, from its values, before anybody sees it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tarnkappe.algebra.calibration import calibrated
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.column_kinds import Kinds, column_kinds
 from tarnkappe.algebra.counting import CountedFacts
+from tarnkappe.algebra.counting_people import carries_people, counted
 from tarnkappe.algebra.equivalence import EquivalenceFinding
 from tarnkappe.algebra.explanation import Explanation, local_privacy
 from tarnkappe.algebra.facts import Declaration, Facts
@@ -29,8 +30,8 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Join,
     Plan,
+    PostProcessing,
     Projection,
-    Randomization,
     Relation,
     Selection,
     ThetaJoin,
@@ -38,17 +39,19 @@ from tarnkappe.algebra.nodes import (
 from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import RewriteMode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
-from tarnkappe.algebra.persons import counts_people, needs_of
-from tarnkappe.algebra.plan import listed
+from tarnkappe.algebra.persons import HIDDEN, counts_people, needs_of
+from tarnkappe.algebra.prerequisites import is_noisy, is_protected, prepare
 from tarnkappe.algebra.promises import Promise, promises, strongest
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove
 from tarnkappe.algebra.roles import ColumnTreatment, Warning, threads, warnings
 from tarnkappe.algebra.rules import ALL_RULES
-from tarnkappe.algebra.sql.query import ParsedQuery, read_sql
+from tarnkappe.algebra.sql.post_processing import read_query
+from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.algebra.statistics import RelationStatistics
 from tarnkappe.algebra.verification import VerifiedPromise, smallest_class, verify
-from tarnkappe.errors import HierarchyError, ParameterError
+from tarnkappe.engines.post_processing import check_statement, post_processed
+from tarnkappe.errors import ParameterError
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.table.encoding import Progress
 
@@ -140,7 +143,11 @@ class QuerySession:
 
     def read(self, text: str) -> ParsedQuery:
         """A query over the relations of the catalog."""
-        return read_sql(text, self.catalog.relations, probability_of=calibrated(self.catalog.noise))
+        probability_of, public = calibrated(self.catalog.noise), self.catalog.public
+        query = read_query(text, self.catalog.relations, probability_of=probability_of, unprotected=public)
+        if isinstance(query.plan, PostProcessing):
+            check_statement(query.plan.statement, frozenset(query.plan.names))
+        return query
 
     def explain(self, query: str | ParsedQuery) -> Explanation:
         """How a query would run, and what there is to say of it; nothing is run but counts."""
@@ -160,7 +167,7 @@ class QuerySession:
         return Explanation(
             rewriting,
             (
-                *warnings(plan, self.catalog.roles, self.catalog.persons, promised),
+                *warnings(plan, self.catalog.roles, self.catalog.persons, promised, self.catalog.public),
                 *(
                     Warning("promise-lost", (), f"by the rules that were asked for, {why}")
                     for why in rewriting.lost
@@ -195,6 +202,10 @@ class QuerySession:
             needs_of(chosen, self.catalog.persons)
         except ParameterError as error:
             return str(error)
+        generalizes = any(isinstance(node, Generalization) and node.k > 1 for node in chosen.walk())
+        persons = self.catalog.persons
+        if generalizes and counts_people(written, persons) and not counts_people(chosen, persons):
+            return "k would be a number of rows, and no longer of people"
         if self.backend is None:
             return ""
         for name in _relations(written) - set(self._kinds):
@@ -224,25 +235,46 @@ class QuerySession:
             AccessError: the privacy budget does not suffice.
         """
         backend = self._backend()
+        needs_of(query.plan, self.catalog.persons)  # refuses what protects nobody, whatever the data are
         catalog = self.catalog.for_plan(query.plan)
-        _prepare(query.plan, catalog)
+        prepare(query.plan, catalog)
         start = time.perf_counter()
         explanation = self.explain(query)
-        chosen = ParsedQuery(explanation.rewriting.plan, query.columns, query.order)
         planned = time.perf_counter()
         spent = self._pay(explanation.costs)  # before there is an answer, or none
         promised = bool(explanation.costs) or query.promises_epsilon
-        table = backend.execute(
-            chosen,
+        chosen, held = explanation.rewriting.plan, _held(explanation)
+        parts = [ParsedQuery(chosen, query.columns, query.order)]
+        if isinstance(chosen, PostProcessing):
+            parts = _inputs(chosen)
+        persons = self.catalog.persons
+        counting = [
+            bool(each) and carries_people(part.plan, persons) for part, each in zip(parts, held, strict=True)
+        ]
+        found = backend.execute_all(
+            [self._counting_people(part, carry) for part, carry in zip(parts, counting, strict=True)],
             catalog,
             key=self._key,
+            shuffle=is_protected(explanation.rewriting.original),
             promised=promised,
             relies_on=explanation.relies_on,
             progress=self._progress,
         )
         ran = time.perf_counter()
-        verified = verify(table, explanation.promises, people=explanation.people)
+        verified = tuple(
+            kept
+            for table, each, carry in zip(found, held, counting, strict=True)
+            for kept in verify(table, each, person=HIDDEN if carry else None)
+        )
+        # Who is behind the rows is needed until here, and goes no further.
+        found = [t.drop_columns(HIDDEN) if carry else t for t, carry in zip(found, counting, strict=True)]
         generalized = _generalized(query.plan)
+        if isinstance(chosen, PostProcessing):  # only when everything below it is verified
+            table = post_processed(
+                chosen.statement, dict(zip(chosen.names, found, strict=True)), progress=self._progress
+            )
+        else:
+            (table,) = found
         return QueryResult(
             table,
             explanation,
@@ -252,11 +284,16 @@ class QuerySession:
             {"plan": planned - start, "run": ran - planned, "verify": time.perf_counter() - ran},
         )
 
+    def _counting_people(self, query: ParsedQuery, carry: bool) -> ParsedQuery:
+        """A query as it runs: with the people that generalizations count, also in its result if asked for."""
+        plan = counted(query.plan, self.catalog.persons, self.catalog.bucket, carry=carry)
+        return ParsedQuery(plan, (*query.columns, HIDDEN) if carry else query.columns, query.order)
+
     def _costs(self, plan: Plan) -> dict[str, Fraction]:
         """What the plan that runs costs each table: noisy aggregates always, noise if budgets are kept."""
         if self._budgets is None and not any(is_noisy(node) for node in plan.walk()):
             return {}
-        return spending(plan, self.catalog.for_plan(plan).noise)
+        return spending(plan, self.catalog.for_plan(plan).noise, self.catalog.persons, self.catalog.public)
 
     def _pay(self, costs: Mapping[str, Fraction]) -> dict[str, Budget]:
         if not costs:
@@ -306,49 +343,29 @@ class QuerySession:
 
 
 def _promised(rewriting: Rewriting) -> tuple[Promise, ...]:
-    """What the answer is held to: what either plan promises, unless a rule that was asked for gave it up."""
+    """What the answer is held to: what either plan promises, unless a rule that was asked for gave it up.
+
+    Of post-processing, what each of its inputs is held to.
+    """
     if rewriting.lost:
         return promises(rewriting.plan)
     return strongest([*promises(rewriting.original), *promises(rewriting.plan)])
 
 
-def _prepare(plan: Plan, catalog: Catalog) -> None:
-    """Refuse before any work what the catalog lacks, and have it read or built what the query needs."""
-    for node in plan.walk():
-        if isinstance(node, Generalization) and node.k > 1:
-            missing = node.attributes - set(catalog.hierarchies)
-            if missing:
-                raise HierarchyError(f"there is no hierarchy for {listed(missing)}: say how to generalize it")
-            for column in node.by:
-                catalog.hierarchies[column]
-        if is_noisy(node):
-            _require_public_groups(node, catalog)
-        if isinstance(node, Randomization):
-            noised = {column for column, probability in node.probabilities if probability}
-            if noised - set(catalog.noise):
-                without = listed(noised - set(catalog.noise))
-                raise ParameterError(f"there is no noise for {without}: say what its values are drawn from")
-            for column in noised:
-                catalog.noise[column]
+def _inputs(plan: PostProcessing) -> list[ParsedQuery]:
+    """What is computed and verified before the rest runs over it."""
+    return [ParsedQuery(each, each.columns) for each in plan.inputs]
 
 
-def is_noisy(node: Plan) -> bool:
-    """Whether a node is a grouping with noisy aggregates."""
-    return isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates)
-
-
-def _require_public_groups(node: Plan, catalog: Catalog) -> None:
-    """The groups of a noisy aggregate come from hierarchies, and these must not come from the data."""
-    assert isinstance(node, Grouping)
-    origins = threads(node.child)
-    for column in node.by:
-        told = {column, *(thread.column for thread in origins[column])} & set(catalog.from_data)
-        if column not in catalog.hierarchies or told:
-            raise HierarchyError(
-                f"the groups of a noisy aggregate must not depend on the data: give '{column}' a hierarchy "
-                "file that lists all values that there may be"
-            )
-        catalog.hierarchies[column]
+def _held(explanation: Explanation) -> list[tuple[Promise, ...]]:
+    """What each table that an engine hands over is held to: the answer, or the inputs of post-processing."""
+    rewriting = explanation.rewriting
+    if not isinstance(rewriting.plan, PostProcessing) or not isinstance(rewriting.original, PostProcessing):
+        return [explanation.promises]
+    return [
+        promises(chosen) if rewriting.lost else strongest([*promises(written), *promises(chosen)])
+        for written, chosen in zip(rewriting.original.inputs, rewriting.plan.inputs, strict=True)
+    ]
 
 
 def _relations(plan: Plan) -> set[str]:
@@ -373,6 +390,8 @@ def _compared(plan: Plan) -> set[str]:
 
 def _generalized(plan: Plan) -> Collection[str]:
     """The columns of the result in which some values were generalized."""
+    if isinstance(plan, PostProcessing):  # whatever it computes, its inputs are verified
+        return ()
     return {
         column
         for column, found in threads(plan).items()

@@ -18,10 +18,12 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Intersection,
     Join,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     SlicingNode,
     ThetaJoin,
@@ -50,6 +52,8 @@ def operator_text(plan: Plan) -> str:
             return "ρ " + ", ".join(f"{quoted(old)} → {quoted(new)}" for old, new in plan.names)
         case Grouping():
             return _grouping(plan.by, plan.aggregates)
+        case RowBound():
+            return f"at most {plan.rows} rows of a person"
         case Union():
             return "∪"
         case Intersection():
@@ -67,6 +71,8 @@ def operator_text(plan: Plan) -> str:
         case Randomization():
             pairs = ", ".join(f"{quoted(column)}: {number_text(p)}" for column, p in plan.probabilities)
             return f"αD {{{pairs}}}"
+        case PostProcessing():
+            return f"post-processing: {plan.statement}"
     raise TypeError(f"no text for {type(plan).__name__}")
 
 

@@ -18,8 +18,8 @@ class VerifiedPromise:
 
     Attributes:
         promise: what was promised.
-        measured: the number of rows of the smallest class, None if there are no rows.
-        people: whether the rows below the generalization were held to be of one person each.
+        measured: the number of rows of the smallest class, or of people; None if there are no rows.
+        people: whether people were counted, and not rows.
     """
 
     promise: Promise
@@ -34,49 +34,54 @@ class VerifiedPromise:
     def __str__(self) -> str:
         if self.measured is None:
             return f"{self.promise}: no rows"
-        if self.people:  # of the k that were counted; there may be more rows of the same people
-            others = f"the rows of at least {self.promise.k - 1} other people"
+        if self.people:
+            others = f"the rows of at least {self.measured - 1} other people"
             return f"{self.promise}: every row shares it with {others}"
         others = f"every row shares it with at least {self.measured - 1} other rows"
         return f"{self.promise}: {others} (rows were counted, not people)"
 
 
 def verify(
-    answer: pa.Table, promised: Iterable[Promise], *, people: bool = False
+    answer: pa.Table, promised: Iterable[Promise], *, person: str | None = None
 ) -> tuple[VerifiedPromise, ...]:
     """Measure every promise in the values of an answer.
 
-    `people` says that below every generalization each row was of another person.
+    `person` is the column of the answer that tells people apart; then people are counted, and not rows.
 
     Raises:
         VerificationError: one is broken; then nothing may be handed over.
     """
     found = tuple(
-        VerifiedPromise(promise, smallest_class(answer, promise.columns), people) for promise in promised
+        VerifiedPromise(promise, smallest_class(answer, promise.columns, person), person is not None)
+        for promise in promised
     )
     for kept in found:
         if kept.measured is not None and kept.measured < kept.promise.k:
             raise VerificationError(
-                f"the answer is not {kept.promise}, as the query promises: a class has {kept.measured} rows; "
+                f"the answer is not {kept.promise}, as the query promises: a class has {kept.measured} "
+                f"{'people' if kept.people else 'rows'}; "
                 "nothing is handed over"
             )
     return found
 
 
-def smallest_class(answer: pa.Table, columns: Iterable[str]) -> int | None:
-    """How many rows the smallest class of these columns has; missing values are a value like any other."""
+def smallest_class(answer: pa.Table, columns: Iterable[str], person: str | None = None) -> int | None:
+    """How many rows the smallest class of these columns has; missing values are a value like any other.
+
+    With a `person` column, how many different people; rows that lack one are nobody's.
+    """
     names = sorted(columns)
     if not answer.num_rows:
         return None
-    if not names:
+    if not names and person is None:
         return int(answer.num_rows)
     with duckdb.connect(config={"temp_directory": ""}) as connection:  # nothing is spilled to disk
         # Names of the data are numbered: DuckDB does not tell apart names that differ in case alone.
         numbered = [f"c{i}" for i in range(len(names))]
-        connection.register("answer", answer.select(names).rename_columns(numbered))
-        by = ", ".join(numbered)
-        found = connection.execute(
-            f"SELECT min(n) FROM (SELECT count(*) AS n FROM answer GROUP BY {by})"
-        ).fetchone()
+        who, counted = ([person], ["u"]) if person is not None else ([], [])
+        connection.register("answer", answer.select([*names, *who]).rename_columns([*numbered, *counted]))
+        by = f" GROUP BY {', '.join(numbered)}" if numbered else ""
+        size = "count(*)" if person is None else "count(DISTINCT u)"
+        found = connection.execute(f"SELECT min(n) FROM (SELECT {size} AS n FROM answer{by})").fetchone()
     assert found is not None
     return int(found[0])

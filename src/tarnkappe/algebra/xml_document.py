@@ -43,7 +43,7 @@ from tarnkappe.algebra.plan import Plan
 from tarnkappe.algebra.sql.expressions import read_predicate
 from tarnkappe.algebra.sql.printing import expression_sql
 from tarnkappe.algebra.xml_elements import Element, escaped, inline, parse_xml
-from tarnkappe.errors import QueryError, TarnkappeError
+from tarnkappe.errors import ParameterError, QueryError, TarnkappeError
 
 _BINARY: dict[type[Plan], str] = {
     Union: "union",
@@ -105,6 +105,8 @@ def _element(plan: Plan) -> tuple[str, dict[str, str], list[str]]:
                 for column, p in plan.probabilities
             ]
             return "differentialPrivacy", {}, _list("noiseAttributes", noise)
+    if type(plan) not in _BINARY:
+        raise ParameterError(f"a {type(plan).__name__} cannot be written as XML: write JSON or SQL")
     return _BINARY[type(plan)], {}, []
 
 

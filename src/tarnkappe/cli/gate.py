@@ -67,7 +67,8 @@ def serve(
                 noisy = NoisyFigures(
                     chosen, keeper.source, keeper.store, settings.epsilon, settings.budget, settings.bounds
                 )
-            asyncio.run(_serve(GateServer(keeper, view, chosen, settings, noisy), settings.host, as_json))
+            service = GateServer(keeper, view, chosen, settings, noisy)
+            asyncio.run(serve_until_stopped(service, settings.host, as_json, "the gate"))
         finally:
             keeper.close()
 
@@ -202,7 +203,8 @@ def _settings(path: Path, listen: str | None, users: Path | None) -> Settings:
         raise ParameterError(f"{path}: {error}") from None
 
 
-async def _serve(service: Any, host: str, as_json: bool) -> None:
+async def serve_until_stopped(service: Any, host: str, as_json: bool, name: str) -> None:
+    """Serve until Ctrl-C or the end is asked for; where it listens is printed when it does."""
     stop, ready = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -214,7 +216,7 @@ async def _serve(service: Any, host: str, as_json: bool) -> None:
         if as_json:
             print_json({"host": host, "port": service.port})
         else:
-            output.print(f"the gate listens on {host}:{service.port}", highlight=False, markup=False)
+            output.print(f"{name} listens on {host}:{service.port}", highlight=False, markup=False)
         sys.stdout.flush()
     listening.cancel()
     await running

@@ -41,6 +41,7 @@ COMMANDS = (
     "reidentify",
     "sql",
     "gate",
+    "policy",
     "party",
     "federate",
     "exchange",

@@ -15,16 +15,22 @@ from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.equivalence import EquivalenceFinding, EquivalenceVerdict
 from tarnkappe.algebra.explanation import Explanation
+from tarnkappe.algebra.json_document import plan_json
 from tarnkappe.algebra.lowering import Backend
 from tarnkappe.algebra.lowering import connect as connect_backend
+from tarnkappe.algebra.nodes import PostProcessing
 from tarnkappe.algebra.numbers import read_number
 from tarnkappe.algebra.proof import RuleFinding
 from tarnkappe.algebra.proving import prove as prove_claim
+from tarnkappe.algebra.proving import read_plan
 from tarnkappe.algebra.session import QueryResult, QuerySession
+from tarnkappe.algebra.sql.printing import plan_sql
+from tarnkappe.algebra.sql.query import ParsedQuery
+from tarnkappe.algebra.xml_document import plan_xml
 from tarnkappe.cli.arguments import hierarchy_files, parse_column
 from tarnkappe.cli.console import errors, output, print_json, progress_bar
 from tarnkappe.cli.remote_option import RemoteOption
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.job.catalog_file import CatalogFile
 from tarnkappe.report.answer_text import SHOWN, answer_lines, budget_text
 from tarnkappe.state import Store
@@ -81,6 +87,16 @@ def sql(
     grant: Annotated[
         Words | None, typer.Option(help="Set what --user may spend on a table in all: TABLE=EPSILON.")
     ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="Run a plan from a file (.xml or .json) in place of a query.")
+    ] = None,
+    write_plan: Annotated[
+        Path | None, typer.Option(help="Write the plan that runs: .xml, .json or .sql.")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy file: print its verdict on the query, and run nothing.")
+    ] = None,
+    judged_as: Annotated[str | None, typer.Option("--as", help="With --policy: whose rights count.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the answer: .parquet, .csv, ...", writable=True)
     ] = None,
@@ -106,9 +122,19 @@ def sql(
             "grant": grant,
             "engine": engine,
             "person": person,
+            "plan": plan,
+            "write_plan": write_plan,
+            "policy": policy,
         }
         asked = {"mode": mode, "rules": rule, "explain": explain or None}
         sql_remotely(remote, query, data or (), catalog, hierarchies or (), asked, refuse, out, rows, as_json)
+        return
+    if policy is not None or judged_as is not None:
+        if policy is None or judged_as is None or not query:
+            raise ParameterError("the verdict of a policy needs --policy FILE, --as USER and the query")
+        from tarnkappe.cli.policy import judged
+
+        judged(policy, judged_as, query, as_json)
         return
     file = CatalogFile.load(catalog) if catalog is not None else CatalogFile()
     declared = file.declarations.merged(
@@ -122,10 +148,12 @@ def sql(
         return
     with nullcontext() if budgets is None else Store.open(budgets, BUDGETS_COMPONENT) as store:
         kept = None if store is None else Budgets(store)
-        if grant or (kept is not None and not query):
+        if grant or (kept is not None and not query and plan is None):
             _budgets(kept, user, grant or (), as_json)
             return
-        if not query:
+        if plan is not None and query:
+            raise ParameterError("--plan stands in place of the query: leave one of them out")
+        if not query and plan is None:
             raise ParameterError(
                 'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."'
             )
@@ -136,21 +164,51 @@ def sql(
         options: dict[str, Any] = {"mode": "explicit" if rule else mode or "strict", "rules": rule}
         options |= {"parallelism": parallelism, "user": user, "budgets": kept}
         places = _places(file, data or ())
+        given = _planned(plan) if plan is not None else str(query)
         if not places and file.columns and explain:
-            _explained(QuerySession(None, declared.catalog(file.columns), **options).explain(query), as_json)
+            explanation = QuerySession(None, declared.catalog(file.columns), **options).explain(given)
+            _write_plan(explanation, write_plan)
+            _explained(explanation, as_json)
             return
         with progress_bar() as progress, _connect(places, engine) as backend:
             session = QuerySession(backend, declared.over(backend), progress=progress, **options)
             if explain:
-                explanation = session.explain(query)
+                explanation = session.explain(given)
             else:
-                result = session.sql(query)
+                result = session.run(session.read(given) if isinstance(given, str) else given)
+                explanation = result.explanation
                 if out is not None:
                     write(result.table, out, progress=progress)
+        _write_plan(explanation, write_plan)
         if explain:
             _explained(explanation, as_json)
         else:
             _answered(result, out, rows, as_json)
+
+
+def _planned(path: Path) -> ParsedQuery:
+    """A plan from a file; its columns are shown in the order of their names."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{path}: the plan cannot be read") from None
+    if text.lstrip()[:1] not in ("<", "{"):
+        raise InputError(f"{path}: this is neither XML nor JSON; write SQL as the query")
+    found = read_plan(text, Catalog({}))
+    found.check()
+    return ParsedQuery(found, tuple(sorted(found.columns)))
+
+
+def _write_plan(explanation: Explanation, path: Path | None) -> None:
+    if path is None:
+        return
+    plan = explanation.rewriting.plan
+    formats = {".xml": plan_xml, ".json": plan_json, ".sql": plan_sql}
+    if path.suffix not in formats:
+        raise ParameterError(f"--write-plan {path}: a plan is written as .xml, .json or .sql")
+    if isinstance(plan, PostProcessing) and path.suffix != ".sql":
+        raise ParameterError(f"--write-plan {path}: SQL above the protection is written as .sql alone")
+    writable(path).write_text(formats[path.suffix](plan) + "\n", encoding="utf-8")
 
 
 def _persons(said: Sequence[str]) -> dict[str, str]:

@@ -14,13 +14,15 @@ from typing import Any
 from tarnkappe.algebra.catalog import LEAST_BUCKET
 from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.noise_plan import read_noise
-from tarnkappe.errors import JobError, TarnkappeError
+from tarnkappe.algebra.persons import PersonPath
+from tarnkappe.errors import JobError, ParameterError, TarnkappeError
 from tarnkappe.job.job import InputSource, column_section, read_job_file, refuse_unknown
 from tarnkappe.table.read import READING_KEYS
 
 SECTIONS = ("relations", "columns", "slicing")
 LOCATION = ("path", "database", "table", *(key for key in READING_KEYS if key != "types"))
-RELATION_KEYS = (*LOCATION, "columns", "keys", "not_null", "person", "least_rows", "within", "ordered_like")
+RELATION_KEYS = (*LOCATION, "columns", "keys", "not_null", "person", "rows_per_person", "public")
+RELATION_KEYS += ("least_rows", "within", "ordered_like")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +89,8 @@ class CatalogFile:
                     for name, said in relations.items()
                     for other, columns in said.get("ordered_like", {}).items()
                 ],
-                persons={n: said["person"] for n, said in relations.items() if "person" in said},
+                persons={n: _person(n, said) for n, said in relations.items() if "person" in said},
+                public=frozenset(n for n, said in relations.items() if said.get("public")),
                 least_rows={n: said["least_rows"] for n, said in relations.items() if "least_rows" in said},
             ),
         )
@@ -110,8 +113,10 @@ def _relation(name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
     least = said.get("least_rows", 0)
     if isinstance(least, bool) or not isinstance(least, int) or least < 0:
         raise JobError(f"{where}: least_rows is a whole number, not {least!r}")
-    if not isinstance(said.get("person", ""), str):
-        raise JobError(f"{where}: person is the name of the column that tells people apart")
+    if "rows_per_person" in said and "person" not in said:
+        raise JobError(f"{where}: rows_per_person needs `person`, which tells people apart")
+    if not isinstance(said.get("public", False), bool):
+        raise JobError(f"{where}: public is true or false")
     keys = said.get("keys", [])
     if not isinstance(keys, list):
         raise JobError(f'{where}: keys is a list of lists of columns, as [["id"]]')
@@ -122,6 +127,26 @@ def _relation(name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
         for columns in _table(said.get(declaration, {}), f"{where}: {declaration}").values():
             _names(columns, f"{where}: {declaration}")
     return said
+
+
+PERSON_KEYS = ("space", "column", "through", "to")
+
+
+def _person(name: str, said: Mapping[str, Any]) -> PersonPath:
+    """How the person of a row is found: a column, or a path through a foreign key."""
+    where, person = f"[relations.{name}]", said["person"]
+    if isinstance(person, str):
+        person = {"column": person}
+    if not isinstance(person, Mapping) or not all(isinstance(each, str) for each in person.values()):
+        raise JobError(
+            f"{where}: person is the name of the column that tells people apart, or as "
+            '{space = "patient", column = "pid"} or {through = "case_id", to = "cases"}'
+        )
+    refuse_unknown(person, PERSON_KEYS, f"key of `person` of {where}")
+    try:
+        return PersonPath(**person, rows=said.get("rows_per_person", 1))
+    except ParameterError as error:
+        raise JobError(f"{where}: {error}") from None
 
 
 def _names(said: Any, where: str) -> None:

@@ -87,8 +87,15 @@ class Budgets:
         """Spend on one table, or refuse; it is durable when this returns."""
         return self.spend_all(user, {table: epsilon})[table]
 
-    def spend_all(self, user: str, costs: Mapping[str, Fraction]) -> dict[str, Budget]:
+    def spend_all(
+        self,
+        user: str,
+        costs: Mapping[str, Fraction],
+        entry: tuple[str, Mapping[str, Any]] | None = None,
+    ) -> dict[str, Budget]:
         """Spend on several tables at once, on all of them or on none; returns their budgets.
+
+        An `entry`, an event with its details, goes to the log in the same transaction.
 
         Raises:
             AccessError: a table has no budget, or less is left of it than the query costs.
@@ -97,10 +104,13 @@ class Budgets:
             if not 0 <= epsilon <= MOST:
                 raise ParameterError(f"'{table}': an epsilon from 0 to {MOST} can be spent, not {epsilon}")
         with self.store.writing() as connection:
-            return {
+            spent = {
                 table: self._spend(connection, user, table, math.ceil(epsilon * UNITS))
                 for table, epsilon in sorted(costs.items())
             }
+            if entry is not None:
+                self._log.append(entry[0], dict(entry[1]), connection)
+            return spent
 
     def _spend(self, connection: sa.Connection, user: str, table: str, cost: int) -> Budget:
         found = self._find(connection, user, table)

@@ -1,12 +1,13 @@
 """Attackers of anonymization inside SQL."""
 
 from tests.attackers.attacker import Stage, Trial
-from tests.attackers.sql import stages
+from tests.attackers.sql import policy_stages, stages
 from tests.attackers.sql.compare_types import CompareTypes
 from tests.attackers.sql.count_persons import CountPersons
 from tests.attackers.sql.go_around import GoAround
 from tests.attackers.sql.null_everywhere import NullEverywhere
 from tests.attackers.sql.recompute import FalseKeys, Recompute
+from tests.attackers.sql.write_queries import WriteQueries
 
 TRIALS: list[Trial] = [
     Trial(
@@ -45,6 +46,14 @@ TRIALS: list[Trial] = [
         (
             Stage("the command line", stages.terminal),
             Stage("the files themselves", stages.raw_terminal, unprotected=True),
+        ),
+    ),
+    Trial(
+        WriteQueries(),
+        (
+            Stage("a policy", policy_stages.enforced),
+            Stage("a policy that is asked 10,000 times", policy_stages.enforced_for_long, slow=True),
+            Stage("the files themselves", policy_stages.unenforced, unprotected=True),
         ),
     ),
     Trial(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -30,18 +31,40 @@ class Clinic:
     tarn: Command
     said: tuple[str, ...]
     k: int = 2
+    random: int = 12
+    """How many random queries he asks besides."""
+
+
+def rows_of(chance: random.Random, depth: int) -> str:
+    """A random table with a column for the person and one for the place."""
+    if not depth:
+        return f"(SELECT pid, plz FROM {chance.choice(('patients', 'visits'))})"
+    one, other = rows_of(chance, depth - 1), rows_of(chance, chance.randrange(depth))
+    return chance.choice(
+        (
+            f"(SELECT pid, plz FROM {one} a UNION ALL SELECT pid, plz FROM {other} b)",
+            f"(SELECT pid, plz FROM {one} a WHERE plz <> '{chance.choice(('18055', '18057', '18059'))}')",
+            f"(SELECT pid, plz FROM {one} a CROSS JOIN shifts)",
+            f"(SELECT pid, plz FROM {one} a NATURAL JOIN (SELECT pid, ward FROM visits))",
+            f"(SELECT pid, min(plz) AS plz FROM {one} a GROUP BY pid)",
+            f"(SELECT DISTINCT pid, plz FROM {one} a)",
+            f"(SELECT pid, plz FROM {one} a EXCEPT ALL SELECT pid, plz FROM {other} b)",
+        )
+    )
 
 
 class CountPersons(Attacker[Clinic]):
     name = "count-persons"
     promise = "persons"
     knows = "Who is behind each row, since he lets the answer show the column that tells people apart."
-    sees = "The answers to nine queries with generalize, as they are printed."
+    sees = "The answers to queries with generalize, as they are printed: nine that he has chosen, and random ones."
     does = "Counts the different people of every class, whatever the answer says of rows."
 
     def attack(self, target: Clinic) -> Iterator[Victim]:
         answered = 0
-        for what, below in BELOW.items():
+        chance = random.Random(3)
+        asked = {**BELOW, **{f"random rows {n}": rows_of(chance, 2) for n in range(target.random)}}
+        for what, below in asked.items():
             query = f"SELECT plz, pid FROM generalize({below}, k => {target.k}, by => [plz])"
             answer = target.tarn("sql", query, *target.said, "--json")
             answered += bool(answer.rows)

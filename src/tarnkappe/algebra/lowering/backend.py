@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -83,15 +83,46 @@ class Backend(ABC):
             ParameterError: types do not go together, the catalog lacks what an operator needs, or something
                 that is declared is not true.
         """
-        query.plan.check()
+        (found,) = self.execute_all(
+            [query],
+            catalog,
+            key=key,
+            shuffle=shuffle,
+            promised=promised,
+            relies_on=relies_on,
+            progress=progress,
+        )
+        return found
+
+    def execute_all(
+        self,
+        queries: Sequence[ParsedQuery],
+        catalog: Catalog,
+        *,
+        key: bytes | None = None,
+        shuffle: bool = True,
+        promised: bool = False,
+        relies_on: Collection[Declaration] = (),
+        progress: Progress | None = None,
+    ) -> list[pa.Table]:
+        """The results of several queries on the same rows, each with draws of its own; else as `execute`."""
+        for query in queries:
+            query.plan.check()
         randomness = Randomness(key)
         with self.site(progress) as site:
             for declaration in relies_on:
-                require(declaration, site)
+                require(declaration, site, catalog.persons)
             lowering = Lowering(site, catalog, randomness, promised=promised)
-            rows = lowering.rows(query.plan).onto(query.columns)
-            found = site.fetch(rows.table).rename_columns(list(query.columns))
-        return in_public_order(found, query.order, randomness.chance("order of rows") if shuffle else None)
+            several = len(queries) > 1
+            found = []
+            for number, query in enumerate(queries):
+                rows = lowering.rows(query.plan, (number,) if several else ()).onto(query.columns)
+                found.append(site.fetch(rows.table).rename_columns(list(query.columns)))
+        orders = [f"order of rows {number}" if several else "order of rows" for number in range(len(queries))]
+        return [
+            in_public_order(table, query.order, randomness.chance(order) if shuffle else None)
+            for table, query, order in zip(found, queries, orders, strict=True)
+        ]
 
     def write(
         self,

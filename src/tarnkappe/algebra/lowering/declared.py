@@ -13,13 +13,15 @@ from typing import Any
 import ibis
 
 from tarnkappe.algebra.facts import Declaration
+from tarnkappe.algebra.lowering.hidden import with_person
 from tarnkappe.algebra.lowering.rows import LoweredRows, common
 from tarnkappe.algebra.lowering.site import EngineSnapshot
+from tarnkappe.algebra.persons import HIDDEN, Persons
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
 
-def require(declaration: Declaration, site: EngineSnapshot) -> None:
+def require(declaration: Declaration, site: EngineSnapshot, persons: Persons | None = None) -> None:
     """Refuse a declaration that the data contradict; the message names it and quotes no value.
 
     Raises:
@@ -38,15 +40,19 @@ def require(declaration: Declaration, site: EngineSnapshot) -> None:
             if _repeats(rows, columns, site):
                 _refuse(declaration, "keys", f"some rows agree in {named}, so it is no key")
         case "person":
-            if _lacks(rows, columns, site):
-                message = f"{named} is missing in some rows, which are nobody's then: leave them out by WHERE"
+            rows = with_person(rows, name, persons or {name: columns[0]}, site)
+            if _lacks(rows, [HIDDEN], site):
+                message = f"{named} is missing in some rows, or leads to nobody: leave them out by WHERE"
                 raise ParameterError(f"'{name}' is declared with `person`, but {message}")
-            if _repeats(rows, columns, site):
+            most = max(declaration.number, 1)
+            if _repeats(rows, [HIDDEN], site, most) and most == 1:
                 raise ParameterError(
-                    f"'{name}' has several rows of one person ({named}), and k would count them as several "
-                    f"people: make one row for each person first, by GROUP BY {', '.join(columns)}, or leave "
-                    "`person` out, which promises something of rows only"
+                    f"'{name}' has several rows of one person ({named}), and noise or buckets for one row do "
+                    "not hide a person: declare rows_per_person, the most rows that one person has, or make "
+                    "one row for each person first, by GROUP BY"
                 )
+            if _repeats(rows, [HIDDEN], site, most):
+                _refuse(declaration, "rows_per_person", f"somebody has more than {most} rows")
         case "within":
             if _is_found(_without_partner(rows, declaration, site), site):
                 message = f"some rows have no partner in '{declaration.other}' that agrees in {named}"
@@ -72,10 +78,11 @@ def _lacks(rows: LoweredRows, columns: list[str], site: EngineSnapshot) -> bool:
     return _is_found(rows.table.filter(missing), site)
 
 
-def _repeats(rows: LoweredRows, columns: list[str], site: EngineSnapshot) -> bool:
+def _repeats(rows: LoweredRows, columns: list[str], site: EngineSnapshot, most: int = 1) -> bool:
+    """Whether more rows than that agree in the columns."""
     keys = rows.table.select(**{f"k{n}": rows.cell(column) for n, column in enumerate(columns)})
     counted = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
-    return _is_found(counted.filter(counted["n"] > 1), site)
+    return _is_found(counted.filter(counted["n"] > most), site)
 
 
 def _without_partner(rows: LoweredRows, declaration: Declaration, site: EngineSnapshot) -> Any:

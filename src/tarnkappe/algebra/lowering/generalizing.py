@@ -15,21 +15,43 @@ from tarnkappe.algebra.world import Ladder, World
 from tarnkappe.errors import HierarchyError
 
 
-def generalized(rows: LoweredRows, by: list[str], k: int, world: World, site: EngineSnapshot) -> LoweredRows:
-    """The rows with the columns `by` as labels of the best levels; they are text from then on."""
+def generalized(
+    rows: LoweredRows, by: list[str], k: int, world: World, site: EngineSnapshot, person: str | None = None
+) -> LoweredRows:
+    """The rows with the columns `by` as labels of the best levels; they are text from then on.
+
+    With a `person` column, k different people are in every class, and not only k rows.
+    """
     cells = {f"g{n}": rows.cell(name) for n, name in enumerate(by)}
-    keys = rows.table.select(**cells)
-    counted = site.fetch(keys.group_by(list(cells)).aggregate(n=keys.count()), "counting")
+    what = "rows" if person is None else "people"
+    counted, people = _counted(rows, cells, person, site)
     counts = counted.column("n").cast(pa.int64()).to_numpy().astype(np.int64)
     ladders = {name: world.ladder(name) for name in by}
     if not len(counts):
-        best_levels({}, counts, k)  # says that there are too few rows
+        best_levels({}, counts, k, counted=what)  # says that there are too few
     rungs = {name: _rungs(name, counted.column(f"g{n}"), ladders[name]) for n, name in enumerate(by)}
-    levels = best_levels(rungs, counts, k)
+    levels = best_levels(rungs, counts, k, people, counted=what)
     table, lifted = rows.table, {}
     for n, name in enumerate(by):
         table, lifted[name] = _lift(rows, table, name, rungs[name], levels[name], n, site)
     return rows.changed(table, lifted)
+
+
+def _counted(
+    rows: LoweredRows, cells: dict[str, Any], person: str | None, site: EngineSnapshot
+) -> tuple[pa.Table, pa.ChunkedArray | None]:
+    """The combinations with how many rows or people have each, and the people if some have several."""
+    if person is None:
+        keys = rows.table.select(**cells)
+        return site.fetch(keys.group_by(list(cells)).aggregate(n=keys.count()), "counting"), None
+    pairs = rows.table.select(**cells, u=rows.cell(person)).distinct()
+    combinations = pairs.group_by("u").aggregate(t=pairs.count())
+    several = combinations.filter((combinations["t"] > 1) | combinations["u"].isnull()).limit(1)
+    if not site.fetch(several.select(found=ibis.literal(1, "int64")), "counting").num_rows:
+        # Everybody has one combination: numbers of people add up when classes merge.
+        return site.fetch(pairs.group_by(list(cells)).aggregate(n=pairs.count()), "counting"), None
+    found = site.fetch(pairs.mutate(n=ibis.literal(1, "int64")), "counting")
+    return found, found.column("u")
 
 
 def _rungs(name: str, column: pa.ChunkedArray, ladder: Ladder) -> Rungs:

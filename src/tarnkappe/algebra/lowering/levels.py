@@ -19,8 +19,10 @@ from tarnkappe.algebra.world import Ladder
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import AutoSearch, Node, SearchProblem
 from tarnkappe.loss.discernibility import Discernibility
+from tarnkappe.privacy import Model
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.table import Column, Levels, Tuples
+from tarnkappe.privacy.multi_relational_k_anonymity import MultiRelationalKAnonymity
+from tarnkappe.table import SUPPRESSED, Column, Levels, Tuples
 from tarnkappe.table.encoding import Codes, Counts, as_text
 
 
@@ -91,18 +93,37 @@ class _LevelProblem(SearchProblem):
         return sum(size * size for size in sizes.tolist()), sum(shares), 0, levels
 
 
-def best_levels(columns: dict[str, Rungs], counts: Counts, k: int) -> dict[str, int]:
-    """The level of each column, by the algebra's key, on which all classes have at least k rows.
+def best_levels(
+    columns: dict[str, Rungs],
+    counts: Counts,
+    k: int,
+    people: pa.ChunkedArray | None = None,
+    *,
+    counted: str = "rows",
+) -> dict[str, int]:
+    """The level of each column, by the algebra's key, on which all classes have at least k rows, or people.
+
+    Args:
+        columns: the columns to generalize.
+        counts: how often each combination occurs; once, if people stand beside them.
+        k: how many a class has.
+        people: the person of each combination, if some have several. A missing one is nobody.
+        counted: what the counts are of, for messages.
 
     Raises:
-        NoSolutionError: there are fewer than k rows.
+        NoSolutionError: there are fewer than k of them.
     """
-    total = int(counts.sum())
+    total = int(counts.sum()) if people is None else int(pc.count_distinct(people).as_py())
     if total < k:
-        raise NoSolutionError(f"a generalization to k = {k} needs at least {k} rows; there are {total}")
+        raise NoSolutionError(f"a generalization to k = {k} needs at least {k} {counted}; there are {total}")
     names = tuple(sorted(columns))
-    tuples = Tuples({name: columns[name].column(name) for name in names}, counts).distinct()
-    problem = _LevelProblem(tuples, names, (KAnonymity(k),), Discernibility())
+    held = {name: columns[name].column(name) for name in names}
+    model: Model = KAnonymity(k)
+    if people is not None:
+        held[PERSON] = _person_column(people)
+        model = MultiRelationalKAnonymity(PERSON, k)
+    tuples = Tuples(held, counts).distinct()
+    problem = _LevelProblem(tuples, names, (model,), Discernibility())
     object.__setattr__(problem, "starts", tuple(columns[name].start for name in names))
     object.__setattr__(problem, "full_heights", tuple(columns[name].ladder.height for name in names))
     solution = AutoSearch().run(problem)
@@ -113,6 +134,18 @@ def best_levels(columns: dict[str, Rungs], counts: Counts, k: int) -> dict[str, 
             f"no levels of {', '.join(names)} were proven to be the least general: generalize fewer columns"
         )
     return {name: columns[name].start + level for name, level in zip(names, solution.best.node, strict=True)}
+
+
+PERSON = "person"
+"""The column of people in a search, beside those that are generalized."""
+
+
+def _person_column(people: pa.ChunkedArray) -> Column:
+    """People as a column whose values are told apart; nobody is a suppressed value, which counts as none."""
+    encoded = people.combine_chunks().dictionary_encode(null_encoding="encode")
+    values = encoded.dictionary.is_null().to_pylist()
+    labels = [SUPPRESSED if is_missing else str(number) for number, is_missing in enumerate(values)]
+    return Column(PERSON, np.asarray(encoded.indices, np.int32), pa.array(labels, pa.string()), None)
 
 
 def level_table(rungs: Rungs, level: int, value: str, label: str) -> pa.Table:

@@ -8,15 +8,18 @@ operator above draws by them, so a plan without such operators is the SQL that o
 
 from __future__ import annotations
 
+import ibis
+
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering.binary import joined, matched, united
 from tarnkappe.algebra.lowering.generalizing import generalized
 from tarnkappe.algebra.lowering.grouping import grouped
+from tarnkappe.algebra.lowering.hidden import with_person
 from tarnkappe.algebra.lowering.keyed import Path, Randomness
 from tarnkappe.algebra.lowering.predicates import lowered
 from tarnkappe.algebra.lowering.randomizing import randomized
-from tarnkappe.algebra.lowering.rows import LoweredRows
+from tarnkappe.algebra.lowering.rows import LoweredRows, id_as_text, made
 from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.lowering.slicing import sliced
 from tarnkappe.algebra.nodes import (
@@ -30,12 +33,14 @@ from tarnkappe.algebra.nodes import (
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     SlicingNode,
     ThetaJoin,
     Union,
 )
 from tarnkappe.algebra.noisy.stability import reach
+from tarnkappe.algebra.persons import HIDDEN
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import ColumnError, ParameterError
 
@@ -58,6 +63,7 @@ class Lowering:
         self, site: EngineSnapshot, catalog: Catalog, randomness: Randomness, *, promised: bool = False
     ) -> None:
         self._site, self._randomness, self._promised = site, randomness, promised
+        self._persons, self._public = catalog.persons, catalog.public
         self._world = World({}, catalog.hierarchies, catalog.noise, catalog.bucket)
 
     def rows(self, plan: Plan, path: Path = (), *, numbered: bool = False) -> LoweredRows:
@@ -85,10 +91,12 @@ class Lowering:
             case Rename(child):
                 rows = self._child(child, path, numbered)
                 return LoweredRows(rows.table, plan.columns, rows.ids, rows.is_dense)
+            case RowBound():
+                return self._bound(plan, path)
             case Grouping(child, by, aggregates):
                 return self._grouping(child, by, aggregates, path, numbered)
-            case Generalization(child, by, k):
-                return self._generalization(child, by, k, path, numbered)
+            case Generalization():
+                return self._generalization(plan, path, numbered)
             case SlicingNode():
                 return self._slicing(plan, path, numbered)
             case Randomization():
@@ -110,6 +118,8 @@ class Lowering:
 
     def _relation(self, name: str, columns: tuple[str, ...], numbered: bool) -> LoweredRows:
         rows = self._site.relation(name, numbered=numbered)
+        if HIDDEN in columns:
+            rows = with_person(rows, name, self._persons, self._site)
         missing = set(columns) - set(rows.columns)
         if missing:
             raise ColumnError(f"The relation '{name}' has no column {', '.join(sorted(missing))}.")
@@ -146,19 +156,29 @@ class Lowering:
             return grouped(self._child(child, path, numbered), by, aggregates, self._site)
         from tarnkappe.algebra.noisy.grouping import noisy_grouped  # loads OpenDP, which few queries need
 
-        most = max(reach(child).values())
+        most = max(reach(child, self._persons, self._public).values())
         return noisy_grouped(
             self._reusable(child, path, False), by, aggregates, most, self._world, self._site
         )
 
-    def _generalization(
-        self, child: Plan, by: tuple[str, ...], k: int, path: Path, numbered: bool
-    ) -> LoweredRows:
-        names = sorted(set(by) & set(child.columns))
-        if not names or k == 1:
-            return self._child(child, path, numbered)
-        rows = self._reusable(child, path, numbered)
-        return generalized(rows, names, k, self._world, self._site)
+    def _generalization(self, plan: Generalization, path: Path, numbered: bool) -> LoweredRows:
+        names = sorted(set(plan.by) & set(plan.child.columns))
+        if not names or plan.k == 1:
+            return self._child(plan.child, path, numbered)
+        rows = self._reusable(plan.child, path, numbered)
+        return generalized(rows, names, plan.k, self._world, self._site, plan.person)
+
+    def _bound(self, plan: RowBound, path: Path) -> LoweredRows:
+        if plan.person is None:
+            raise ParameterError("bound keeps some rows of each person, and nobody is declared")
+        rows = self._child(plan.child, path, True)
+        secret = self._site.secret(self._randomness.secret(path, "bound"))
+        order = self._site.hashed(secret + id_as_text(rows.id))
+        who = rows.cell(plan.person)
+        marked = rows.table.mutate(b=ibis.row_number().over(group_by=who, order_by=order))
+        kept = marked.filter((marked["b"] < plan.rows) & marked[who.get_name()].notnull())
+        cells = [kept[f"c{n}"] for n in range(len(rows.columns))]
+        return made(kept, rows.columns, cells, [kept[f"i{n}"] for n in range(rows.ids)])
 
     def _slicing(self, plan: SlicingNode, path: Path, numbered: bool) -> LoweredRows:
         plan.check()
@@ -166,7 +186,7 @@ class Lowering:
             return self._child(plan.child, path, numbered)
         rows = self._reusable(plan.child, path, True).renumbered()
         secrets = [self._randomness.secret(path, repr(group)) for group in plan.groups]
-        return sliced(rows, plan.groups, secrets, self._world.bucket, self._site)
+        return sliced(rows, plan.groups, secrets, plan.bucket or self._world.bucket, self._site)
 
     def _randomization(self, plan: Randomization, path: Path, numbered: bool) -> LoweredRows:
         noised = [

@@ -23,6 +23,7 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.noise import NoiseDistribution, Static
 from tarnkappe.algebra.noisy.stability import reach
+from tarnkappe.algebra.persons import Persons, path_of, payer
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
@@ -30,8 +31,13 @@ _UPWARD = 1 + Fraction(1, 10**12)
 """More than the error of a logarithm in floating point."""
 
 
-def spending(plan: Plan, noise: Mapping[str, NoiseDistribution]) -> dict[str, Fraction]:
-    """The epsilon that an answer to the plan costs, for each base relation that pays.
+def spending(
+    plan: Plan,
+    noise: Mapping[str, NoiseDistribution],
+    persons: Persons | None = None,
+    public: Collection[str] = (),
+) -> dict[str, Fraction]:
+    """The epsilon that an answer to the plan costs, for each base relation or space of people that pays.
 
     A noisy aggregate is calibrated to the rows that a row of a base relation reaches: it costs its epsilon.
     Randomized response costs, for every noised column, ln(1 + (1-p)/(p·min q)), as often as a row of the
@@ -53,11 +59,13 @@ def spending(plan: Plan, noise: Mapping[str, NoiseDistribution]) -> dict[str, Fr
             epsilon = sum((_epsilon(column, noise, p) for column, p in noised.items()), Fraction(0))
             if noised:
                 for relation, times in _noised_rows(node.child, noised).items():
-                    pay(relation, times * epsilon)
+                    path = path_of(persons or {}, relation)
+                    most = 1 if path is None else path.rows  # every row of a person is noised by itself
+                    pay(payer(persons or {}, relation), times * most * epsilon)
         if isinstance(node, Grouping) and any(aggregate.noise for aggregate in node.aggregates):
             epsilon = sum((a.noise.epsilon for a in node.aggregates if a.noise), Fraction(0))
-            for relation in reach(node.child):
-                pay(relation, epsilon)
+            for each in reach(node.child, persons, public):
+                pay(each, epsilon)
     return total
 
 

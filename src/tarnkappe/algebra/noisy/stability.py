@@ -7,6 +7,7 @@ refused with the operator that is to blame.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from tarnkappe.algebra.nodes import (
     Difference,
@@ -24,6 +25,8 @@ from tarnkappe.algebra.nodes import (
     ThetaJoin,
     Union,
 )
+from tarnkappe.algebra.persons import Persons, behind, payer
+from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
 _REASONS: dict[type[Plan], str] = {
@@ -35,8 +38,10 @@ _REASONS: dict[type[Plan], str] = {
 }
 
 
-def reach(plan: Plan) -> Counter[str]:
+def reach(plan: Plan, persons: Persons | None = None, public: Collection[str] = ()) -> Counter[str]:
     """For each base relation, how many rows of the result one of its rows may add or remove.
+
+    Where people are declared, it is one person with all her rows; the relations of one space count as one.
 
     A selection, a projection (also a distinct one) and noise keep it; a union, an intersection and a
     difference add up what both sides let through, since the same relation may stand on both.
@@ -44,14 +49,33 @@ def reach(plan: Plan) -> Counter[str]:
     Raises:
         ParameterError: it has no bound.
     """
+    names = {node.name for node in plan.walk() if isinstance(node, Relation)}
+    if names & set(persons or ()):
+        return _reach_of_people(plan, persons or {}, names - set(public))
     match plan:
         case Relation(name):
             return Counter({name: 1})
         case Selection() | Projection() | Rename() | Randomization():
-            return reach(plan.child)
+            return reach(plan.child, persons, public)
         case Union() | Intersection() | Difference():
-            return reach(plan.left) + reach(plan.right)
+            return reach(plan.left, persons, public) + reach(plan.right, persons, public)
     raise ParameterError(
         f"A noisy aggregate cannot stand above {_REASONS.get(type(plan), 'this operator')}: no noise would "
         "hide a row. Take the aggregate of the table itself."
     )
+
+
+def _reach_of_people(plan: Plan, persons: Persons, names: set[str]) -> Counter[str]:
+    """The most rows of one person, for every budget that pays."""
+    undeclared = names - set(persons)
+    if undeclared:
+        raise ParameterError(
+            f"{listed(undeclared)} stands beside tables of people, and it is not declared whose its rows "
+            "are: declare `person`, or that it is public"
+        )
+    people = behind(plan, persons)
+    assert people is not None
+    if people.most is None or people.noiseless:
+        reason = people.unbounded or people.noiseless
+        raise ParameterError(f"A noisy aggregate would hide nobody: {reason}.")
+    return Counter({payer(persons, name): people.most for name in names})

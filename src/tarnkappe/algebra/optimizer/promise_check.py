@@ -19,6 +19,7 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Join,
     Plan,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
@@ -54,7 +55,7 @@ def separated(plan: Plan) -> Pairs:
     ['AB', 'AC']
     """
     match plan:
-        case Relation() | Grouping():
+        case Relation() | Grouping() | PostProcessing():
             return frozenset()
         case SlicingNode(child, groups):
             there = [child.schema & set(group) for group in groups]
@@ -105,7 +106,7 @@ def noised(plan: Plan) -> dict[str, Fraction]:
         case Rename(child, names):
             new = dict(names)
             return {new.get(column, column): p for column, p in noised(child).items()}
-        case Grouping():
+        case Grouping() | PostProcessing():
             return {}
         case Union(left, right):
             mine, its = noised(left), noised(right)

@@ -5,6 +5,7 @@
     randomize(table, probability => {blutgruppe: 0.33, datum: 0.16})
     randomize(table, by => [blutgruppe, datum], probability => 1/3)
     randomize(table, epsilon => {blutgruppe: 2})         -- or: by => [...], epsilon => 2
+    bound(table, rows => 5)                              -- at most five rows of each person
 
 The table is a name, a subquery in parentheses or another operator.
 """
@@ -16,7 +17,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from tarnkappe.algebra.nodes import Generalization, Randomization, SlicingNode
+from tarnkappe.algebra.nodes import Generalization, Randomization, RowBound, SlicingNode
 from tarnkappe.algebra.plan import Plan, listed
 from tarnkappe.algebra.sql.arguments import ArgumentReader
 from tarnkappe.algebra.sql.reading import choose
@@ -24,6 +25,9 @@ from tarnkappe.errors import ColumnError, ParameterError
 
 ProbabilityOf = Callable[[str, Fraction], Fraction]
 """The probability of noise in a column's cells that reaches an epsilon; ParameterError if none does."""
+
+OPERATORS = ("generalize", "slice", "randomize", "bound")
+"""The names of all of them."""
 
 Arguments = dict[str, exp.Expr]
 
@@ -41,6 +45,7 @@ class OperatorReader(ArgumentReader):
             "generalize": self._generalize,
             "slice": self._slice,
             "randomize": self._randomize,
+            "bound": self._bound,
         }
 
     def operator(self, call: exp.Anonymous) -> Plan:
@@ -86,6 +91,11 @@ class OperatorReader(ArgumentReader):
             raise self.refuse(named["epsilon"], f"{message}; give a probability")
         epsilons = self._per_column(named["epsilon"], named.get("by"), child)
         return Randomization(child, tuple((column, probability_of(column, e)) for column, e in epsilons))
+
+    def _bound(self, call: exp.Anonymous, child: Plan, named: Arguments) -> Plan:
+        self.known(call, named, "rows")
+        rows = self._needed(call, named, "rows", "the most rows of one person, as in rows => 5")
+        return RowBound(child, self.whole_number(rows))
 
     def _per_column(
         self, value: exp.Expr, by: exp.Expr | None, child: Plan

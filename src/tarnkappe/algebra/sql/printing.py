@@ -28,10 +28,12 @@ from tarnkappe.algebra.nodes import (
     Grouping,
     Intersection,
     Join,
+    PostProcessing,
     Projection,
     Randomization,
     Relation,
     Rename,
+    RowBound,
     Selection,
     SetOperation,
     SlicingNode,
@@ -75,7 +77,18 @@ def plan_sql(plan: Plan) -> str:
         case SetOperation():
             word = _SET_OPERATIONS[type(plan)] + " BY NAME" * (plan.left.columns != plan.right.columns)
             return f"{_operand(plan.left)} {word} {_operand(plan.right)}"
+        case PostProcessing():
+            return _post_processing(plan)
     return f"SELECT * FROM {_filtered(plan)}"
+
+
+def _post_processing(plan: PostProcessing) -> str:
+    """The inputs as named parts; the names that they have in the statement are free for nobody's query."""
+    statement, parts = plan.statement, []
+    for number, (name, each) in enumerate(zip(plan.names, plan.inputs, strict=True)):
+        statement = statement.replace(f'"{name}"', f'"part_{number}"')
+        parts.append(f"part_{number} AS ({plan_sql(each)})")
+    return f"WITH {', '.join(parts)} SELECT * FROM ({statement}) AS answer"
 
 
 def expression_sql(expression: Expression) -> str:
@@ -213,6 +226,8 @@ def _table(plan: Plan) -> str:
             return ".".join(map(quoted, plan.name.split(".")))
         case Anonymization():
             return _operator(plan)
+        case RowBound():
+            return f"bound({_table(plan.child)}, rows => {plan.rows})"
     return f"({plan_sql(plan)})"
 
 

@@ -108,7 +108,7 @@ class TableReader(SqlReader):
             scope = self._table(inner) if is_table else self.query(inner)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             self.only(node, "this", "alias", what="a table function")
-            scope = self._operated(node.this)
+            scope = self.operated(node.this)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             self.only(node, "this", "db", "catalog", "alias", "joins", what="a table")
             scope = self._by_name(node, [node.args.get("catalog"), node.args.get("db"), node.this])
@@ -120,7 +120,7 @@ class TableReader(SqlReader):
             scope = self._join(scope, join)
         return scope
 
-    def _operated(self, call: exp.Anonymous) -> NameScope:
+    def operated(self, call: exp.Anonymous) -> NameScope:
         """The result of an operator, whose columns are shown in the order of its table."""
         plan = self._operators.operator(call)
         return NameScope.of(plan, self._shown)
@@ -134,7 +134,7 @@ class TableReader(SqlReader):
         """The table that is the first argument of an operator; the parser takes a name there for a column."""
         match node:
             case exp.Anonymous():
-                return self._operated(node)
+                return self.operated(node)
             case exp.Paren():
                 return self._argument(node.this)
             case exp.Subquery() | exp.Select() | exp.SetOperation():

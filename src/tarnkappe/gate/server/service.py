@@ -10,6 +10,7 @@ import logging
 import secrets
 import socket
 import ssl
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pygwire.messages import BackendKeyData, CancelRequest, ParameterStatus, ReadyForQuery, StartupMessage
@@ -57,6 +58,8 @@ class GateServer:
         noisy: figures with noise, if the settings want them.
     """
 
+    greeting = GREETING
+
     def __init__(
         self,
         keeper: Answering,
@@ -65,14 +68,19 @@ class GateServer:
         settings: Settings,
         noisy: NoisyFigures | None = None,
     ) -> None:
-        self._view, self._policy, self._settings = view, policy, settings
+        self._prepare(policy.users, settings)
+        self._view = view
+        self._desk = QueryQueue(keeper, settings.quantum, settings.aggregates, self.metrics, noisy)
+        self._catalog = SystemCatalog(view, FIXED | CHANGEABLE)
+
+    def _prepare(self, allowed: Collection[str] | None, settings: Settings) -> None:
+        """What does not depend on who answers: logins, and keeping clients apart."""
+        self._allowed, self._settings = allowed, settings
         self.metrics = Metrics()
         self._users = Users(settings.users)
         self._users.names()  # a users file that cannot be read is noticed now, not at the first login
         self._tls, self._binding = _tls(settings)
         self._startup = Startup(self._tls, settings.largest_message, settings.send_seconds)
-        self._desk = QueryQueue(keeper, settings.quantum, settings.aggregates, self.metrics, noisy)
-        self._catalog = SystemCatalog(view, FIXED | CHANGEABLE)
         self._clients: dict[int, _Client] = {}
         self._numbers = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -111,9 +119,13 @@ class GateServer:
                 await asyncio.gather(*late, return_exceptions=True)
             if metrics is not None:
                 metrics.close()
-            await self._desk.close()
-            self._catalog.close()
+            await self._end()
             log.info("the gate is closed")
+
+    async def _end(self) -> None:
+        """Let go of what answered."""
+        await self._desk.close()
+        self._catalog.close()
 
     def _listen(self) -> None:
         family = socket.AF_INET6 if ":" in self._settings.host else socket.AF_INET
@@ -195,18 +207,21 @@ class GateServer:
     def _verifier(self, user: str) -> Verifier:
         """What a user must fit: nothing fits for somebody whom the policy does not name."""
         known = NAME.fullmatch(user) is not None
-        allowed = self._policy.users is None or user in self._policy.users
+        allowed = self._allowed is None or user in self._allowed
         try:
             return self._users.verifier(user if known and allowed else f"\x00{user}")
         except TarnkappeError as problem:
             log.error("%s", problem)
             return Verifier.of_nobody(user, secrets.token_bytes(32))
 
+    def _conversation(self, user: str, given: Mapping[str, str], number: int) -> Conversation:
+        return Conversation(user, self._view, self._desk, self._catalog, given, number)
+
     async def _talk(self, wire: Wire, user: str, begun: Beginning) -> None:
         number = next(self._numbers)
         secret = secrets.token_bytes(32 if begun.newest else 4)
         assert isinstance(begun.message, StartupMessage)
-        talk = Conversation(user, self._view, self._desk, self._catalog, begun.message.params, number)
+        talk = self._conversation(user, begun.message.params, number)
         session = ClientSession(wire, talk, self.metrics, self._settings.idle_seconds)
         self._clients[number] = _Client(session, secret)
         if self._closing:
@@ -215,7 +230,7 @@ class GateServer:
             for name, value in talk.variables.reported():
                 wire.send(ParameterStatus(name=name, value=value))
             wire.send(BackendKeyData(process_id=number, secret_key=secret))
-            wire.send(notice("00000", GREETING))
+            wire.send(notice("00000", self.greeting))
             wire.send(ReadyForQuery(status=talk.status))
             await wire.flush()
             await session.run()

@@ -1,0 +1,39 @@
+"""`tarn policy` and `tarn sql --policy`, as they are typed."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+from tests.attackers.sql.stages import tarn
+from tests.policy.clinic import POLICY, write
+
+
+def test_a_policy_is_checked_explained_granted_and_its_log_shown(tmp_path: Path) -> None:
+    me = getpass.getuser()
+    path = str(write(tmp_path, policy=POLICY.replace('["olga"]', f'["{me}"]')))
+    checked = tarn("policy", "check", path)
+    assert checked.code == 0, checked.errors
+    assert "patients: released with 12 rows, at least 3 people in every class" in checked.output
+    told = tarn("policy", "explain", path, "SELECT upper(sex) AS s FROM patients", "--as", "ann")
+    assert told.code == 0
+    assert "answered as post-processing of the protected table patients (k = 3 people)" in told.output
+    refused = tarn("sql", "SELECT name FROM patients", "--policy", path, "--as", "ann")
+    assert refused.code == 1
+    assert "refused: 'name' of patients is an identifier" in refused.output
+    given = tarn("policy", "grant", path, "--to", "ann", "--table", "patients", "--epsilon", "2")
+    assert given.code == 0, given.errors
+    log = tarn("policy", "log", path)
+    assert "policy granted" in log.output
+    assert "policy release" in log.output
+
+
+def test_the_verdict_of_a_policy_prints_no_row(tmp_path: Path) -> None:
+    path = str(write(tmp_path))
+    told = tarn("sql", "SELECT * FROM patients", "--policy", path, "--as", "ann", "--json")
+    assert told.code == 0
+    assert told.told["answered"] is True
+    assert "data" not in told.told
+    missing = tarn("sql", "SELECT * FROM patients", "--policy", path)
+    assert missing.code != 0
+    assert "--as USER" in missing.errors
