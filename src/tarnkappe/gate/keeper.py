@@ -14,12 +14,14 @@ before it leaves; if the machine dies in between, the same question gets the sam
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.gate.column_gate import ColumnGate
 from tarnkappe.gate.forms import NOTICE, rows_shown, types_shown
 from tarnkappe.gate.gate import Block, Refusal
@@ -66,7 +68,8 @@ class Keeper:
         self._key = Key.load(policy.key_file, create=True) if key is None else key
         self._histories, self._log = HistoryStore(store), AuditLog(store)
         self._roster = Roster(policy, self._histories, self._key)
-        self._histories.bind(_promises(policy, self._key))
+        self._known = _known_people(policy, self._key)
+        self._histories.bind(_promises(policy, self._key, self._known))
         self._labels = {
             column.name: Labels(column, numbers=source.types[column.name] in NUMBERS)
             for column in policy.sensitive
@@ -148,8 +151,8 @@ class Keeper:
                         "people": column.gate.knowledge.tuples,
                         "k": column.column.k,
                         "least_degree": column.least_degree,
-                        "mended": getattr(column.gate.decision, "mended", 0),
-                        "unproven": getattr(column.gate.decision, "unproven", 0),
+                        "grown": getattr(column.gate.decision, "grown", 0),
+                        **column.gate.events,
                     }
                     for (history, name), column in sorted(self._columns.items())
                 ],
@@ -257,6 +260,7 @@ class Keeper:
                 self._histories,
                 _strategy,
                 self._coins,
+                self._known,
             )
             if self.policy.on_violation == "refuse" and not self.policy.open_leaks and not made.answers:
                 self._begin(made)
@@ -278,9 +282,26 @@ def _strategy(name: str) -> Strategy:
     return STRATEGIES[name]()
 
 
-def _promises(policy: Policy, key: Key) -> dict[str, Any]:
+def _known_people(policy: Policy, key: Key) -> frozenset[str]:
+    """The marks of the people whose values the policy declares as known."""
+    if policy.known is None:
+        return frozenset()
+    try:
+        with Path(policy.known).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            if policy.key not in (rows.fieldnames or ()):
+                raise InputError(f"{policy.known}: there is no column '{policy.key}'")
+            return frozenset(key.mark("person", [row[policy.key]]).hex() for row in rows)
+    except OSError as error:
+        raise InputError(f"{policy.known}: the people of 'known' cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(f"{policy.known}: this is no CSV file") from None
+
+
+def _promises(policy: Policy, key: Key, known: frozenset[str]) -> dict[str, Any]:
     """What answers were given under: with other settings they would not add up."""
     return {
+        "known": sorted(known),
         "table": policy.table,
         "key column": policy.key,
         "k": {column.name: column.k for column in policy.sensitive},

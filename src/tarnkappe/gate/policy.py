@@ -114,6 +114,7 @@ class Policy:
     store: str = dataclasses.field(default="tarnkappe.state", repr=False)
     key_file: str = "tarnkappe.key"
     users: tuple[str, ...] | None = None
+    known: str | None = None
     place: str = dataclasses.field(default="gate.toml", compare=False)
 
     @classmethod
@@ -156,6 +157,8 @@ class Policy:
             raise ParameterError(
                 "[surplus]: 'share' and 'least' must not be negative, 'spread' must be above 0, at most 100"
             )
+        if self.known is not None and not self.answers_everybody:
+            raise ParameterError("'known' needs surplus values: on_violation = \"add\", no leak")
         if self.min_rows < 1 or (self.max_rows is not None and self.max_rows < self.min_rows):
             raise ParameterError("'min_rows' must be at least 1, and 'max_rows' not less than it")
 
@@ -221,6 +224,10 @@ class Policy:
     def warnings(self) -> tuple[str, ...]:
         """What the policy gives up, for the log of every start."""
         given_up = [f"this policy accepts the leak '{leak}': {LEAKS[leak]}" for leak in self.open_leaks]
+        if self.known is not None:
+            given_up.append(
+                "the people of 'known' are not protected: whoever sees the answers may learn their values"
+            )
         if self.collusion != "everyone":
             given_up.append(
                 f'collusion = "{self.collusion}": users who are not presumed to work together can undo the '
@@ -233,6 +240,13 @@ class Policy:
         """The leaks that are open: those that are accepted and that this policy can have."""
         possible = "minimal-values" if self.on_violation == "add" else "refusals"
         return (possible,) if possible in self.accepted_leaks else ()
+
+    @property
+    def answers_everybody(self) -> bool:
+        """Whether it answers by the rule of `surplus`, which counts with changes, lists and known values; by
+        the others, people whose value changed or who are held back for a list are in no answer.
+        """
+        return self.on_violation == "add" and not self.open_leaks
 
     def history_of(self, user: str) -> str:
         """Whose answers are presumed to be seen together with those of a user."""

@@ -76,6 +76,7 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> Policy:
     state = Section("state", content.get("state", {}))
     users = Section("users", content.get("users", {}))
     k = protection.may_have("k", int)
+    known = protection.may_have("known", str)
     policy = Policy(
         source=_place(table.take("source", str), folder),
         table=table.take("name", str),
@@ -99,6 +100,7 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> Policy:
         store=_place(state.take("store", str, "tarnkappe.state"), folder),
         key_file=_place(state.take("key", str, "tarnkappe.key"), folder),
         users=users.names("names"),
+        known=None if known is None else _place(known, folder),
     )
     for section in (table, protection, surplus, answer, state, users):
         section.end()
