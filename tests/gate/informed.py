@@ -101,7 +101,7 @@ def could_have_said(
         if len(said) - sum(surplus.values()) != len(query):
             return False
         coins.drawn = [values.index(label) for label in surplus.elements()]
-        floor = gate.decision.floor(len(query), gate.k)  # type: ignore[attr-defined]
+        floor = gate.decision.floor(len(query), gate.k, len(values))  # type: ignore[attr-defined]
         coins.beyond_floor = len(coins.drawn) - floor
         if coins.beyond_floor < 0:
             return False

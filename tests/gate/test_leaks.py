@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.gate import Domain, Exact, Gate, PublicPool, Strategy
+from tarnkappe.gate import Exact, Gate, LabelDomain, PublicPool, Strategy
 from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import Surplus
@@ -76,7 +76,7 @@ def naive(world: World, queries: list, k: int, decision: type[Decision]) -> tupl
 
 def veiled(surplus: Surplus, world: World, k: int, coins: Coins, steps: int = 60) -> Gate:
     """A gate by the rule of the surplus, with a public list."""
-    pool, domain = PublicPool(steps=steps), Domain(VALUES)
+    pool, domain = PublicPool(steps=steps), LabelDomain(VALUES)
     return Gate(population(world, VALUES), k, pool, decision=Veiled(surplus, coins), domain=domain, seed=5)
 
 
@@ -214,7 +214,7 @@ def test_the_difference_of_two_answers_tells_nobodys_value() -> None:
     assert true[0] - true[1] == 9000
     values = sorted(world.values())
     decision = Veiled(DEFAULT, Coins(Random(1)))
-    gate = Gate(population(world, values), 3, decision=decision, domain=Domain(tuple(values)))
+    gate = Gate(population(world, values), 3, decision=decision, domain=LabelDomain(tuple(values)))
     transcript = said_by(gate, queries)
     left = kept([w for w in worlds(list(world), values) if fits(w, transcript)], list(world))
     assert left["Frank"] == set(values), "he may earn anything"

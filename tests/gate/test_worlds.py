@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tarnkappe.errors import GuaranteeError, VerificationError
 from tarnkappe.gate import Gate, Population, PublicPool
 from tarnkappe.gate.certificate import certify
-from tarnkappe.gate.domain import Domain
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.exact_test import signatures
 from tarnkappe.gate.highs import Highs
 from tarnkappe.gate.knowledge import Knowledge
@@ -42,7 +42,7 @@ class Both:
     ) -> None:
         self.labels, self.founders = list(labels), list(founders)
         self.told = Told(list(labels), frozenset(merged), [], frozenset(founders), dict(floors or {}), {})
-        domain = Domain(tuple(labels), frozenset(merged), dict(floors or {}))
+        domain = LabelDomain(tuple(labels), frozenset(merged), dict(floors or {}))
         self.knowledge: Knowledge = domain.knowledge(len(founders))
         self.number: dict[Version, int] = {}
 
@@ -265,7 +265,7 @@ class Watched:
             held = Counter(self.value.values())
             low = {label: floors for label in labels if held[label] >= floors and label != labels[-1]}
         founders = dict(self.value) if low else {}
-        domain = Domain(tuple(labels), frozenset(labels[-1:]), low)
+        domain = LabelDomain(tuple(labels), frozenset(labels[-1:]), low)
         self.told = Told(list(labels), domain.merged, [], frozenset((n, 0) for n in founders), low, {})
         self.known = range(known)
         self.decision = Veiled(Surplus(share=0.0, least=0, spread=0.5), Coins(Random(chance.random())))

@@ -1,7 +1,7 @@
 """Free queries that leave everybody in an answer k possible values: knowledge, strategies, gate."""
 
 from tarnkappe.gate.delta_top import CloneMatching, MaxAnonymity, MaxEdges, SimpleMatching
-from tarnkappe.gate.domain import Domain
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.exact import Exact
 from tarnkappe.gate.gate import Answer, Block, Entry, Gate, Refusal
 from tarnkappe.gate.ilp import Ilp
@@ -36,12 +36,12 @@ __all__ = [
     "Answer",
     "Block",
     "CloneMatching",
-    "Domain",
     "Entry",
     "Exact",
     "Gate",
     "Ilp",
     "Knowledge",
+    "LabelDomain",
     "MInvariance",
     "MaxAnonymity",
     "MaxEdges",

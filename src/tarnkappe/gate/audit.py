@@ -23,19 +23,20 @@ import numpy as np
 from tarnkappe.errors import GuaranteeError, VerificationError
 from tarnkappe.gate.certificate import certify
 from tarnkappe.gate.column_gate import decision_of
-from tarnkappe.gate.domain import Domain
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.exact_test import settle, signatures
-from tarnkappe.gate.gate import Entry, Version
+from tarnkappe.gate.gate import Entry
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import OTHER, Policy, Sensitive
 from tarnkappe.gate.pool import Pool
-from tarnkappe.gate.public_pool import could_have
+from tarnkappe.gate.population import Version
 from tarnkappe.gate.roster import held_back_for
 from tarnkappe.gate.signature_check import farthest, unlike
 from tarnkappe.gate.strategy import counted
 from tarnkappe.gate.surplus import Veiled
+from tarnkappe.gate.world_search import could_have
 from tarnkappe.state.store import Store
 from tarnkappe.table.table import MISSING
 
@@ -247,10 +248,11 @@ class Replay:
         self.knowledge.arriving = {}
 
     def _check_surplus(self, decision: Veiled, place: int, members: Integers, counts: Integers) -> None:
-        if int(counts.sum()) - len(members) < decision.floor(len(members), self.column.k):
+        labels = could_have(self.knowledge, members)
+        if int(counts.sum()) - len(members) < decision.floor(len(members), self.column.k, len(labels)):
             raise VerificationError(f"answer {place} has fewer artificial values than the policy says")
         could = np.zeros(len(counts), dtype=np.bool_)
-        could[could_have(self.knowledge, members)] = True
+        could[labels] = True
         if (counts[~could] > 0).any():
             raise VerificationError(f"answer {place} has values that nobody in it can have")
 
@@ -321,10 +323,10 @@ class Replay:
         return full
 
 
-def _domain(column: Sensitive, entries: Sequence[Entry], founders: Mapping[str, str]) -> Domain:
+def _domain(column: Sensitive, entries: Sequence[Entry], founders: Mapping[str, str]) -> LabelDomain:
     """The labels that the attacker counts with: those of the list, and those that an older version showed."""
     shown = {label for entry in entries for _, label in entry.newcomers}
     shown |= {label for entry in entries for block in entry.blocks for label in block.values}
     labels = tuple(sorted(shown.union(column.values or (), {OTHER})))
     floors = dict.fromkeys(column.values or (), column.holders or 0) if founders else {}
-    return Domain(labels, frozenset({OTHER, MISSING}) & frozenset(labels), floors)
+    return LabelDomain(labels, frozenset({OTHER, MISSING}) & frozenset(labels), floors)

@@ -12,12 +12,13 @@ import numpy as np
 
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
-from tarnkappe.gate.gate import Block, Entry, Gate, Refusal, Version
+from tarnkappe.gate.estimate import SurplusDraw
+from tarnkappe.gate.gate import Block, Entry, Gate, Refusal
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import Policy, Sensitive
-from tarnkappe.gate.population import Population
+from tarnkappe.gate.population import Population, Version
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.signature_check import class_of
 from tarnkappe.gate.strategy import Strategy
@@ -179,6 +180,19 @@ class ColumnGate:
         if time.monotonic() - self._saved_at > SECONDS_BETWEEN_STATES:
             self.save()
         return answer.blocks
+
+    def draw_of(self, people: Sequence[str]) -> SurplusDraw:
+        """What is public about the surplus values of the answer for some people, who were answered."""
+        numbers = self.gate.numbers(people)
+        assert numbers is not None, "they were answered"
+        offered = self.gate.offered[numbers]
+        labels = frozenset(self._labels.all[value] for value in offered)
+        decision = self.gate.decision
+        assert isinstance(decision, Veiled), "only answers with surplus values are estimated from"
+        size = sum(len(block.values) for block in self._answers[numbers]) - len(people)
+        floor = decision.floor(len(people), self.column.k, len(offered))
+        independent = decision.is_independent(len(people), self.column.k, len(offered))
+        return SurplusDraw(len(people), size, floor, labels, independent)
 
     def save(self) -> None:
         """Keep the state of the strategy, so that the next start is short."""

@@ -10,7 +10,7 @@ from tarnkappe.gate.knowledge import Knowledge
 
 
 @dataclasses.dataclass(frozen=True)
-class Domain:
+class LabelDomain:
     """The labels of a column.
 
     Attributes:

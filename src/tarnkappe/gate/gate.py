@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.decision import AsFewAsPossible, Decision, RefuseWhatBreaks
-from tarnkappe.gate.domain import Domain
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.policy import Surplus
-from tarnkappe.gate.population import Population
+from tarnkappe.gate.population import Population, Version
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.strategy import Part, Strategy, counted
 from tarnkappe.gate.surplus import Veiled
 from tarnkappe.gate.witness_pool import WitnessPool
+from tarnkappe.gate.world_search import could_have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,23 +69,6 @@ class Entry:
     stored: tuple[str, ...] = dataclasses.field(default=(), repr=False)
 
 
-@dataclasses.dataclass(frozen=True)
-class Version:
-    """A value that began to count before an answer: another one than before, or one that counts as known.
-
-    Attributes:
-        person: who has it.
-        label: how it is shown.
-        stored: a mark of the value as the table has it.
-        is_change: whether he had another one before.
-    """
-
-    person: Hashable
-    label: str = dataclasses.field(repr=False)
-    stored: str = dataclasses.field(default="", repr=False)
-    is_change: bool = True
-
-
 Record = Callable[[Entry, Strategy], None]
 """Writes an entry (and, as often as it likes, the state of the strategy) before the answer leaves."""
 
@@ -117,7 +101,7 @@ class Gate:
         seed: int = 0,
         record: Record | None = None,
         decision: Decision | None = None,
-        domain: Domain | None = None,
+        domain: LabelDomain | None = None,
         founders: Mapping[Hashable, str] | None = None,
         known: Collection[Hashable] = (),
     ) -> None:
@@ -146,6 +130,8 @@ class Gate:
         self._people: list[Hashable] = []
         self._number: dict[Hashable, int] = {}
         self._truth = Growing(np.int32)
+        self.offered: dict[frozenset[int], tuple[int, ...]] = {}
+        """Of which labels surplus values can have been, for the tuples of each answer."""
         self._lock = threading.Lock()
 
     def ask(self, people: Iterable[Hashable], at_least: int = 0) -> Answer | Refusal:
@@ -328,6 +314,7 @@ class Gate:
         for block in entry.blocks:
             codes = np.array([self.population.code(label) for label in block.values])
             members = np.array([self._number[person] for person in block.people], dtype=np.int32)
+            self._offer(members)
             self.knowledge.publish(members, counted(codes, self.knowledge.values))
             if follow:
                 self.strategy.follow(self.truth[: self.knowledge.tuples])
@@ -361,6 +348,7 @@ class Gate:
             self._forget(known)
             raise
         for part in proposal.parts:
+            self._offer(part.members)
             self.knowledge.publish(part.members, part.counts)
         self.strategy.accept()
         self.knowledge.arriving = {}
@@ -376,6 +364,10 @@ class Gate:
         self._number[person] = len(self._people)
         self._people.append(person)
         self._truth.add(np.array([secret], dtype=np.int32))
+
+    def _offer(self, members: Integers) -> None:
+        if self.domain is not None:
+            self.offered[frozenset(members.tolist())] = tuple(could_have(self.knowledge, members))
 
     def _arrive(self, known: int) -> None:
         """Tell the knowledge which of those who are new were there when the list of labels was made."""

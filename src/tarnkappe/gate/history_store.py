@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from sqlalchemy.exc import IntegrityError
 
 from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
-from tarnkappe.gate.gate import Block, Entry, Version
+from tarnkappe.gate.gate import Block, Entry
+from tarnkappe.gate.population import Version
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.component import Component
 from tarnkappe.state.store import Store

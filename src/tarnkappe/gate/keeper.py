@@ -17,6 +17,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from tarnkappe.gate.gate import Block, Refusal
 from tarnkappe.gate.history_store import GATE, HistoryStore, Lease, store_to_look_at
 from tarnkappe.gate.labels import NUMBERS, Labels
 from tarnkappe.gate.policy import Policy
-from tarnkappe.gate.question import Question, Refused, Rows
+from tarnkappe.gate.question import CountedAnswer, Question, Refused, Rows
 from tarnkappe.gate.roster import Roster
 from tarnkappe.gate.source import People, Source
 from tarnkappe.gate.strategy import Strategy
@@ -127,12 +128,30 @@ class Keeper:
         """What a user may see; it is in the store when this returns."""
         history = self.policy.history_of(user)
         for name in question.columns:
-            if name not in self.policy.columns:
+            if name not in self.policy.columns and name not in self.policy.kinds:
                 raise ParameterError(f"the protected table shows no column '{name}'")
         with self._lock:
             found = self._decide(history, question)
             self._note(user, history, question, found)
         return found
+
+    def figures(self, user: str, question: Question) -> CountedAnswer | Refused:
+        """What a user may estimate from: the same answer, counted; it is in the store when this returns."""
+        history = self.policy.history_of(user)
+        if not self.policy.answers_everybody:
+            raise ParameterError('estimates need surplus values: on_violation = "add", no leak')
+        with self._lock:
+            found = self._answered(history, question)
+            self._note(user, history, question, found)
+        if isinstance(found, Refused):
+            return found
+        people, named, blocks = found
+        counts = {
+            name: Counter(value for block in parts for value in block.values)
+            for name, parts in blocks.items()
+        }
+        draws = {name: self._columns[history, name].draw_of(named) for name in blocks}
+        return CountedAnswer(len(people.keys), counts, draws)
 
     def status(self) -> dict[str, Any]:
         """What the keeper has done, for the owner; nothing about a person."""
@@ -174,7 +193,15 @@ class Keeper:
                 self._lease.end()
 
     def _decide(self, history: str, question: Question) -> Rows | Refused:
-        shown = [column.name for column in self.policy.sensitive if column.name in question.columns]
+        found = self._answered(history, question)
+        return found if isinstance(found, Refused) else self._shown(history, question, *found)
+
+    def _answered(
+        self, history: str, question: Question
+    ) -> tuple[People, list[str], dict[str, tuple[Block, ...]]] | Refused:
+        named_too = {own for kind, own in self.policy.kinds.items() if kind in question.columns}
+        asked = named_too.union(question.columns)
+        shown = [column.name for column in self.policy.sensitive if column.name in asked]
         people, named = self._named(self.source.people(question), protected=bool(shown))
         refused = self._outside_limits(len(people.keys))
         if refused is not None:
@@ -193,7 +220,7 @@ class Keeper:
                     return Refused(WOULD_BREAK_NAIVELY)
                 blocks[column.column.name] = answer
                 self._roster.answered(column.column.name, named, people.secrets[column.column.name])
-        return self._shown(history, question, people, named, blocks)
+        return people, named, blocks
 
     def _named(self, people: People, *, protected: bool) -> tuple[People, list[str]]:
         """People with their marks; if sensitive values are shown, without those who are in no answer."""
@@ -205,7 +232,7 @@ class Keeper:
             return people, named
         return people.only(present), [named[place] for place in present]
 
-    def _note(self, user: str, history: str, question: Question, found: Rows | Refused) -> None:
+    def _note(self, user: str, history: str, question: Question, found: object) -> None:
         """Who asked what, for the owner. Values in the condition are left out: they may be somebody's own."""
         refused = found.reason if isinstance(found, Refused) else None
         self._asked["answered" if refused is None else "refused"] += 1
@@ -312,6 +339,7 @@ def _promises(policy: Policy, key: Key, known: frozenset[str]) -> dict[str, Any]
         "groups": {name: sorted(users) for name, users in policy.groups.items()},
         "on_violation": policy.on_violation,
         "leaks": sorted(policy.open_leaks),
-        "surplus": dataclasses.asdict(policy.surplus),
+        "surplus": {name: getattr(policy.surplus, name) for name in ("share", "least", "spread")},
+        "draw": {name: getattr(policy.surplus, name) for name in ("root", "draw")},
         "key": key.fingerprint,
     }

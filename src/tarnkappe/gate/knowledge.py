@@ -335,11 +335,14 @@ class Knowledge:
             if len(later):
                 kinds[later] = self.kinds
                 self.kinds += 1
-        for kind in np.unique(kinds[who]):
-            inside = who[kinds[who] == kind]
-            if kind < 0 or len(inside) < np.count_nonzero(kinds == kind):
-                kinds[inside] = self.kinds
-                self.kinds += 1
+        own = kinds[who]
+        sizes = np.bincount(kinds + 1, minlength=self.kinds + 1)  # of each kind, after the new tuples
+        inside = np.bincount(own + 1, minlength=self.kinds + 1)
+        parts = (inside > 0) & (inside < sizes)
+        parts[0] = inside[0] > 0
+        number = np.where(parts, self.kinds - 1 + np.cumsum(parts), np.arange(self.kinds + 1) - 1)
+        kinds[who] = number[own + 1]
+        self.kinds += int(np.count_nonzero(parts))
 
     def _check(self, who: Integers, count: Integers) -> None:
         if len(who) == 0:

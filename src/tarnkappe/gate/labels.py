@@ -11,7 +11,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 
 from tarnkappe.errors import GuaranteeError
-from tarnkappe.gate.domain import Domain
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.policy import OTHER, Policy, Sensitive
 from tarnkappe.gate.signature_check import unlike
 from tarnkappe.table.table import MISSING
@@ -46,7 +46,7 @@ class Labels:
             )
         merged = {OTHER, MISSING} & set(self.all)  # a missing value, and the text that it is shown as
         floors = dict.fromkeys(column.values, column.holders or 0) if column.values_from == "table" else {}
-        self.domain = Domain(tuple(self.all), frozenset(merged), floors)
+        self.domain = LabelDomain(tuple(self.all), frozenset(merged), floors)
         self._texts = frozenset(self.all)
         known = {_number(value): value for value in column.values} if numbers else {}
         self._numbers = {number: value for number, value in known.items() if number is not None}

@@ -92,6 +92,8 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> Policy:
             share=float(surplus.take("share", (int, float), Surplus.share)),
             least=surplus.may_have("least", int),
             spread=float(surplus.take("spread", (int, float), Surplus.spread)),
+            root=float(surplus.take("root", (int, float), Surplus.root)),
+            draw=surplus.take("draw", str, Surplus.draw),
         ),
         form=answer.take("form", str, "permuted"),
         tell_artificial=answer.take("tell_artificial", bool, False),

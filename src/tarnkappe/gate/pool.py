@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge
-from tarnkappe.gate.local_search import Scratch, enter, holders, lacking_holders, seek, show
+from tarnkappe.gate.local_search import Scratch, enter, holders, lacking_holders
 from tarnkappe.gate.problem import component
+from tarnkappe.gate.seeking import seek, show
 
 ROOM = 16
 """For how many more witnesses there is room before the least useful ones are dropped."""

@@ -16,8 +16,6 @@ of founders who were never returned, in rows, and each world counts with one of 
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -26,16 +24,11 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError, ParameterError
-from tarnkappe.gate.exact_test import ContradictionError, any_distribution, settle
-from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, View
-from tarnkappe.gate.local_search import Scratch, draw, enter, seek, show
-from tarnkappe.gate.pool import Pool
+from tarnkappe.gate.knowledge import Booleans, Integers
+from tarnkappe.gate.reserve import dealt, founded, gone_round
 from tarnkappe.gate.strategy import Proposal, Strategy
-from tarnkappe.native import compiled
+from tarnkappe.gate.world_search import SearchEffort, WorldSearch, counted_rows
 from tarnkappe.schema import Positive, param
-
-CHUNK = 8
-"""For how many people labels are sought before the time is looked at."""
 
 
 class PublicPool(Strategy):
@@ -78,7 +71,15 @@ class PublicPool(Strategy):
             raise GuaranteeError(f"there are {self._classes} different values: nobody can keep {self.k}")
         self.values: Integers = np.zeros((3 * self.k, 0), dtype=np.int32)
         self.origin: Integers = np.arange(3 * self.k, dtype=np.int32)
-        self.reserve: Integers = self._founded(3 * self.k)
+        self.reserve: Integers = founded(
+            self._chance,
+            self._class,
+            knowledge.floors,
+            knowledge.founders,
+            self.k,
+            3 * self.k,
+            self.fixed,
+        )
         self._waiting = np.ones(knowledge.founders, dtype=np.bool_)
         self._degrees: Integers = np.zeros(0, dtype=np.int32)
         self._forget()
@@ -102,15 +103,8 @@ class PublicPool(Strategy):
         In each world the labels of all go round: no two that differed become equal, and none stays.
         """
         self._take_from_reserve(old)
-        ring = self._chance.permutation(np.unique(self._class))
-        if len(ring) > 1:
-            follows = dict(zip(ring.tolist(), np.roll(ring, -1).tolist(), strict=True))
-            classes = [follows[one] for one in self._class[self.values[:, old]].tolist()]
-            column = [self._chance.choice(np.flatnonzero(self._class == one)) for one in classes]
-        else:
-            column = ((self.values[:, old] + 1) % self.knowledge.values).tolist()
         assert new == self.values.shape[1], "the new value has the next number"
-        self._append(np.array(column, dtype=np.int32)[:, None])
+        self._append(gone_round(self._chance, self._class, self.values[:, old])[:, None])
         self._count_degrees()
 
     def note_known(self, tuple_: int, value: int) -> None:
@@ -153,7 +147,7 @@ class PublicPool(Strategy):
     def grow(self, counts: Integers) -> Integers:
         """The values of the answer: at least these, and what it takes to leave everybody k labels."""
         candidates, origin = self._base, self._base_origin
-        used = _counted(candidates[:, self._members], self.knowledge.values)
+        used = counted_rows(candidates[:, self._members], self.knowledge.values)
         grown = counts.copy()
         found = self._shown(self._found, self._found_origin)
         while True:
@@ -197,7 +191,7 @@ class PublicPool(Strategy):
         knowledge = self.knowledge
         self._begin(knowledge.members(knowledge.results - 1), known=self.values.shape[1])
         self._carry(is_exact=True)
-        used = _counted(self._base[:, self._members], knowledge.values)
+        used = counted_rows(self._base[:, self._members], knowledge.values)
         fits = (used <= knowledge.counts(knowledge.results - 1)).all(axis=1)
         worlds = np.vstack([self._found, self._base[fits]])
         origin = np.concatenate([self._found_origin, self._base_origin[fits]])
@@ -234,144 +228,36 @@ class PublicPool(Strategy):
             for number in new.tolist()
             if number in self.knowledge.arriving
         }
-        dealt = self._dealt(len(new), len(self.values))
+        labels = dealt(self._chance, self._class, len(new), len(self.values))
         for column, number in enumerate(new.tolist()):
             if number in self._arrived:
-                dealt[:, column] = self.reserve[self.origin, self._arrived[number]]
-        self._base = np.hstack([self.values, dealt]).astype(np.int32)
+                labels[:, column] = self.reserve[self.origin, self._arrived[number]]
+        self._base = np.hstack([self.values, labels]).astype(np.int32)
         self._base_origin = self.origin
         self._found = self._base[:0]
         self._first_new = first
 
-    def _dealt(self, people: int, worlds: int) -> Integers:
-        """Random labels for new people: no two of the first worlds give somebody the same class."""
-        ring = self._chance.permutation(np.unique(self._class))
-        steps = np.array([step for step in range(1, len(ring) + 1) if math.gcd(step, len(ring)) == 1])
-        start = self._chance.integers(len(ring), size=people)
-        step = self._chance.choice(steps, size=people)
-        classes = ring[(start[None, :] + np.arange(worlds)[:, None] * step[None, :]) % len(ring)]
-        if self.classes is None:
-            return classes.astype(np.int32)
-        labels = np.zeros_like(classes)
-        for one in ring.tolist():
-            mine = classes == one
-            labels[mine] = self._chance.choice(np.flatnonzero(self._class == one), size=int(mine.sum()))
-        return labels.astype(np.int32)
-
     def _carry(self, is_exact: bool = False) -> None:
         """Carry the worlds over to the newest result of the knowledge, and seek labels for who lacks some."""
-        knowledge, view = self.knowledge, self.knowledge.view
-        single = view._replace(kind=np.arange(knowledge.tuples, dtype=np.int32))
-        newest = knowledge.results - 1
-        goal = self.k if self.classes is None else knowledge.values
-        floors = self._floors()
-        room = 2 * len(self._base) + 4 * self.k + CHUNK * knowledge.values
-        values = np.empty((room, knowledge.tuples), dtype=np.int32)
-        frees = np.empty((room, len(view.capacity)), dtype=np.int32)
-        origin = np.zeros(room, dtype=np.int32)
-        shown = np.zeros((knowledge.tuples, knowledge.values), dtype=np.int32)
-        degree = np.zeros(knowledge.tuples, dtype=np.int32)
-        scratch, state = Scratch.of(single), self._state
-        state[1] = 0
-        until = None if self.seconds is None else time.monotonic() + self.seconds
-        free_to_deal = [
-            number for number in range(self._first_new, knowledge.tuples) if number not in self._arrived
-        ]
-        near: list[int] = []
-        nearly = np.empty_like(self._base)
-        count = 0
-        for number, world in enumerate(self._base):
-            value, free = values[count], frees[count]
-            value[:] = world
-            value[free_to_deal] = -1
-            _free_before(single, value, free, newest)
-            floor = floors[self._base_origin[number]]
-            if enter(
-                single, value, free, floor, 0, scratch, -1, newest, shown, degree, goal, self.steps, state
-            ):
-                origin[count] = self._base_origin[number]
-                show(single, value, shown, degree, 1)
-                count += 1
-            elif value.min() >= 0 and self._fits_before(single, value, newest, floor):
-                nearly[number] = value
-                near.append(number)
-            if self._is_late(until):
-                break
-        wanted = self._protected(degree < goal)
-        while count and wanted.any() and not self._is_late(until):
-            count = _exchange(view, values, frees, count, origin, shown, degree, goal, state)
-            wanted = np.flatnonzero(self._protected(degree < goal))[:CHUNK].astype(np.int32)
-            if count > room - CHUNK * knowledge.values or not len(wanted):
-                break
-            before = degree[wanted].copy()
-            count = seek(
-                single,
-                values,
-                frees,
-                count,
-                origin,
-                floors,
-                0,
-                scratch,
-                wanted,
-                shown,
-                degree,
-                goal,
-                self.steps,
-                state,
-            )
-            if (degree[wanted] == before).all():
-                break
-            wanted = self._protected(degree < goal)
-        self._found, self._found_origin = values[:count].copy(), origin[:count].copy()
-        if (self.is_exact or is_exact) and self._lacks(self._found, self._found_origin):
-            self._solve(goal, floors)
-        self._base = np.vstack([self._base, nearly[near]])
-        self._base_origin = np.concatenate([self._base_origin, self._base_origin[near]])
-
-    def _is_late(self, until: float | None) -> bool:
-        return int(self._state[1]) > self.work or (until is not None and time.monotonic() > until)
-
-    def _fits_before(self, view: View, value: Integers, newest: int, floor: Integers) -> bool:
-        """Whether a world contradicts nothing but the newest result."""
-        cells = view.cell[view.result, value[view.member]]
-        mine = view.result != newest
-        if (cells[mine] < 0).any():
-            return False
-        over = view.capacity - np.bincount(cells[mine], minlength=len(view.capacity))
-        held = np.bincount(value[view.founder], minlength=self.knowledge.values)[: len(floor)]
-        return bool(over.min() >= 0) and bool((held >= floor).all())
+        search = WorldSearch(
+            self.knowledge,
+            self._base,
+            self._base_origin,
+            self._floors(),
+            [n for n in range(self._first_new, self.knowledge.tuples) if n not in self._arrived],
+            self.k if self.classes is None else self.knowledge.values,
+            SearchEffort(self.steps, self.work, self.seconds),
+            self._state,
+        )
+        search.carry()
+        if (self.is_exact or is_exact) and self._lacks(search.found, search.origin):
+            search.solve()
+        self._found, self._found_origin = search.found, search.origin
+        self._base = np.vstack([self._base, search.near])
+        self._base_origin = np.concatenate([self._base_origin, search.near_origin])
 
     def _lacks(self, worlds: Integers, origin: Integers) -> bool:
         return bool(self._protected(self._shown(worlds, origin).sum(axis=1) < self.k).any())
-
-    def _solve(self, goal: int, floors: Integers) -> None:
-        """Ask the exact solver for worlds where local search found none."""
-        knowledge, view = self.knowledge, self.knowledge.view
-        pool = Pool(knowledge, seed=int(draw(self._state, 2**31)))
-        for world in self._found:
-            pool.add(world)
-        if not pool.count:
-            try:
-                pool.add(any_distribution(knowledge))
-            except ContradictionError:
-                return
-        settle(pool, goal)
-        held = _counted(np.where(view.founder, pool.values, -1), knowledge.values)[:, : floors.shape[1]]
-        rows = [np.flatnonzero((held[place] >= floors).all(axis=1)) for place in range(pool.count)]
-        meet = [place for place, mine in enumerate(rows) if len(mine)]
-        room = len(meet) + 4 * goal
-        values = np.empty((room, knowledge.tuples), dtype=np.int32)
-        frees = np.empty((room, 0), dtype=np.int32)
-        origin = np.zeros(room, dtype=np.int32)
-        shown = np.zeros((knowledge.tuples, knowledge.values), dtype=np.int32)
-        degree = np.zeros(knowledge.tuples, dtype=np.int32)
-        single = view._replace(kind=np.arange(knowledge.tuples, dtype=np.int32))
-        for place, number in enumerate(meet):
-            values[place], origin[place] = pool.values[number], rows[number][place % len(rows[number])]
-            show(single, values[place], shown, degree, 1)
-        count = _exchange(view, values, frees, len(meet), origin, shown, degree, goal, self._state)
-        self._found, self._found_origin = values[:count].copy(), origin[:count].copy()
 
     # -------------------------------------------------------------------------------------- what worlds show
 
@@ -384,8 +270,8 @@ class PublicPool(Strategy):
             return np.zeros((len(self.reserve), 0), dtype=np.int32)
         waiting = self._waiting.copy()
         waiting[list(self._arrived.values())] = False
-        kept = _counted(self.reserve[:, waiting], knowledge.values)
-        floors = np.maximum(knowledge.floors[None, :] - kept, 0).astype(np.int32)
+        kept = counted_rows(self.reserve[:, waiting], knowledge.values)
+        floors: Integers = np.maximum(knowledge.floors[None, :] - kept, 0).astype(np.int32)
         return floors if floors.any() else floors[:, :0]
 
     def _whole(self, worlds: Integers, origin: Integers) -> Integers:
@@ -425,7 +311,7 @@ class PublicPool(Strategy):
             ):
                 raise GuaranteeError("a world of the pool contradicts an answer or a change")
         floors = self._floors()
-        held = _counted(np.where(view.founder, worlds, -1), knowledge.values)[:, : floors.shape[1]]
+        held = counted_rows(np.where(view.founder, worlds, -1), knowledge.values)[:, : floors.shape[1]]
         if (held < floors[origin]).any():
             raise GuaranteeError("a world of the pool leaves too few holders to a value of the list")
         if self._lacks(worlds, origin):
@@ -463,124 +349,3 @@ class PublicPool(Strategy):
         degrees = self._shown(self.values, self.origin)[:tuples].sum(axis=1).astype(np.int32)
         degrees[list(self.knowledge.known)] = self.knowledge.values
         self._degrees = degrees
-
-    def _founded(self, rows: int) -> Integers:
-        """Labels for all founders in each row, such that every row meets the floors, and the first k rows,
-        and every next k, give everybody different labels.
-        """
-        knowledge = self.knowledge
-        founders = knowledge.founders
-        reserve = np.zeros((rows, founders), dtype=np.int32)
-        if not founders:
-            return reserve
-        places = np.array([place for place in range(founders) if place not in self.fixed], dtype=np.int64)
-        floors = knowledge.floors.copy()
-        for place, value in self.fixed.items():
-            reserve[:, place] = value
-            floors[value] = max(0, floors[value] - 1)
-        for first in range(0, rows, self.k):
-            group = self._group(len(places), floors, min(self.k, rows - first))
-            reserve[first : first + self.k, places] = group
-        return reserve
-
-    def _group(self, people: int, floors: Integers, rows: int) -> Integers:
-        for labels in (np.arange(len(floors)), np.flatnonzero(floors)):
-            for _ in range(20):
-                ring = self._chance.permutation(labels)
-                shifted = [np.roll(floors[ring], -row) for row in range(self.k)]
-                sizes = np.max(shifted, axis=0) if len(ring) else np.zeros(0, dtype=np.int32)
-                spare = people - int(sizes.sum())
-                windows = [
-                    len(set(np.roll(self._class[ring], -at)[: self.k].tolist())) for at in range(len(ring))
-                ]
-                if len(ring) < self.k or spare < 0 or min(windows) < self.k:
-                    continue
-                sizes = sizes + self._chance.multinomial(spare, np.full(len(ring), 1 / len(ring)))
-                colour = self._chance.permutation(np.repeat(np.arange(len(ring)), sizes))
-                return np.array([ring[(colour + row) % len(ring)] for row in range(rows)], dtype=np.int32)
-        raise GuaranteeError(
-            f"the floors leave nobody {self.k} values: {people:,} people for a list that tells of "
-            f"{int(floors.sum()):,}; take fewer values, fewer holders or a public list"
-        )
-
-
-def _counted(rows: Integers, values: int) -> Integers:
-    """How often each row has each value; negative ones are left out."""
-    counts = np.zeros((len(rows), values), dtype=np.int32)
-    for number, row in enumerate(rows):
-        counts[number] = np.bincount(row[row >= 0], minlength=values)
-    return counts
-
-
-def could_have(knowledge: Knowledge, members: Integers) -> list[int]:
-    """The labels that the history leaves to some tuples at a glance; all, if one of them is new."""
-    if (members >= knowledge.tuples).any():
-        return list(range(knowledge.values))
-    left: list[int] = np.flatnonzero(knowledge.view.allowed[members].any(axis=0)).tolist()
-    return left
-
-
-@compiled
-def _free_before(view: View, value: Integers, free: Integers, newest: int) -> None:
-    """What is left of each cell, without the newest result."""
-    free[:] = view.capacity
-    for membership in range(len(view.member)):
-        result, tuple_ = view.result[membership], view.member[membership]
-        if result != newest and value[tuple_] >= 0:
-            free[view.cell[result, value[tuple_]]] -= 1
-
-
-@compiled
-def _exchange(
-    view: View,
-    values: Integers,
-    frees: Integers,
-    count: int,
-    origin: Integers,
-    shown: Integers,
-    degree: Integers,
-    goal: int,
-    state: NDArray[np.uint64],
-) -> int:
-    """Make worlds in which people of one kind have exchanged their labels, as long as this shows more.
-
-    `shown` and `degree` are of each tuple. Returns how many worlds there are now.
-    """
-    order = np.argsort(view.kind)
-    first = np.zeros(len(order) + 1, dtype=np.int64)
-    for tuple_ in range(len(order)):
-        first[view.kind[tuple_] + 1] += 1
-    for kind in range(len(order)):
-        first[kind + 1] += first[kind]
-    touched = np.zeros(len(order), dtype=np.bool_)
-    failed = 0
-    while count > 0 and failed < count and count < len(values):
-        base = draw(state, count)
-        value = values[count]
-        value[:] = values[base]
-        frees[count] = frees[base]
-        origin[count] = origin[base]
-        touched[:] = False
-        gained = False
-        for tuple_ in range(len(value)):
-            if degree[tuple_] >= goal or touched[tuple_]:
-                continue
-            begin, end = first[view.kind[tuple_]], first[view.kind[tuple_] + 1]
-            offset = draw(state, end - begin)
-            for turn in range(end - begin):
-                other = order[begin + (turn + offset) % (end - begin)]
-                if not touched[other] and other != tuple_ and shown[tuple_, value[other]] == 0:
-                    value[tuple_], value[other] = value[other], value[tuple_]
-                    touched[tuple_] = touched[other] = True
-                    gained = True
-                    break
-        if not gained:
-            failed += 1
-            continue
-        failed = 0
-        for tuple_ in range(len(value)):
-            if shown[tuple_, value[tuple_]] == 0:
-                degree[tuple_] += 1
-            shown[tuple_, value[tuple_]] += 1
-        count += 1
-    return count

@@ -9,7 +9,8 @@ values that the policy declares as known. He does not know the gate's random num
 1. The size. m = floor(n) + G, where floor is fixed by the policy and G is geometric: any size from the
    floor on can come up, whatever the table says.
 2. The draw. S is a multiset of m values out of L, the values that H leaves to the people of q; for somebody
-   new these are all values. Each multiset can come up. P = r + S. This is the only use of the truth.
+   new these are all values. Each multiset can come up: all equally likely (*even*), or each value drawn by
+   itself (*independent*), as n and the number of labels say. P = r + S. This is the only use of the truth.
 3. The search. Q is P without a random number of random values, mostly none. With H, q, Q, the public pool and
    coins, worlds are looked for that fit H and Q. What is found may depend on the time that there was.
 4. Growth. Worlds of the pool that fit P are added to those that were found. As long as somebody has fewer
@@ -34,9 +35,10 @@ The rule of simulatable auditing (Kenthapadi, Mishra, Nissim 2005, doi:10.1145/1
 decided after the draw follows from what the asker could know. Therefore the search may be cut off at any
 time, by the clock too: how fast the machine was is one more coin.
 
-**How much more likely** a world becomes is bounded for answers that did not grow: each multiset of a size is
-equally likely, so the odds of two worlds that both can have given P stay as they were. Growth has no such
-bound; `grown` counts these answers, for the owner.
+**How much more likely** a world becomes is bounded for answers that did not grow. If each multiset of a size
+is equally likely, the odds of two worlds that both can have given P stay as they were; if values are drawn
+one by one, a world counts as often as there are ways to deal the values of P to the people. Growth has no
+such bound; `grown` counts these answers, for the owner.
 """
 
 from __future__ import annotations
@@ -51,8 +53,9 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.gate.decision import Decision
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.policy import Surplus
-from tarnkappe.gate.public_pool import PublicPool, could_have
+from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.strategy import Part, Proposal, Strategy, counted
+from tarnkappe.gate.world_search import could_have
 
 
 class Coins:
@@ -98,10 +101,17 @@ class Veiled(Decision):
         self.surplus, self.coins = surplus, coins or Coins()
         self.grown = 0
 
-    def floor(self, people: int, k: int) -> int:
+    def floor(self, people: int, k: int, labels: int) -> int:
         """How many artificial values an answer has at least; it depends on nothing secret."""
         least = k if self.surplus.least is None else self.surplus.least
-        return max(least, math.ceil(self.surplus.share * people))
+        root = math.ceil(self.surplus.root * math.sqrt(people * labels))
+        return max(least, min(math.ceil(self.surplus.share * people), root))
+
+    def is_independent(self, people: int, k: int, labels: int) -> bool:
+        """Whether each surplus value is drawn by itself; it depends on nothing secret either."""
+        if self.surplus.draw == "auto":
+            return self.floor(people, k, labels) >= 2 * labels
+        return self.surplus.draw == "independent"
 
     def decide(
         self, strategy: Strategy, members: Integers, truth: Integers, at_least: int = 0
@@ -111,9 +121,11 @@ class Veiled(Decision):
                 f"the strategy '{strategy.name}' adds only what is needed: it takes no surplus"
             )
         knowledge = strategy.knowledge
-        size = self.floor(len(members), strategy.k) + self.coins.beyond(self.surplus.spread)
-        size = max(size, at_least - len(members))
-        drawn = self.coins.multiset(could_have(knowledge, members), size)
+        labels = could_have(knowledge, members)
+        public = len(members), strategy.k, len(labels)
+        size = max(self.floor(*public) + self.coins.beyond(self.surplus.spread), at_least - len(members))
+        draw = self.coins.independent if self.is_independent(*public) else self.coins.multiset
+        drawn = draw(labels, size)
         counts = counted(truth[members], knowledge.values) + counted(
             np.array(drawn, dtype=np.int32), knowledge.values
         )

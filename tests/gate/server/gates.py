@@ -111,7 +111,8 @@ def running(policy: Policy, folder: Path, **settings: Any) -> Iterator[Running]:
     if chosen.aggregates == "noisy":
         store = Store.open(policy.store)
         noisy = NoisyFigures(policy, keeper.source, store, chosen.epsilon, chosen.budget, chosen.bounds)
-    service = Service(keeper, View.of(policy, keeper.source.types), policy, chosen, noisy)
+    view = View.of(policy, keeper.source.types, estimates=chosen.aggregates == "estimate")
+    service = Service(keeper, view, policy, chosen, noisy)
     loop = asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()
 

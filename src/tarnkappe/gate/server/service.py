@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pygwire.messages import BackendKeyData, CancelRequest, ParameterStatus, ReadyForQuery, StartupMessage
 
-from tarnkappe.errors import InputError, TarnkappeError
+from tarnkappe.errors import InputError, ParameterError, TarnkappeError
 from tarnkappe.gate.noisy_figures import NoisyFigures
 from tarnkappe.gate.policy import Policy
 from tarnkappe.gate.server.catalog import Catalog
@@ -71,7 +71,18 @@ class Service:
         self._users.names()  # a users file that cannot be read is noticed now, not at the first login
         self._tls, self._binding = _tls(settings)
         self._startup = Startup(self._tls, settings.largest_message, settings.send_seconds)
-        self._desk = Desk(keeper, settings.quantum, settings.aggregates, self.metrics, noisy)
+        if settings.aggregates == "estimate" and not policy.answers_everybody:
+            raise ParameterError(
+                '[server] aggregates = "estimate" needs surplus values: on_violation = "add", no leak'
+            )
+        self._desk = Desk(
+            keeper,
+            settings.quantum,
+            settings.aggregates,
+            self.metrics,
+            noisy,
+            generalizes=policy.form == "generalized",
+        )
         self._catalog = Catalog(view, FIXED | CHANGEABLE)
         self._clients: dict[int, _Client] = {}
         self._numbers = itertools.count(1)
