@@ -116,12 +116,13 @@ class WorldSearch:
                 near.append(number)
             if self._is_late:
                 break
-        while count and self._lacking(degree).any() and not self._is_late:
+        tried = np.zeros(knowledge.tuples, dtype=np.bool_)
+        while count and not self._is_late:
             count = exchange(self._view, values, frees, count, origin, shown, degree, self._goal, state)
-            wanted = np.flatnonzero(self._lacking(degree))[:CHUNK].astype(np.int32)
+            wanted = np.flatnonzero(self._lacking(degree) & ~tried)[:CHUNK].astype(np.int32)
             if count > room - CHUNK * knowledge.values or not len(wanted):
                 break
-            before = degree[wanted].copy()
+            tried[wanted] = True
             count = seek(
                 single,
                 values,
@@ -138,8 +139,6 @@ class WorldSearch:
                 self._effort.steps,
                 state,
             )
-            if (degree[wanted] == before).all():
-                break
         self.found, self.origin = values[:count].copy(), origin[:count].copy()
         self.near, self.near_origin = nearly[near], self._base_origin[near]
 

@@ -78,7 +78,7 @@ def test_rows_tell_values_from_what_is_none(gate: Running) -> None:
         assert all((row[0] is None) == (row[1] != "value") for row in rows)
         star = connection.execute("SELECT * FROM t WHERE age < 40")
         assert [column.name for column in star.description or ()] == ["age", "zip", "sex", "disease", "pay"]
-        with pytest.raises(psycopg.Error, match='column "diseas" does not exist') as error:
+        with pytest.raises(psycopg.Error, match="column does not exist") as error:
             connection.execute("SELECT diseas FROM t")
         assert error.value.diag.message_hint == 'Did you mean "disease"?'
 

@@ -77,7 +77,8 @@ class View:
                 return column
         meant = near(name, [column.name for column in known])
         hint = f'Did you mean "{meant[0]}"?' if meant else ""
-        raise StatementError(NO_COLUMN, f'column "{name}" does not exist', hint)
+        # what was written does not come back: quoted by mistake, it may be somebody's value
+        raise StatementError(NO_COLUMN, "column does not exist", hint)
 
 
 def chosen(name: str, quoted: bool, known: Iterable[str]) -> str | None:
