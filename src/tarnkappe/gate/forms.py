@@ -74,9 +74,9 @@ def rows_shown(
         size = max([len(named), *map(len, dealt.values())])
         kinds = {name: NUMBERS.get(shown[name], str) for name in dealt}
         cells = {name: [_read(kinds[name], label) for label in labels] for name, labels in dealt.items()}
-        for name, own in policy.kinds.items():
-            if own in dealt:
-                marks = [_kind(kinds[own], label) for label in dealt[own]]
+        for name, column in policy.kinds.items():
+            if column in dealt:
+                marks = [_kind(kinds[column], label) for label in dealt[column]]
                 cells[name] = [*marks, *[PADDING] * (size - len(marks))]
     borrowed = [*range(len(named)), *random.choices(range(len(named)), k=size - len(named))]
     for name in policy.quasi_identifiers:

@@ -163,9 +163,9 @@ class Gate:
         """
         if self.domain is not None:
             self.population.put(person, secret)
-            before = self.last_label(person)
+            last = self.last_label(person)
             label = self.population.labels[self.population.secret(person)]
-            if before is not None and before != label:
+            if last is not None and last != label:
                 self.begin_version(person, label)
             elif person in self.known and not self.is_tuple(person):
                 self.begin_version(person, label, is_change=False)

@@ -43,7 +43,7 @@ class PublicPool(Strategy):
     work: Annotated[
         int,
         param("how many steps all searches for one answer take, about", ge=0, le=10**12, unit="steps"),
-    ] = 20_000
+    ] = 8_000
     seconds: Annotated[Positive | None, param("when a search ends by the clock", unit="seconds")] = None
     largest: Annotated[
         Annotated[int, Meta(ge=0, le=10**12)],
