@@ -9,8 +9,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from random import Random
+
+import numpy as np
 
 from tarnkappe.gate import Gate, Population, Refusal
+from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.surplus import Coins
 
 World = dict[str, str]
@@ -26,6 +30,7 @@ class Scripted(Coins):
         super().__init__()
         self.beyond_floor = 0
         self.drawn: list[int] = []
+        self.searched_with: Integers = np.zeros(0, dtype=np.int32)
 
     def beyond(self, mean: float) -> int:
         return self.beyond_floor
@@ -34,6 +39,13 @@ class Scripted(Coins):
         assert size == len(self.drawn), "the size of the surplus does not depend on the table"
         assert set(self.drawn) <= set(labels), "these values could not have been drawn"
         return self.drawn
+
+    def left_out(self, counts: Integers, most: int) -> Integers:
+        """What the search did without in truth; it must be able to fall so here."""
+        out = counts - self.searched_with
+        assert (out >= 0).all(), "the search cannot have seen this"
+        assert int(out.sum()) <= most, "the search cannot have seen so little"
+        return out
 
 
 def worlds(people: Sequence[str], values: Sequence[str]) -> Iterator[World]:
@@ -68,25 +80,50 @@ def left_by(
 
 
 def could_have_said(
-    world: World, transcript: Transcript, values: Sequence[str], gate_in: Callable[[World, Coins], Gate]
+    world: World,
+    transcript: Transcript,
+    searched: Sequence[Integers],
+    pools: Sequence[Integers],
+    values: Sequence[str],
+    gate_in: Callable[[World, Coins], Gate],
 ) -> bool:
-    """Whether a gate with random numbers can say this in a table: let them fall as they must, and see."""
+    """Whether a gate with random numbers can say this in a table: let them fall as they must, and see.
+
+    The coins of the search are those of the true table, and what it searched with is; after every answer, the pool
+    must be the same as in truth.
+    """
     coins = Scripted()
     gate = gate_in(world, coins)
-    for query, said in transcript:
+    for (query, said), seen, pool in zip(transcript, searched, pools, strict=True):
         assert said is not None
+        coins.searched_with = seen
         surplus = Counter(said) - Counter(world[person] for person in query)
         if len(said) - sum(surplus.values()) != len(query):
             return False
         coins.drawn = [values.index(label) for label in surplus.elements()]
-        floor = gate.decision.floor(len(query), gate.k)  # type: ignore[attr-defined]
+        floor = gate.decision.floor(len(query), gate.k, len(values))  # type: ignore[attr-defined]
         coins.beyond_floor = len(coins.drawn) - floor
         if coins.beyond_floor < 0:
             return False
         answer = gate.ask(query)
         if isinstance(answer, Refusal) or answer.blocks[0].values != said:
             return False
+        if not np.array_equal(gate.strategy.values, pool):  # type: ignore[attr-defined]
+            return False
     return True
+
+
+class Noted(Coins):
+    """Random numbers that note what the search was given."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        self.searched: list[Integers] = []
+
+    def left_out(self, counts: Integers, most: int) -> Integers:
+        out = super().left_out(counts, most)
+        self.searched.append(counts - out)
+        return out
 
 
 def kept(left: Sequence[World], people: Sequence[str]) -> dict[str, set[str]]:

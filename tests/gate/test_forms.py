@@ -137,6 +137,37 @@ def test_a_column_with_fewer_values_than_another_has_gaps(tmp_path: Path) -> Non
     assert [row[0] for row in rows].count(None) == 2
 
 
+def test_what_is_no_value_says_why(tmp_path: Path) -> None:
+    """NULL is missing, a value that the list lacks, or a filler: the column of kinds tells which."""
+    pay = (Block(tuple(NAMED), ("2000", "(missing)", "(other)", "2510", "(missing)", "9000")),)
+    columns = ("disease", "disease_kind", "pay", "pay_kind")
+    blocks = {"disease": (Block(tuple(NAMED), ("Asthma", "(missing)", "(other)", "Cholera")),), "pay": pay}
+    rows = rows_shown(policy(tmp_path, two=True), TYPES, columns, PEOPLE, NAMED, blocks, b"1")
+    assert rows.types == ("text", "text", "integer", "text")
+    diseases = Counter(row[:2] for row in rows.rows)
+    assert diseases == {
+        ("Asthma", "value"): 1,
+        ("Cholera", "value"): 1,
+        ("(other)", "value"): 1,
+        (None, "missing"): 1,
+        (None, "padding"): 2,
+    }
+    pays = Counter((row[2] is None, row[3]) for row in rows.rows)
+    assert pays == {(False, "value"): 3, (True, "missing"): 2, (True, "other"): 1}
+
+
+def test_kinds_are_told_with_or_without_their_column_and_the_answer_is_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "t.parquet")
+    one = keeper(policy(tmp_path, two=True))
+    alone = one.answer("ann", between(20, 22, ("pay_kind",)))
+    both = one.answer("ann", between(20, 22, ("pay", "pay_kind")))
+    assert isinstance(alone, AnswerRows)
+    assert isinstance(both, AnswerRows)
+    assert Counter(row[0] for row in alone.rows) == Counter(row[1] for row in both.rows)
+    assert all((row[0] is None) == (row[1] != "value") for row in both.rows)
+    assert policy(tmp_path, answer={"form": "anatomy"}).kinds == {}
+
+
 @pytest.mark.parametrize("form", ["generalized", "permuted", "anatomy"])
 def test_quasi_identifiers_do_not_depend_on_secrets(form: str, tmp_path: Path) -> None:
     """F5.1, the minimality attack: how far something is generalized tells nothing about sensitive values."""

@@ -2,76 +2,18 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.gate import Answer, Gate, Knowledge, Population, WitnessPool
-from tarnkappe.gate import minimum_cover as cover_module
+from tarnkappe.gate import Knowledge
 from tarnkappe.gate.local_search import Scratch, enter
 from tarnkappe.gate.minimum_cover import LeastCover, SolverBudget
-from tarnkappe.gate.policy import Surplus
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.problem import problem
-from tarnkappe.gate.surplus import TRIES, Coins, Veiled
 from tests.gate import twin
 
 SEEDS = st.integers(0, 2**31)
-
-
-def crowded(seed: int, people: int = 24) -> tuple[Gate, list[list[int]]]:
-    """A gate that is asked for many overlapping groups of few people, until there is little room left."""
-    chance = Random(seed)
-    ages = [chance.randint(0, 9) for _ in range(people)]
-    population = Population({p: chance.choice("ABCDE") for p in range(people)}, "ABCDE")
-    gate = Gate(population, 3, WitnessPool(), decision=Veiled(Surplus(least=1), Coins(Random(seed))))
-    spans = [(low, low + width) for low in range(10) for width in range(4)]
-    chance.shuffle(spans)
-    groups = [[p for p in range(people) if low <= ages[p] <= high] for low, high in spans]
-    return gate, [list(group) for group in dict.fromkeys(map(tuple, groups)) if group]
-
-
-def test_one_solver_serves_for_all_draws_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
-    real = cover_module.solver
-    monkeypatch.setattr(cover_module, "solver", lambda question: made.append(1) or real(question))
-    gate, groups = crowded(1)
-    needed = 0
-    for group in groups:
-        before = len(made)
-        assert isinstance(gate.ask(group), Answer)
-        assert len(made) - before <= 1
-        needed += len(made) - before
-    assert needed, "some answers must need the solver"
-
-
-def test_draws_that_fail_for_a_known_reason_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a draw was turned down, the next one that is tried has more of a label that was lacking."""
-    gate, groups = crowded(3)
-    strategy = gate.strategy
-    tried: list[np.ndarray] = []
-    real = strategy.complete
-
-    def noted(members, truth, counts, may_add):
-        tried.append(counts)
-        found = real(members, truth, counts, may_add)
-        if found is None and not may_add:
-            assert strategy.reasons, "the solver says why"
-            assert all(reason.excludes(np.zeros_like(counts)) for reason in strategy.reasons)
-        return found
-
-    monkeypatch.setattr(strategy, "complete", noted)
-    turned_down = 0
-    for group in groups:
-        tried.clear()
-        gate.ask(group)
-        turned_down += len(tried) > 1
-        assert len(tried) <= TRIES + 8
-    assert turned_down, "some draws must be turned down"
-    assert gate.decision.mended <= len(groups) // 4
 
 
 @given(SEEDS)
@@ -118,7 +60,8 @@ def test_a_repair_leaves_its_notes_as_it_found_them(seed: int) -> None:
         free[: pool.frees.shape[1]] = pool.frees[0]
     nothing = np.zeros((knowledge.kinds, 4), dtype=np.int32)
     state = np.array([seed + 1, 0], dtype=np.uint64)
-    enter(view, value, free, scratch, -1, -1, nothing, nothing[:, 0].copy(), 3, 30, state)
+    none = np.zeros(0, dtype=np.int32)
+    enter(view, value, free, none, 0, scratch, -1, -1, nothing, nothing[:, 0].copy(), 3, 30, state)
     assert (scratch.position == -1).all()
     assert (scratch.weight == 1).all()
     assert (scratch.left == -1).all()

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.errors import AccessError, GuaranteeError, ParameterError
-from tarnkappe.gate import Exact
 from tarnkappe.gate.audit import audit
 from tarnkappe.gate.forms import NOTICE
 from tarnkappe.gate.history_store import HistoryStore
@@ -88,8 +87,8 @@ def test_users_groups_and_everybody_have_the_histories_that_the_policy_presumes(
     assert len(single.status()["histories"]) == 2
 
 
-def test_deleted_people_stay_protected_and_changed_ones_are_in_no_answer(clinic: Path) -> None:
-    """Delete keeps rows; whoever has another value is left out from then on; insert is simply new."""
+def test_deleted_people_stay_protected_and_changed_ones_are_answered_again(clinic: Path) -> None:
+    """Delete keeps rows; whoever has another value has a new tuple, joined to the old one; insert is simply new."""
     one = keeper(policy(clinic))
     first = one.answer("ann", between(20, 22))
     gate = one._columns["everyone", "disease"].gate
@@ -100,17 +99,18 @@ def test_deleted_people_stay_protected_and_changed_ones_are_in_no_answer(clinic:
     write(clinic / "t.parquet", [*changed, ("Jill", 22, "10140", "f", "Cholera", 1)])
     second = one.answer("ann", between(20, 22))
     assert second != first
-    assert gate.knowledge.tuples == 5, "Jill alone is new: Ben is left out"
-    assert gate.knowledge.results == 2
+    assert gate.knowledge.tuples == 6, "Jill, and what Ben has now"
+    assert gate.knowledge.answers == [0, 2], "between the answers it is noted that Ben changed"
     write(clinic / "t.parquet")
     one.answer("ann", between(20, 22))
-    assert gate.knowledge.tuples == 5, "and stays so when his first value is back"
-    assert len(gate.knowledge.members(2)) == 3
+    assert gate.knowledge.tuples == 7, "his first value is back, which nobody is told: another change"
+    assert len(gate.knowledge.members(gate.knowledge.results - 1)) == 4
+    assert one.status()["histories"][0]["changes"] == 2
     proven(one)
     one.close()
     again = keeper(policy(clinic))
-    assert again._columns["everyone", "disease"].gate.knowledge.tuples == 5
-    assert again.status()["left_out"] == {"changed": 1, "held_back": 0}
+    assert again._columns["everyone", "disease"].gate.knowledge.tuples == 7
+    assert again.status()["left_out"] == {"changed": 0, "held_back": 0}
     proven(again)
 
 
@@ -254,10 +254,10 @@ def test_the_machine_dies_while_an_answer_is_kept(moment: str, clinic: Path, mon
     first = one.answer("ann", between(20, 22, ("disease", "pay")))
     real, calls = HistoryStore.add, []
 
-    def dying(self, history, column, number, entry):
+    def dying(self, history, column, number, entry, state=None):
         calls.append(column)
         if moment == "after":
-            real(self, history, column, number, entry)
+            real(self, history, column, number, entry, state)
         raise PowerCut
 
     monkeypatch.setattr(HistoryStore, "add", dying)
@@ -417,7 +417,8 @@ def test_killed_many_times_nothing_is_forgotten_and_nothing_is_answered_with_les
 def test_an_exact_strategy_can_be_chosen(clinic: Path) -> None:
     one = keeper(policy(clinic, strategy="exact"))
     one.answer("ann", between(20, 22))
-    assert isinstance(one._columns["everyone", "disease"].gate.strategy, Exact)
+    assert one._columns["everyone", "disease"].gate.strategy.is_exact
+    proven(one)
 
 
 def test_every_question_is_logged_without_the_values_in_it(clinic: Path) -> None:

@@ -61,7 +61,7 @@ def serve(
         Users(settings.users).names()  # nobody should wait for a history to be read to learn that this fails
         keeper = QueryMonitor.open(chosen)
         try:
-            view = TableView.of(chosen, keeper.source.types)
+            view = TableView.of(chosen, keeper.source.types, estimates=settings.aggregates == "estimate")
             noisy = None
             if settings.aggregates == "noisy":
                 noisy = NoisyFigures(

@@ -84,6 +84,8 @@ class Guess:
             self.view,
             distribution,
             free,
+            self.view.label[:0],  # no floors: guesses are for those who may add what is needed
+            0,
             self._scratch,
             tuple_,
             newest,

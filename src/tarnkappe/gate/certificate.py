@@ -1,8 +1,10 @@
 """A check of k-assign anonymity that needs no solver and shares no code with the strategies.
 
 Whoever has the published results and a list of witnesses can convince himself: every witness must be a
-distribution, and every tuple must have k values in them. Tuples that are in exactly the same results count
-as one, since exchanging their values in a witness gives another one.
+distribution, and every tuple must have k values in them, but for those whose value counts as known. That a
+value changed, or is known, are results like others (`knowledge`). Tuples that are in exactly the same results
+count as one, since exchanging their values in a witness gives another one; not a founder and somebody who is
+none, if labels have floors.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ def certify(knowledge: Knowledge, witnesses: Integers, k: int) -> None:
         (knowledge.members(result).tolist(), knowledge.counts(result).tolist())
         for result in range(knowledge.results)
     ]
+    founder = knowledge.view.founder.tolist() if knowledge.has_floors else [False] * knowledge.tuples
+    floors, unreturned = knowledge.floors.tolist(), knowledge.unreturned
     shown: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
     places: defaultdict[int, list[int]] = defaultdict(list)
     for result, (members, _) in enumerate(results):
@@ -39,9 +43,12 @@ def certify(knowledge: Knowledge, witnesses: Integers, k: int) -> None:
                     raise VerificationError(
                         f"witness {number} contradicts result {result}: a value is used too often"
                     )
+        holders = Counter(value for value, founded in zip(witness, founder, strict=True) if founded)
+        if sum(max(0, floor - holders[value]) for value, floor in enumerate(floors)) > unreturned:
+            raise VerificationError(f"witness {number} leaves too few holders to a value of the list")
         for member, value in enumerate(witness):
-            shown[tuple(places[member])].add(value)
+            shown[founder[member], *places[member]].add(value)
     for member in range(knowledge.tuples):
-        values = len(shown[tuple(places[member])])
-        if values < k:
+        values = len(shown[founder[member], *places[member]])
+        if values < k and member not in knowledge.known:
             raise VerificationError(f"the witnesses show {values} values for tuple {member}, not {k}")

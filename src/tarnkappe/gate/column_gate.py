@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
+from tarnkappe.gate.estimate import SurplusDraw
 from tarnkappe.gate.gate import Block, Gate, HistoryEntry, Refusal
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.partition import DivideOnly
 from tarnkappe.gate.policy import GatePolicy, Sensitive
-from tarnkappe.gate.population import Population
-from tarnkappe.gate.signature_check import Unlike
+from tarnkappe.gate.population import Population, Version
+from tarnkappe.gate.public_pool import PublicPool
+from tarnkappe.gate.signature_check import class_of
 from tarnkappe.gate.strategy import Strategy
 from tarnkappe.gate.surplus import Coins, Veiled
 
@@ -41,48 +46,119 @@ class ColumnGate:
         store: HistoryStore,
         make: Callable[[str], Strategy],
         coins: Coins | None = None,
+        known: frozenset[str] = frozenset(),
     ) -> None:
         self.column, self.history, self._store = column, history, store
-        self._labels, self._mark = labels, mark
+        self._labels, self._mark, self._is_open = labels, mark, policy.answers_everybody
         self._looked: dict[str, str | None] = {}
+        self._kept: dict[str, str] = {}
+        """Marks of the values that people had when they were answered, of those who were not seen since."""
+        self._seen: dict[str, str | None] = {}
+        """The values of the others."""
         saved = store.saved(history, column.name)
-        population = Population({}, [*([] if saved is None else saved.labels), *labels.all])
+        entries = list(store.entries(history, column.name))
+        self._require_listed(entries)
+        self._founders = store.founders(column.name) if labels.domain.floors and self._is_open else {}
+        population = Population({}, labels.all)
         self.gate = Gate(
             population,
             column.k,
-            make(strategy_of(policy)),
-            decision=decision_of(policy, coins, Unlike(column, population.labels) if column.alike else None),
+            make(strategy_of(policy)) if not self._is_open else _public_pool(policy, column, labels),
+            decision=decision_of(policy, coins),
             record=self._keep,
-            seed=secrets.randbits(31) if coins is None else 0,
+            seed=secrets.randbits(60) if coins is None else 0,
+            domain=labels.domain if self._is_open else None,
+            founders={person: founder.label for person, founder in self._founders.items()},
+            known=known,
         )
+        self._is_between = False
+        """Whether values were noted after the last answer; a state is of answers."""
         self._answers: dict[frozenset[int], tuple[Block, ...]] = {}
         self._count = 0
         self._saved_at = time.monotonic()
-        entries = list(store.entries(history, column.name))
+        versions = store.versions(history, column.name)
         for entry in entries:
             for person, label in entry.newcomers:
-                self.gate.population.put(person, label)
-        if saved is not None and saved.strategy == self.gate.strategy.name:
-            self.gate.resume(entries, saved.arrays, saved.answers)
+                population.put(person, label)
+        if saved is not None and saved.strategy == self.gate.strategy.name and saved.labels == labels.all:
+            self.gate.resume(entries, saved.arrays, saved.answers, versions)
         else:
-            self.gate.resume(entries)
+            self.gate.resume(entries, versions=versions)
         self._count = len(entries)
-        self._remember(entries)
-        if len(population.labels) > len(labels.all):
+        self._is_between = self._count + 1 in versions
+        self._remember(entries, versions)
+
+    def _require_listed(self, entries: Sequence[HistoryEntry]) -> None:
+        listed = set(self._labels.all)
+        told = {label for entry in entries for _, label in entry.newcomers}
+        told |= {label for entry in entries for block in entry.blocks for label in block.values}
+        if told - listed:
             raise GuaranteeError(
-                f"{store.store.place}: these answers were given by an older version, with values of "
-                f"'{column.name}' that the list of the policy lacks: that they occur is known. Use that "
+                f"{self._store.store.place}: these answers were given by an older version, with values of "
+                f"'{self.column.name}' that the list of the policy lacks: that they occur is known. Use that "
                 "version, or name a new store for people whom nobody was told about"
+            )
+        unmarked = [entry for entry in entries if len(entry.stored) < len(entry.newcomers)]
+        merged = self._labels.domain.merged
+        if self._is_open and any(label in merged for one in unmarked for _, label in one.newcomers):
+            raise GuaranteeError(
+                f"{self._store.store.place}: these answers were given by an older version, which did not "
+                f"note what stands behind {' and '.join(sorted(merged))}: changes could not be noticed. "
+                "Use that version, or name a new store for people whom nobody was told about"
             )
 
     def look(self, people: Sequence[str], secrets: Sequence[str | None]) -> None:
-        """Take note of what the table says now of some people."""
+        """Take note of what the table says now of some people; whose value changed is in the store when this
+        returns.
+        """
         population = self.gate.population
         self._looked = dict(zip(people, secrets, strict=True))
+        if self._is_open:
+            self._note_versions()
+            return
         for person, secret in self._looked.items():
             label = self._labels.of(secret)
             if person not in population or population.labels[population.secret(person)] != label:
                 self.gate.update(person, label)
+
+    def _note_versions(self) -> None:
+        versions = []
+        for person, stored in self._looked.items():
+            label = self._labels.of(stored)
+            if self._has_changed(person, stored, label):
+                versions.append(Version(person, label, self._mark(self.column.name, person, stored)))
+            elif person in self.gate.known and not self.gate.is_tuple(person):
+                mark = self._mark(self.column.name, person, stored)
+                versions.append(Version(person, label, mark, is_change=False))
+            else:
+                self.gate.population.put(person, label)
+        if versions:
+            self._store.add_versions(self.history, self.column.name, self._count + 1, versions)
+            for version in versions:
+                self.gate.begin_version(version.person, version.label, version.is_change)
+                self._seen[str(version.person)] = self._looked[str(version.person)]
+            self._is_between = True
+
+    def _has_changed(self, person: str, stored: str | None, label: str) -> bool:
+        """Whether somebody has another value than the last one that counts.
+
+        The stored values are compared, not their labels: two values that are both shown as `(other)` are
+        different. A label that stands for one value is that value, however it is written.
+        """
+        last = self.gate.last_label(person)
+        if last is None:
+            return False
+        if last == label and label not in self._labels.domain.merged:
+            return False
+        if person in self._seen:
+            return self._seen[person] != stored
+        kept = self._kept.get(person)
+        if kept is None:
+            kept = self._founders[person].stored if person in self._founders else None
+        same = kept == self._mark(self.column.name, person, stored)
+        if same and self.gate.is_tuple(person):
+            self._seen[person] = stored
+        return not same
 
     def foresees_refusal(self, people: Sequence[str]) -> bool:
         """Whether these people will be refused for reasons that anybody can see."""
@@ -99,13 +175,28 @@ class ColumnGate:
         numbers = self.gate.numbers(people)
         assert numbers is not None, "everybody who is in an answer has a number"
         self._answers[numbers] = answer.blocks
+        if self._is_open:
+            self._seen.update((person, self._looked[person]) for person in people)
         if time.monotonic() - self._saved_at > SECONDS_BETWEEN_STATES:
             self.save()
         return answer.blocks
 
+    def draw_of(self, people: Sequence[str]) -> SurplusDraw:
+        """What is public about the surplus values of the answer for some people, who were answered."""
+        numbers = self.gate.numbers(people)
+        assert numbers is not None, "they were answered"
+        offered = self.gate.offered[numbers]
+        labels = frozenset(self._labels.all[value] for value in offered)
+        decision = self.gate.decision
+        assert isinstance(decision, Veiled), "only answers with surplus values are estimated from"
+        size = sum(len(block.values) for block in self._answers[numbers]) - len(people)
+        floor = decision.floor(len(people), self.column.k, len(offered))
+        independent = decision.is_independent(len(people), self.column.k, len(offered))
+        return SurplusDraw(len(people), size, floor, labels, independent)
+
     def save(self) -> None:
         """Keep the state of the strategy, so that the next start is short."""
-        if self._count:
+        if self._count and not self._is_between:
             strategy = self.gate.strategy
             state = SavedState(self._count, strategy.name, self.gate.population.labels, strategy.state())
             self._store.save(self.history, self.column.name, state)
@@ -128,26 +219,43 @@ class ColumnGate:
     def _keep(self, entry: HistoryEntry, strategy: Strategy) -> None:
         name, looked = self.column.name, self._looked
         stored = tuple(self._mark(name, str(who), looked[str(who)]) for who, _ in entry.newcomers)
-        self._store.add(self.history, name, self._count + 1, dataclasses.replace(entry, stored=stored))
+        state = None
+        if self._founders:  # without its worlds, which count with everybody, it might not find others
+            state = SavedState(self._count + 1, strategy.name, self.gate.population.labels, strategy.state())
+        entry = dataclasses.replace(entry, stored=stored)
+        self._store.add(self.history, name, self._count + 1, entry, state)
         self._count += 1
+        self._is_between = False
 
-    def _remember(self, entries: Sequence[HistoryEntry]) -> None:
-        """Who was answered what, as far as the people have kept their values."""
-        place = 0
-        current: dict[object, int] = {}
-        for entry in entries:
-            for person, _ in entry.newcomers:
-                current[person] = place
-                place += 1
-            asked = frozenset(current[person] for block in entry.blocks for person in block.people)
-            self._answers[asked] = entry.blocks
+    def _remember(self, entries: Sequence[HistoryEntry], versions: Mapping[int, Sequence[Version]]) -> None:
+        """Who was answered what, and with which value as the table has it."""
+        knowledge = self.gate.knowledge
+        results = iter(knowledge.answers)
+        for number, entry in enumerate(entries, start=1):
+            for version in versions.get(number, ()):
+                self._kept[str(version.person)] = version.stored
+            for (person, _), mark in zip(entry.newcomers, entry.stored, strict=False):
+                self._kept[str(person)] = mark
+            parts = [knowledge.members(next(results)).tolist() for _ in entry.blocks]
+            self._answers[frozenset(itertools.chain(*parts))] = entry.blocks
+        for version in versions.get(len(entries) + 1, ()):
+            self._kept[str(version.person)] = version.stored
 
 
-def decision_of(policy: GatePolicy, coins: Coins | None = None, unlike: Unlike | None = None) -> DecisionRule:
+def decision_of(policy: GatePolicy, coins: Coins | None = None) -> DecisionRule:
     """The rule by which a policy answers or refuses."""
     if policy.on_violation == "add":
-        return AsFewAsPossible() if policy.open_leaks else Veiled(policy.surplus, coins, unlike)
+        return AsFewAsPossible() if policy.open_leaks else Veiled(policy.surplus, coins)
     return RefuseWhatBreaks() if policy.open_leaks else DivideOnly()
+
+
+def _public_pool(policy: GatePolicy, column: Sensitive, labels: Labels) -> PublicPool:
+    """The pool of a policy that answers by the rule of `surplus`; values that are alike count as one."""
+    pool = PublicPool(is_exact=policy.strategy == "exact")
+    if column.alike:
+        names = [class_of(column, label) for label in labels.all]
+        pool.classes = np.array([sorted(set(names)).index(name) for name in names], dtype=np.int32)
+    return pool
 
 
 def strategy_of(policy: GatePolicy) -> str:

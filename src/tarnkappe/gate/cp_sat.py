@@ -26,7 +26,9 @@ class CpSat(Solver):
         self._total: dict[int, cp_model.LinearExpr] = {}
         for row in problem.rows:
             terms = [self._counts[pair] for pair in row.pairs]
-            if row.label is not None:
+            if row.is_floor:
+                model.add(cp_model.LinearExpr.sum(terms) >= row.limit)
+            elif row.label is not None:
                 self._total[row.label] = cp_model.LinearExpr.sum(terms)
             elif row.limit == 1 and all(problem.most[pair] == 1 for pair in row.pairs):
                 (model.add_exactly_one if row.exact else model.add_at_most_one)(terms)

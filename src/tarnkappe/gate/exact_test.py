@@ -57,12 +57,15 @@ def signatures(knowledge: Knowledge, truth: Integers | None = None) -> list[froz
     return [frozenset(np.flatnonzero(row).tolist()) for row in shown]
 
 
-def settle(pool: Pool, k: int | None = None, effort: float | None = None) -> bool:
+def settle(
+    pool: Pool, k: int | None = None, effort: float | None = None, *, keeps_proofs: bool = True
+) -> bool:
     """Complete a pool (of at least one witness) until it shows every possible value of every tuple, or k
     values of each where there are so many.
 
-    Returns False if the solver's effort did not suffice to decide everything; what is then missing in the
-    pool counts as impossible for whoever wants to be safe.
+    What is impossible is noted in the knowledge, unless proofs are not to be kept. Returns False if the
+    solver's effort did not suffice to decide everything; what is then missing in the pool counts as
+    impossible for whoever wants to be safe.
     """
     knowledge = pool.knowledge
     enough = knowledge.values if k is None else k
@@ -82,10 +85,10 @@ def settle(pool: Pool, k: int | None = None, effort: float | None = None) -> boo
                     pool.add(question.deal(verdict.counts, knowledge, pool.values[0]))
                     pool.seek(everyone, enough, STEPS)
                     continue
-                if isinstance(verdict, Impossible):
+                if not isinstance(verdict, Impossible):
+                    decided = False
+                elif keeps_proofs:
                     for pair in targets:
                         knowledge.exclude(question.kinds[pair], question.values[pair])
-                else:
-                    decided = False
                 break
     return decided

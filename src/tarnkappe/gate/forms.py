@@ -26,11 +26,16 @@ from tarnkappe.gate.source import SelectedPeople
 from tarnkappe.table.table import MISSING
 
 NOTICE = "The answer may contain artificial values."
+VALUE, NO_VALUE, OTHER_VALUE, PADDING = "value", "missing", "other", "padding"
+"""What a cell of a sensitive column is: a value; missing, as the list calls it; one that the list lacks, in a
+column of numbers; or nothing, since the row is only there because another column has more values. Whether a
+value is artificial is never said.
+"""
 
 
 def types_shown(policy: GatePolicy, types: Mapping[str, str]) -> dict[str, str]:
     """The type of every column in answers; `types` are those of the source."""
-    shown = {}
+    shown = dict.fromkeys(policy.kinds, "text")
     for name in policy.quasi_identifiers:
         shown[name] = "text" if policy.form == "generalized" else types[name]
     for column in policy.sensitive:
@@ -69,6 +74,10 @@ def rows_shown(
         size = max([len(named), *map(len, dealt.values())])
         kinds = {name: NUMBERS.get(shown[name], str) for name in dealt}
         cells = {name: [_read(kinds[name], label) for label in labels] for name, labels in dealt.items()}
+        for name, column in policy.kinds.items():
+            if column in dealt:
+                marks = [_kind(kinds[column], label) for label in dealt[column]]
+                cells[name] = [*marks, *[PADDING] * (size - len(marks))]
     borrowed = [*range(len(named)), *random.choices(range(len(named)), k=size - len(named))]
     for name in policy.quasi_identifiers:
         own = people.cells[name]
@@ -100,6 +109,12 @@ def _lists(blocks: Sequence[Block], named: Sequence[str]) -> list[Any]:
         text = json.dumps(dict(sorted(Counter(block.values).items())), ensure_ascii=False)
         own.update(dict.fromkeys(block.people, text))
     return [own[person] for person in named]
+
+
+def _kind(kind: Any, label: str) -> str:
+    if label == MISSING:
+        return NO_VALUE
+    return OTHER_VALUE if _read(kind, label) is None else VALUE
 
 
 def _read(kind: Any, label: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Integers, Knowledge
-from tarnkappe.gate.population import Population
+from tarnkappe.gate.policy import Surplus
+from tarnkappe.gate.population import Population, Version
+from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.strategy import ResultPart, Strategy, counted
+from tarnkappe.gate.surplus import Veiled
 from tarnkappe.gate.witness_pool import WitnessPool
+from tarnkappe.gate.world_search import could_have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +85,10 @@ class Gate:
     ('A', 'A', 'B')
     >>> gate.ask([1, 2]).blocks[0].values  # both have A: something must be added
     ('A', 'A', 'B')
+
+    With a `domain` it answers by the rule of `surplus`, against whoever knows the program, who changed and
+    where the labels come from; `founders` are those who were there when the list of labels was read from the
+    table, with their labels then, and `known` those whose values count as known and are not protected.
     """
 
     def __init__(
@@ -92,16 +101,37 @@ class Gate:
         seed: int = 0,
         record: Record | None = None,
         decision: DecisionRule | None = None,
+        domain: LabelDomain | None = None,
+        founders: Mapping[Hashable, str] | None = None,
+        known: Collection[Hashable] = (),
     ) -> None:
-        self.population, self.k = population, k
-        self.decision = decision or (AsFewAsPossible() if may_add else RefuseWhatBreaks())
-        self.knowledge = Knowledge(max(1, len(population.labels)))
-        self.strategy = WitnessPool() if strategy is None else strategy
+        self.population, self.k, self.domain = population, k, domain
+        self.known = frozenset(known)
+        self._founders = dict(founders or {})
+        self._founder_place = {person: place for place, person in enumerate(self._founders)}
+        if domain is None:
+            self.decision = decision or (AsFewAsPossible() if may_add else RefuseWhatBreaks())
+            self.strategy = WitnessPool() if strategy is None else strategy
+            self.knowledge = Knowledge(max(1, len(population.labels)))
+        else:
+            if population.labels != list(domain.labels):
+                raise ParameterError("the labels of the population must be those of the domain")
+            self.decision = decision or Veiled(Surplus())
+            self.strategy = PublicPool() if strategy is None else strategy
+            self.knowledge = domain.knowledge(len(self._founders))
+            if isinstance(self.strategy, PublicPool):
+                self.strategy.fixed = {
+                    self._founder_place[person]: population.code(label)
+                    for person, label in self._founders.items()
+                    if person in self.known
+                }
         self.strategy.begin(self.knowledge, k, seed)
         self._record = record
         self._people: list[Hashable] = []
         self._number: dict[Hashable, int] = {}
         self._truth = Growing(np.int32)
+        self.offered: dict[frozenset[int], tuple[int, ...]] = {}
+        """Of which labels surplus values can have been, for the tuples of each answer."""
         self._lock = threading.Lock()
 
     def ask(self, people: Iterable[Hashable], at_least: int = 0) -> Answer | Refusal:
@@ -126,18 +156,83 @@ class Gate:
             return self.decision.foresees_refusal(self.knowledge, members, self.k)
 
     def update(self, person: Hashable, secret: str | None) -> None:
-        """Insert somebody or give somebody another value. What was published stays known."""
+        """Insert somebody or give somebody another value. What was published stays known.
+
+        With a domain, a value that has another label than the last one that was known is a new one
+        (`begin_version`). Whoever merges values into labels must notice other changes himself.
+        """
+        if self.domain is not None:
+            self.population.put(person, secret)
+            last = self.last_label(person)
+            label = self.population.labels[self.population.secret(person)]
+            if last is not None and last != label:
+                self.begin_version(person, label)
+            elif person in self.known and not self.is_tuple(person):
+                self.begin_version(person, label, is_change=False)
+            return
         with self._lock:
             before = self.population.secret(person) if person in self.population else None
             self.population.put(person, secret)
             if self.population.secret(person) != before:
                 self._number.pop(person, None)
 
+    def last_label(self, person: Hashable) -> str | None:
+        """The label of the last value that counts, of somebody who was returned or is a founder."""
+        if person in self._number:
+            return self.population.labels[int(self.truth[self._number[person]])]
+        return self._founders.get(person)
+
+    def is_tuple(self, person: Hashable) -> bool:
+        """Whether somebody has a tuple, with whatever value."""
+        return person in self._number
+
+    def begin_version(self, person: Hashable, label: str, is_change: bool = True) -> None:
+        """Note that somebody has another value than the last one that counts, or one that counts as known.
+
+        The public knows of both; that he has another value is what every possible world must have.
+
+        Args:
+            person: who.
+            label: of the value.
+            is_change: whether it is another value than before, which may have the same label; else he was
+                never returned, and the value counts as known.
+        """
+        with self._lock:
+            self._begin_version(person, label, is_change)
+
+    def _begin_version(self, person: Hashable, label: str, is_change: bool, follow: bool = True) -> None:
+        strategy, knowledge = self.strategy, self.knowledge
+        assert isinstance(strategy, PublicPool), "other strategies count with tables that do not change"
+        value = self.population.code(label)
+        self.population.put(person, label)
+        arrives = person not in self._number and person in self._founders
+        if arrives:
+            knowledge.arriving = {len(self._people): self._founder_place[person]}
+        if is_change:
+            if arrives:
+                self._enter(person, self.population.code(self._founders[person]))
+            old = self._number[person]
+            new = knowledge.change(old)
+            if follow:
+                strategy.note_change(old, new)
+            if arrives and person in self.known:
+                knowledge.fix(old, int(self.truth[old]))
+        self._enter(person, value)
+        if person in self.known:
+            knowledge.fix(self._number[person], value)
+            if follow:
+                strategy.note_known(self._number[person], value)
+        knowledge.arriving = {}
+
     def delete(self, person: Hashable) -> None:
-        """Take somebody out of the table. What was published stays known, and stays protected."""
+        """Take somebody out of the table. What was published stays known, and stays protected.
+
+        With a domain, whoever comes back with the same value is who he was.
+        """
         with self._lock:
             self.population.remove(person)
-            self._number.pop(person, None)
+            if self.domain is None:
+                self._number.pop(person, None)
 
     def numbers(self, people: Iterable[Hashable]) -> frozenset[int] | None:
         """The tuples of some people, if all of them have been returned with the values that they have now."""
@@ -158,6 +253,17 @@ class Gate:
             return int(self.strategy.degrees().min()) if self._people else None
 
     @property
+    def events(self) -> dict[str, int]:
+        """What is known besides answers: how many values changed, and what a list from the table tells."""
+        with self._lock:
+            knowledge = self.knowledge
+            return {
+                "changes": knowledge.results - len(knowledge.answers) - len(knowledge.known),
+                "unreturned": knowledge.unreturned,
+                "binding_floors": int(np.count_nonzero(knowledge.binding_floors)),
+            }
+
+    @property
     def truth(self) -> Integers:
         """The true value of every tuple that was returned; only the owner may see it."""
         return self._truth.rows
@@ -167,6 +273,7 @@ class Gate:
         entries: Iterable[HistoryEntry],
         state: Mapping[str, NDArray[Any]] | None = None,
         after: int | None = None,
+        versions: Mapping[int, Sequence[Version]] | None = None,
     ) -> None:
         """Go on where another gate stopped: with all its entries, and with a state that it had.
 
@@ -177,16 +284,24 @@ class Gate:
             entries: all of them, in their order.
             state: of the strategy.
             after: how many entries the state has seen; all if this is not said.
+            versions: whose values were noted before the entry of a number (`begin_version`).
         """
-        with self._lock:
-            if self._people:
-                raise ParameterError("only a new gate can take over the history of another")
-            all_entries = list(entries)
-            seen = 0 if state is None else len(all_entries) if after is None else after
-            for place, entry in enumerate(all_entries, start=1):
+        if self._people:
+            raise ParameterError("only a new gate can take over the history of another")
+        all_entries, noted = list(entries), versions or {}
+        seen = 0 if state is None else len(all_entries) if after is None else after
+        for place, entry in enumerate(all_entries, start=1):
+            with self._lock:
+                for one in noted.get(place, ()):
+                    self._begin_version(one.person, one.label, one.is_change, follow=place > seen)
                 self._take_over(entry, follow=place > seen)
                 if state is not None and place == seen:
                     self.strategy.restore(self.truth, state)
+        with self._lock:
+            for one in noted.get(len(all_entries) + 1, ()):
+                self._begin_version(one.person, one.label, one.is_change)
+            if self.domain is not None:
+                return
             for person, number in list(self._number.items()):
                 if person not in self.population or self.population.secret(person) != self.truth[number]:
                     del self._number[person]
@@ -195,12 +310,15 @@ class Gate:
         for person, label in entry.newcomers:
             self._enter(person, self.population.code(label))
         self._widen()
+        self._arrive(self.knowledge.tuples)
         for block in entry.blocks:
             codes = np.array([self.population.code(label) for label in block.values])
             members = np.array([self._number[person] for person in block.people], dtype=np.int32)
+            self._offer(members)
             self.knowledge.publish(members, counted(codes, self.knowledge.values))
             if follow:
                 self.strategy.follow(self.truth[: self.knowledge.tuples])
+        self.knowledge.arriving = {}
 
     def _decide(self, asked: list[Hashable], at_least: int) -> Answer | Refusal:
         known = len(self._people)
@@ -210,6 +328,7 @@ class Gate:
             for person, secret in zip(asked, secrets, strict=True):
                 if person not in self._number:
                     self._enter(person, secret)
+            self._arrive(known)
             members = np.array([self._number[person] for person in asked], dtype=np.int32)
             proposal = self.decision.decide(self.strategy, members, self.truth, at_least)
             if proposal is None:
@@ -229,8 +348,10 @@ class Gate:
             self._forget(known)
             raise
         for part in proposal.parts:
+            self._offer(part.members)
             self.knowledge.publish(part.members, part.counts)
         self.strategy.accept()
+        self.knowledge.arriving = {}
         artificial = sum(len(block.values) for block in blocks) - len(asked)
         return Answer(blocks, artificial, proposal.least)
 
@@ -244,6 +365,18 @@ class Gate:
         self._people.append(person)
         self._truth.add(np.array([secret], dtype=np.int32))
 
+    def _offer(self, members: Integers) -> None:
+        if self.domain is not None:
+            self.offered[frozenset(members.tolist())] = tuple(could_have(self.knowledge, members))
+
+    def _arrive(self, known: int) -> None:
+        """Tell the knowledge which of those who are new were there when the list of labels was made."""
+        if self._founders:
+            new = enumerate(self._people[known:], start=known)
+            self.knowledge.arriving = {
+                number: self._founder_place[person] for number, person in new if person in self._founders
+            }
+
     def _reorder(self, known: int, order: Integers) -> None:
         """Number the newcomers as the parts of the answer introduce them."""
         self._people[known:] = [self._people[number] for number in order]
@@ -251,10 +384,11 @@ class Gate:
         self._number.update((person, known + place) for place, person in enumerate(self._people[known:]))
 
     def _forget(self, known: int) -> None:
-        for person in self._people[known:]:
+        for person in self._people[known:]:  # of no other number: only who had none got one
             del self._number[person]
         del self._people[known:]
         self._truth.cut(known)
+        self.knowledge.arriving = {}
 
     def _widen(self) -> None:
         more = len(self.population.labels) - self.knowledge.values

@@ -26,8 +26,9 @@ class Highs(Solver):
         indices = np.array([pair for row in rows for pair in row.pairs], dtype=np.int64)
         ends = np.cumsum([0, *(len(row.pairs) for row in rows)])
         self._matrix = csr_array((np.ones(len(indices)), indices, ends), shape=(len(rows), len(problem.most)))
-        self._upper = np.array([row.limit for row in rows], dtype=np.float64)
-        self._lower = np.where([row.exact for row in rows], self._upper, 0)
+        limit = np.array([row.limit for row in rows], dtype=np.float64)
+        self._upper = np.where([row.is_floor for row in rows], np.inf, limit)
+        self._lower = np.where([row.exact or row.is_floor for row in rows], limit, 0)
 
     def ask(self, targets: list[int], published: Mapping[int, int], effort: float | None = None) -> Verdict:
         problem = self.problem

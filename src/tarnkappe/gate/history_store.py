@@ -13,7 +13,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
 from tarnkappe.gate.gate import Block, HistoryEntry
+from tarnkappe.gate.population import Version
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.component import Component
 from tarnkappe.state.store import Store
@@ -33,9 +34,13 @@ from tarnkappe.table.staging import try_lock
 
 ANSWERED = "gate answered"
 """The event of the audit log."""
+VERSIONED = "gate versions"
+"""The event when people have other values than before, or values that count as known, before an answer."""
+LISTED = "gate list"
+"""The event when a list of values was read from the table."""
 
 METADATA = sa.MetaData()
-GATE = Component("gate", METADATA)
+GATE = Component("gate", METADATA, ("tarnkappe.gate.steps:to_versions",))
 ANSWERS = sa.Table(
     "gate_answers",
     METADATA,
@@ -61,6 +66,34 @@ PROMISES = sa.Table(
     sa.Column("name", sa.String, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
+VERSIONS = sa.Table(
+    "gate_versions",
+    METADATA,
+    sa.Column("history", sa.String, primary_key=True),
+    sa.Column("column", sa.String, primary_key=True),
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("versions", sa.LargeBinary, nullable=False),
+)
+FOUNDERS = sa.Table(
+    "gate_founders",
+    METADATA,
+    sa.Column("column", sa.String, primary_key=True),
+    sa.Column("founders", sa.LargeBinary, nullable=False),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Founder:
+    """Somebody who was there when a list of values was read from the table.
+
+    Attributes:
+        label: how his value is shown.
+        stored: a mark of it.
+    """
+
+    label: str = dataclasses.field(repr=False)
+    stored: str = dataclasses.field(repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,16 +176,70 @@ class HistoryStore:
                         "protect a table that nobody has asked about with a new store"
                     )
 
-    def add(self, history: str, column: str, number: int, entry: HistoryEntry) -> None:
-        """Keep an answer; it is durable when this returns."""
+    def promise(self, name: str) -> Any:
+        """What was promised under a name; None if nothing was."""
+        with self.store.reading() as connection:
+            found = sa.select(PROMISES.c.value).where(PROMISES.c.name == name)
+            text = connection.execute(found).scalar()
+        return None if text is None else json.loads(text)
+
+    def add_versions(self, history: str, column: str, number: int, versions: Sequence[Version]) -> None:
+        """Keep that people have other values than before, before the answer of a number; it is durable when
+        this returns.
+        """
+        told = [[one.person, one.label, one.stored, one.is_change] for one in versions]
+        data = _compressed(told)
+        with self.store.writing() as connection:
+            ours = sa.and_(VERSIONS.c.history == history, VERSIONS.c.column == column)
+            place = connection.execute(sa.select(sa.func.count()).select_from(VERSIONS).where(ours)).scalar()
+            key = {"history": history, "column": column, "place": int(place or 0) + 1, "number": number}
+            connection.execute(sa.insert(VERSIONS).values({**key, "versions": data}))
+            AuditLog(self.store).append(VERSIONED, {**key, "digest": _digest(data)}, connection)
+
+    def versions(self, history: str, column: str) -> dict[int, list[Version]]:
+        """Whose values were noted before the answer of a number, by number, in their order."""
+        ours = sa.select(VERSIONS).where(VERSIONS.c.history == history, VERSIONS.c.column == column)
+        with self.store.reading() as connection:
+            rows = connection.execute(ours.order_by(VERSIONS.c.place)).all()
+        found: dict[int, list[Version]] = {}
+        for row in rows:
+            told = json.loads(zlib.decompress(row.versions))
+            found.setdefault(row.number, []).extend(Version(*one) for one in told)
+        return found
+
+    def found(self, column: str, details: Mapping[str, Any], founders: Mapping[str, Founder]) -> None:
+        """Keep that a list was read from the table, and who was there then."""
+        data = _compressed([[who, one.label, one.stored] for who, one in founders.items()])
+        with self.store.writing() as connection:
+            connection.execute(sa.delete(FOUNDERS).where(FOUNDERS.c.column == column))
+            connection.execute(sa.insert(FOUNDERS).values(column=column, founders=data))
+            told = {"column": column, **details, "founders": _digest(data)}
+            AuditLog(self.store).append(LISTED, told, connection)
+
+    def founders(self, column: str) -> dict[str, Founder]:
+        """Who was there when the list of a column was read from the table; nobody if it was not."""
+        with self.store.reading() as connection:
+            mine = sa.select(FOUNDERS.c.founders).where(FOUNDERS.c.column == column)
+            data = connection.execute(mine).scalar()
+        told = [] if data is None else json.loads(zlib.decompress(data))
+        return {who: Founder(label, stored) for who, label, stored in told}
+
+    def add(
+        self, history: str, column: str, number: int, entry: HistoryEntry, state: SavedState | None = None
+    ) -> None:
+        """Keep an answer, and the state of the strategy after it if there is one; both are durable when this
+        returns.
+        """
         data = _packed(entry)
         place = {"history": history, "column": column, "number": number}
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             with self.store.writing() as connection:
                 connection.execute(sa.insert(ANSWERS).values({**place, "time": now, "entry": data}))
-                told = {**place, "digest": hashlib.sha256(data).hexdigest()}
+                told = {**place, "digest": _digest(data)}
                 AuditLog(self.store).append(ANSWERED, told, connection)
+                if state is not None:
+                    _put_state(connection, history, column, state)
         except IntegrityError:
             raise GuaranteeError(
                 f"{self.store.place}: another gate works on this history; only one may answer"
@@ -178,6 +265,7 @@ class HistoryStore:
         """
         log = AuditLog(self.store)
         log.verify(head)
+        self._verify_versions(log)
         logged = {
             (entry.details["history"], entry.details["column"], entry.details["number"]): entry.details[
                 "digest"
@@ -187,7 +275,7 @@ class HistoryStore:
         }
         with self.store.reading() as connection:
             rows = connection.execute(sa.select(ANSWERS)).all()
-        kept = {(r.history, r.column, r.number): hashlib.sha256(r.entry).hexdigest() for r in rows}
+        kept = {(r.history, r.column, r.number): _digest(r.entry) for r in rows}
         if kept != logged:
             raise VerificationError(
                 f"{self.store.place}: the answers are not those that were logged: "
@@ -195,6 +283,29 @@ class HistoryStore:
                 f"{len(kept.keys() - logged.keys())} were put in"
             )
         return len(kept)
+
+    def _verify_versions(self, log: AuditLog) -> None:
+        """Check that who changed, and who was there when a list was made, are those that were logged."""
+        logged: dict[tuple[Any, ...], str] = {}
+        for entry in log.entries():
+            told = entry.details
+            if entry.event == VERSIONED:
+                logged[told["history"], told["column"], told["place"], told["number"]] = told["digest"]
+            if entry.event == LISTED and "founders" in told:
+                logged[(told["column"],)] = told["founders"]
+        with self.store.reading() as connection:
+            changes = connection.execute(sa.select(VERSIONS)).all()
+            lists = connection.execute(sa.select(FOUNDERS)).all()
+        kept: dict[tuple[Any, ...], str] = {(row.column,): _digest(row.founders) for row in lists}
+        kept |= {(r.history, r.column, r.place, r.number): _digest(r.versions) for r in changes}
+        if kept != logged:
+            what = {
+                "changes of values" if len(place) > 1 else "people of a list"
+                for place, _ in kept.items() ^ logged.items()
+            }
+            raise VerificationError(
+                f"{self.store.place}: the {' and the '.join(sorted(what))} are not those that were logged"
+            )
 
     def histories(self) -> list[tuple[str, str]]:
         """The histories that have answers, with their sensitive columns."""
@@ -204,21 +315,8 @@ class HistoryStore:
 
     def save(self, history: str, column: str, state: SavedState) -> None:
         """Keep the state of a strategy after some answers, in place of the one before."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **state.arrays)  # type: ignore[arg-type]
         with self.store.writing() as connection:
-            ours = sa.and_(STATES.c.history == history, STATES.c.column == column)
-            connection.execute(sa.delete(STATES).where(ours))
-            connection.execute(
-                sa.insert(STATES).values(
-                    history=history,
-                    column=column,
-                    number=state.answers,
-                    strategy=state.strategy,
-                    labels=json.dumps(state.labels),
-                    state=buffer.getvalue(),
-                )
-            )
+            _put_state(connection, history, column, state)
 
     def saved(self, history: str, column: str) -> SavedState | None:
         """The last state that was kept."""
@@ -232,10 +330,35 @@ class HistoryStore:
         return SavedState(row.number, row.strategy, json.loads(row.labels), found)
 
 
+def _put_state(connection: sa.Connection, history: str, column: str, state: SavedState) -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **state.arrays)  # type: ignore[arg-type]
+    ours = sa.and_(STATES.c.history == history, STATES.c.column == column)
+    connection.execute(sa.delete(STATES).where(ours))
+    connection.execute(
+        sa.insert(STATES).values(
+            history=history,
+            column=column,
+            number=state.answers,
+            strategy=state.strategy,
+            labels=json.dumps(state.labels),
+            state=buffer.getvalue(),
+        )
+    )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _compressed(told: object) -> bytes:
+    return zlib.compress(json.dumps(told, ensure_ascii=False).encode())
+
+
 def _packed(entry: HistoryEntry) -> bytes:
     blocks = [[list(block.people), list(block.values)] for block in entry.blocks]
     parts = [list(entry.newcomers), blocks, *([list(entry.stored)] if entry.stored else [])]
-    return zlib.compress(json.dumps(parts, ensure_ascii=False).encode())
+    return _compressed(parts)
 
 
 def _unpacked(data: bytes) -> HistoryEntry:

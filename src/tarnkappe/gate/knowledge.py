@@ -33,14 +33,24 @@ The query graphs of the theory are implicit: the graph of result r has the edge 
 among the values that all results of t share, and capacity[cell[r, v]] nodes for v. They are never built;
 `graphs` spells them out for small histories.
 
+**What else he knows.** That a tuple is the same person as another, later or earlier, with another value
+(`change`): then no label that stands for one value is given to both. This is a result too, of these two
+tuples, with every such label once and every merged one twice. That a tuple has a certain value (`fix`): a
+result of one tuple and one value. Neither was answered, but both are what a distribution must fit. And that
+the list of labels was read from a table (`floors`): of those who were there, the *founders*, a number had
+each label, at least. Founders who were never returned count; there are `unreturned` of them, and they may
+have anything.
+
 Tuples of one kind are interchangeable: exchanging their values in a distribution gives a distribution. They
 have the same signature, a distribution shows the value of one of them for all of them, and the exact
-solvers count the values of a kind instead of assigning them. Kinds only ever split.
+solvers count the values of a kind instead of assigning them. Kinds only ever split. A founder is of no kind
+with somebody who is none, if labels have floors.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +77,7 @@ class KnowledgeArrays(NamedTuple):
     capacity: Integers
     holder: Integers
     label: Integers
+    founder: Booleans
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,10 +104,28 @@ class Knowledge:
     (4, 2, [0, 2], [1, 0])
     """
 
-    def __init__(self, values: int) -> None:
+    def __init__(
+        self,
+        values: int,
+        merged: Iterable[int] = (),
+        floors: Mapping[int, int] | None = None,
+        founders: int = 0,
+    ) -> None:
         if values < 1:
             raise ParameterError("a sensitive column needs at least one value")
         self.values = values
+        self.floors: Integers = np.zeros(values, dtype=np.int32)
+        for value, number in (floors or {}).items():
+            self.floors[value] = number
+        self.founders = founders
+        self.arriving: Mapping[int, int] = {}
+        """The numbers that founders have who are new in the next result, and their places among founders."""
+        self.known: set[int] = set()
+        """The tuples whose values count as known."""
+        self._merged = np.zeros(values, dtype=np.bool_)
+        self._merged[list(merged)] = True
+        self._founder = Growing(np.bool_)
+        self._is_answer: list[bool] = []
         self.kinds = 0
         self._newest = Growing(np.int32)
         self._kind = Growing(np.int32)
@@ -137,7 +166,50 @@ class Knowledge:
             self._capacity.rows,
             self._holder.rows,
             self._label.rows,
+            self._founder.rows,
         )
+
+    @property
+    def has_floors(self) -> bool:
+        """Whether it is known of some labels that they occur."""
+        return bool(self.floors.any())
+
+    @property
+    def unreturned(self) -> int:
+        """How many founders are no tuples yet."""
+        return self.founders - int(np.count_nonzero(self._founder.rows))
+
+    @property
+    def binding_floors(self) -> Integers:
+        """The floors, if they can exclude anything; else an empty array."""
+        binds = self.has_floors and self.unreturned < int(self.floors.sum())
+        return self.floors if binds else self.floors[:0]
+
+    @property
+    def answers(self) -> list[int]:
+        """The results that were answered, in their order."""
+        return [result for result, answered in enumerate(self._is_answer) if answered]
+
+    def change(self, old: int) -> int:
+        """Note that the person of a tuple has another value now; returns the tuple of the new value.
+
+        The old tuple may be new as well, if it was never returned; then it has the next number.
+        """
+        new = max(self.tuples, old + 1)
+        self._note([old, new], np.where(self._merged, 2, 1))
+        return new
+
+    def fix(self, tuple_: int, value: int) -> None:
+        """Note that the value of a tuple, which may be new, counts as known."""
+        only = np.zeros(self.values, dtype=np.int32)
+        only[value] = 1
+        self._note([tuple_], only)
+        self.known.add(tuple_)
+
+    def _note(self, members: list[int], counts: NDArray[np.integer]) -> None:
+        self.publish(members, counts)
+        self._is_answer[-1] = False
+        self._before = None
 
     def publish(
         self, members: NDArray[np.integer] | list[int], counts: NDArray[np.integer] | list[int]
@@ -160,6 +232,9 @@ class Knowledge:
         self._newest.add(np.full(len(new), -1, dtype=np.int32))
         self._kind.add(np.full(len(new), -1, dtype=np.int32))
         self._allowed.add(np.ones((len(new), self.values), dtype=np.bool_))
+        arrived = range(len(self._founder), len(self._newest))
+        self._founder.add(np.array([number in self.arriving for number in arrived], dtype=np.bool_))
+        self._is_answer.append(True)
         self._split_kinds(who)
         self._allowed.rows[who] &= count > 0
         memberships = np.arange(len(self._member), len(self._member) + len(who), dtype=np.int32)
@@ -194,8 +269,9 @@ class Knowledge:
         self._kind.rows[old] = before.kind
         self._allowed.rows[old] = before.allowed
         self.kinds = before.kinds
-        for column in (self._newest, self._kind, self._allowed):
+        for column in (self._newest, self._kind, self._allowed, self._founder):
             column.cut(before.tuples)
+        self._is_answer.pop()
         for column in (self._member, self._result, self._earlier):
             column.cut(first)
         cells = self._cell.rows[-1]
@@ -247,16 +323,26 @@ class Knowledge:
             wider.add(np.hstack([old.rows, filler]))
             setattr(self, name, wider)
         self.values += values
+        self.floors = np.pad(self.floors, (0, values))
+        self._merged = np.pad(self._merged, (0, values))
         self._before = None
 
     def _split_kinds(self, who: Integers) -> None:
         """Tuples of one kind that are in the new result part from those that are not."""
         kinds = self._kind.rows
-        for kind in np.unique(kinds[who]):
-            inside = who[kinds[who] == kind]
-            if kind < 0 or len(inside) < np.count_nonzero(kinds == kind):
-                kinds[inside] = self.kinds
+        if self.has_floors:
+            later = who[(kinds[who] < 0) & ~self._founder.rows[who]]
+            if len(later):
+                kinds[later] = self.kinds
                 self.kinds += 1
+        own = kinds[who]
+        sizes = np.bincount(kinds + 1, minlength=self.kinds + 1)  # of each kind, after the new tuples
+        inside = np.bincount(own + 1, minlength=self.kinds + 1)
+        parts = (inside > 0) & (inside < sizes)
+        parts[0] = inside[0] > 0
+        number = np.where(parts, self.kinds - 1 + np.cumsum(parts), np.arange(self.kinds + 1) - 1)
+        kinds[who] = number[own + 1]
+        self.kinds += int(np.count_nonzero(parts))
 
     def _check(self, who: Integers, count: Integers) -> None:
         if len(who) == 0:

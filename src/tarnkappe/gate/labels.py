@@ -11,6 +11,7 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 
 from tarnkappe.errors import GuaranteeError
+from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
 from tarnkappe.gate.signature_check import unlike
 from tarnkappe.table.table import MISSING
@@ -43,6 +44,9 @@ class Labels:
             raise GuaranteeError(
                 f"'{column.name}' has {different} different values: nobody can keep {column.k} of them"
             )
+        merged = {OTHER, MISSING} & set(self.all)  # a missing value, and the text that it is shown as
+        floors = dict.fromkeys(column.values, column.holders or 0) if column.values_from == "table" else {}
+        self.domain = LabelDomain(tuple(self.all), frozenset(merged), floors)
         self._texts = frozenset(self.all)
         known = {_number(value): value for value in column.values} if numbers else {}
         self._numbers = {number: value for number, value in known.items() if number is not None}

@@ -6,6 +6,10 @@ gives one tuple another value that it may have, and shifts one unit in each of i
 imposed by a move; the cells that overflow are then relieved one after the other, like a chain of ejections,
 until none is left.
 
+Where labels have floors (see `knowledge`), `used` counts the founders who have each label, and what they lack
+of their floors, beyond those whom others can make up for (`spare`), counts like an overflow: the search may
+pass through it, and it must be gone in the end.
+
 Nothing here can make an unsound witness: a kernel that reports success has seen that no cell overflows and
 that every value is allowed. Failing only means that another way must be tried.
 """
@@ -117,6 +121,26 @@ def overflow(view: KnowledgeArrays, free: Integers, bad: Integers, count: int, s
 
 
 @compiled
+def holders(view: KnowledgeArrays, value: Integers, width: int) -> Integers:
+    """How many founders have each label; nothing is counted if the width is 0."""
+    used = np.zeros(width, dtype=np.int32)
+    if width > 0:
+        for tuple_ in range(len(value)):
+            if view.founder[tuple_] and value[tuple_] >= 0:
+                used[value[tuple_]] += 1
+    return used
+
+
+@compiled
+def lacking_holders(floor: Integers, used: Integers) -> int:
+    """How many more founders the floors need."""
+    total = 0
+    for label in range(len(floor)):
+        total += max(0, floor[label] - used[label])
+    return total
+
+
+@compiled
 def gather(
     view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, scratch: Scratch, count: int
 ) -> int:
@@ -137,6 +161,8 @@ def repair(
     view: KnowledgeArrays,
     value: Integers,
     free: Integers,
+    floor: Integers,
+    spare: int,
     scratch: Scratch,
     count: int,
     pinned: int,
@@ -157,7 +183,9 @@ def repair(
     One result may be soft (-1: none is). If it alone overflows at the beginning, the values are in the end
     those with which it alone overflows and does so least; `free` is then of no use.
     """
-    if count == 0:
+    used = holders(view, value, len(floor))
+    lack = lacking_holders(floor, used)
+    if count == 0 and lack <= spare:
         return True
     bad, position, weight, left, until = (
         scratch.bad,
@@ -167,26 +195,44 @@ def repair(
         scratch.until,
     )
     heavy = moved = 0
-    least = overflow(view, free, bad, count, soft)
+    pressure = 1
+    least = overflow(view, free, bad, count, soft) if soft >= 0 and lack <= spare else -1
     best_values = value.copy() if soft >= 0 else value[:0].copy()
     for step in range(steps):
         state[1] += np.uint64(1)
-        cell = bad[draw(state, count)]
-        result, v = view.holder[cell], view.label[cell]
         best, best_tuple, best_value, ties = np.int64(1 << 40), -1, -1, 0
         random_move = draw(state, NOISE) == 0
-        for membership in range(view.first[result], view.first[result + 1]):
-            tuple_ = view.member[membership]
-            if tuple_ == pinned or value[tuple_] != v:
+        begin, end, v, wanted = 0, len(value), -1, -1
+        if count == 0 or (lack > spare and draw(state, 2) == 0):  # a label lacks holders: give it one
+            for label in range(len(floor)):
+                if used[label] < floor[label]:
+                    ties += 1
+                    if draw(state, ties) == 0:
+                        wanted = label
+            ties = 0
+        else:
+            cell = bad[draw(state, count)]
+            result, v = view.holder[cell], view.label[cell]
+            begin, end = view.first[result], view.first[result + 1]
+        for place in range(begin, end):
+            tuple_ = place if wanted >= 0 else view.member[place]
+            if tuple_ == pinned or (wanted < 0 and value[tuple_] != v):
                 continue
+            if wanted >= 0:
+                v = value[tuple_]
+                if not view.founder[tuple_] or used[v] <= floor[v]:
+                    continue
             lacking = degree[view.kind[tuple_]] < k
             for new in range(view.allowed.shape[1]):
-                if new == v or not view.allowed[tuple_, new]:
+                if new == v or not view.allowed[tuple_, new] or (wanted >= 0 and new != wanted):
                     continue
                 if random_move:
                     score = np.int64(0)
                 else:
                     score = np.int64(2 * price(view, free, weight, tuple_, v, new))
+                    if len(floor) > 0 and view.founder[tuple_]:
+                        after = lack + (used[v] <= floor[v]) - (used[new] < floor[new])
+                        score += 2 * pressure * (max(0, after - spare) - max(0, lack - spare))
                     if lacking and shown[view.kind[tuple_], new] == 0:
                         score -= 1
                     if left[tuple_] == new and until[tuple_] > step:
@@ -200,7 +246,9 @@ def repair(
                     best_tuple, best_value = tuple_, new
         if best_tuple < 0:
             break
+        v = value[best_tuple]
         if best >= 0 and not random_move:
+            pressure += 1 if lack > spare else 0
             for place in range(count):
                 if weight[bad[place]] == 1:
                     scratch.heavy[heavy] = bad[place]
@@ -212,6 +260,10 @@ def repair(
         left[best_tuple] = v
         until[best_tuple] = step + TENURE + draw(state, TENURE)
         move(view, value, free, best_tuple, best_value)
+        if len(floor) > 0 and view.founder[best_tuple]:
+            used[v] -= 1
+            used[best_value] += 1
+            lack = lacking_holders(floor, used)
         membership = view.newest[best_tuple]
         while membership >= 0:
             row = view.cell[view.result[membership]]
@@ -228,16 +280,17 @@ def repair(
                 position[last] = position[touched]
                 position[touched] = -1
             membership = view.earlier[membership]
-        if count == 0:
+        if count == 0 and lack <= spare:
             break
-        if soft >= 0:
+        if soft >= 0 and lack <= spare:
             now = overflow(view, free, bad, count, soft)
             if 0 <= now < least:
                 least = now
                 best_values[:] = value
                 if least == 1:
                     break
-    if count > 0 and least >= 0:
+    done = count == 0 and lack <= spare
+    if not done and least >= 0:
         value[:] = best_values
     for place in range(count):
         position[bad[place]] = -1
@@ -245,7 +298,7 @@ def repair(
         weight[scratch.heavy[place]] = 1
     for place in range(moved):
         left[scratch.moved[place]] = -1
-    return count == 0
+    return done
 
 
 @compiled
@@ -253,6 +306,8 @@ def enter(
     view: KnowledgeArrays,
     value: Integers,
     free: Integers,
+    floor: Integers,
+    spare: int,
     scratch: Scratch,
     pinned: int,
     soft: int,
@@ -313,81 +368,6 @@ def enter(
     count = 0
     for membership in range(first, last):
         count = gather(view, value, free, view.member[membership], scratch, count)
-    return repair(view, value, free, scratch, count, pinned, soft, shown, degree, k, steps, state)
-
-
-@compiled
-def show(view: KnowledgeArrays, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
-    """Count (sign 1) or discount (-1) what a witness shows."""
-    for tuple_ in range(len(value)):
-        kind, v = view.kind[tuple_], value[tuple_]
-        if sign > 0 and shown[kind, v] == 0:
-            degree[kind] += 1
-        shown[kind, v] += sign
-        if sign < 0 and shown[kind, v] == 0:
-            degree[kind] -= 1
-
-
-@compiled
-def impose(
-    view: KnowledgeArrays,
-    values: Integers,
-    frees: Integers,
-    count: int,
-    scratch: Scratch,
-    tuple_: int,
-    new: int,
-    state: NDArray[np.uint64],
-) -> None:
-    """Give a tuple another value in a copy of the witness that it disturbs least, put behind the others."""
-    best, base, ties = 1 << 30, 0, 0
-    for witness in range(count):
-        growth = price(view, frees[witness], scratch.weight, tuple_, values[witness, tuple_], new)
-        if growth < best:
-            best, ties = growth, 0
-        if growth == best:
-            ties += 1
-            if draw(state, ties) == 0:
-                base = witness
-    values[count] = values[base]
-    frees[count] = frees[base]
-    move(view, values[count], frees[count], tuple_, new)
-
-
-@compiled
-def seek(
-    view: KnowledgeArrays,
-    values: Integers,
-    frees: Integers,
-    count: int,
-    scratch: Scratch,
-    wanted: Integers,
-    shown: Integers,
-    degree: Integers,
-    k: int,
-    steps: int,
-    state: NDArray[np.uint64],
-) -> int:
-    """Make witnesses that show more values for the wanted tuples, until each has k or all were tried.
-
-    `values` and `frees` have room for more witnesses than the `count` that they hold. Returns the new count.
-    """
-    for tuple_ in wanted:
-        kind = view.kind[tuple_]
-        width = view.allowed.shape[1]
-        offset = draw(state, width)
-        for turn in range(width):
-            new = (turn + offset) % width
-            if degree[kind] >= k:
-                break
-            if not view.allowed[tuple_, new] or shown[kind, new] > 0:
-                continue
-            if count == len(values):
-                return count
-            impose(view, values, frees, count, scratch, tuple_, new, state)
-            value, free = values[count], frees[count]
-            bad = gather(view, value, free, tuple_, scratch, 0)
-            if repair(view, value, free, scratch, bad, tuple_, -1, shown, degree, k, steps, state):
-                show(view, values[count], shown, degree, 1)
-                count += 1
-    return count
+    return repair(
+        view, value, free, floor, spare, scratch, count, pinned, soft, shown, degree, k, steps, state
+    )

@@ -14,19 +14,22 @@ before it leaves; if the machine dies in between, the same question gets the sam
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import threading
+from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.gate.column_gate import ColumnGate
 from tarnkappe.gate.forms import NOTICE, rows_shown, types_shown
 from tarnkappe.gate.gate import Block, Refusal
 from tarnkappe.gate.history_store import GATE, HistoryStore, Lease, store_to_look_at
 from tarnkappe.gate.labels import NUMBERS, Labels
 from tarnkappe.gate.policy import GatePolicy
-from tarnkappe.gate.question import AnswerRows, GateQuery, RefusedQuery
+from tarnkappe.gate.question import AnswerRows, CountedAnswer, GateQuery, RefusedQuery
 from tarnkappe.gate.roster import Roster
 from tarnkappe.gate.source import ProtectedTable, SelectedPeople
 from tarnkappe.gate.strategy import Strategy
@@ -66,7 +69,8 @@ class QueryMonitor:
         self._key = Key.load(policy.key_file, create=True) if key is None else key
         self._histories, self._log = HistoryStore(store), AuditLog(store)
         self._roster = Roster(policy, self._histories, self._key)
-        self._histories.bind(_promises(policy, self._key))
+        self._known = _known_people(policy, self._key)
+        self._histories.bind(_promises(policy, self._key, self._known))
         self._labels = {
             column.name: Labels(column, numbers=source.types[column.name] in NUMBERS)
             for column in policy.sensitive
@@ -124,12 +128,30 @@ class QueryMonitor:
         """What a user may see; it is in the store when this returns."""
         history = self.policy.history_of(user)
         for name in question.columns:
-            if name not in self.policy.columns:
+            if name not in self.policy.columns and name not in self.policy.kinds:
                 raise ParameterError(f"the protected table shows no column '{name}'")
         with self._lock:
             found = self._decide(history, question)
             self._note(user, history, question, found)
         return found
+
+    def figures(self, user: str, question: GateQuery) -> CountedAnswer | RefusedQuery:
+        """What a user may estimate from: the same answer, counted; it is in the store when this returns."""
+        history = self.policy.history_of(user)
+        if not self.policy.answers_everybody:
+            raise ParameterError('estimates need surplus values: on_violation = "add", no leak')
+        with self._lock:
+            found = self._answered(history, question)
+            self._note(user, history, question, found)
+        if isinstance(found, RefusedQuery):
+            return found
+        people, named, blocks = found
+        counts = {
+            name: Counter(value for block in parts for value in block.values)
+            for name, parts in blocks.items()
+        }
+        draws = {name: self._columns[history, name].draw_of(named) for name in blocks}
+        return CountedAnswer(len(people.keys), counts, draws)
 
     def status(self) -> dict[str, Any]:
         """What the keeper has done, for the owner; nothing about a person."""
@@ -148,8 +170,8 @@ class QueryMonitor:
                         "people": column.gate.knowledge.tuples,
                         "k": column.column.k,
                         "least_degree": column.least_degree,
-                        "mended": getattr(column.gate.decision, "mended", 0),
-                        "unproven": getattr(column.gate.decision, "unproven", 0),
+                        "grown": getattr(column.gate.decision, "grown", 0),
+                        **column.gate.events,
                     }
                     for (history, name), column in sorted(self._columns.items())
                 ],
@@ -171,7 +193,15 @@ class QueryMonitor:
                 self._lease.end()
 
     def _decide(self, history: str, question: GateQuery) -> AnswerRows | RefusedQuery:
-        shown = [column.name for column in self.policy.sensitive if column.name in question.columns]
+        found = self._answered(history, question)
+        return found if isinstance(found, RefusedQuery) else self._shown(history, question, *found)
+
+    def _answered(
+        self, history: str, question: GateQuery
+    ) -> tuple[SelectedPeople, list[str], dict[str, tuple[Block, ...]]] | RefusedQuery:
+        named_too = {own for kind, own in self.policy.kinds.items() if kind in question.columns}
+        asked = named_too.union(question.columns)
+        shown = [column.name for column in self.policy.sensitive if column.name in asked]
         people, named = self._named(self.source.people(question), protected=bool(shown))
         refused = self._outside_limits(len(people.keys))
         if refused is not None:
@@ -190,7 +220,7 @@ class QueryMonitor:
                     return RefusedQuery(WOULD_BREAK_NAIVELY)
                 blocks[column.column.name] = answer
                 self._roster.answered(column.column.name, named, people.secrets[column.column.name])
-        return self._shown(history, question, people, named, blocks)
+        return people, named, blocks
 
     def _named(self, people: SelectedPeople, *, protected: bool) -> tuple[SelectedPeople, list[str]]:
         """People with their marks; if sensitive values are shown, without those who are in no answer."""
@@ -202,7 +232,7 @@ class QueryMonitor:
             return people, named
         return people.only(present), [named[place] for place in present]
 
-    def _note(self, user: str, history: str, question: GateQuery, found: AnswerRows | RefusedQuery) -> None:
+    def _note(self, user: str, history: str, question: GateQuery, found: object) -> None:
         """Who asked what, for the owner. Values in the condition are left out: they may be somebody's own."""
         refused = found.reason if isinstance(found, RefusedQuery) else None
         self._asked["answered" if refused is None else "refused"] += 1
@@ -257,6 +287,7 @@ class QueryMonitor:
                 self._histories,
                 _strategy,
                 self._coins,
+                self._known,
             )
             if self.policy.on_violation == "refuse" and not self.policy.open_leaks and not made.answers:
                 self._begin(made)
@@ -278,9 +309,26 @@ def _strategy(name: str) -> Strategy:
     return STRATEGIES[name]()
 
 
-def _promises(policy: GatePolicy, key: Key) -> dict[str, Any]:
+def _known_people(policy: GatePolicy, key: Key) -> frozenset[str]:
+    """The marks of the people whose values the policy declares as known."""
+    if policy.known is None:
+        return frozenset()
+    try:
+        with Path(policy.known).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            if policy.key not in (rows.fieldnames or ()):
+                raise InputError(f"{policy.known}: there is no column '{policy.key}'")
+            return frozenset(key.mark("person", [row[policy.key]]).hex() for row in rows)
+    except OSError as error:
+        raise InputError(f"{policy.known}: the people of 'known' cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(f"{policy.known}: this is no CSV file") from None
+
+
+def _promises(policy: GatePolicy, key: Key, known: frozenset[str]) -> dict[str, Any]:
     """What answers were given under: with other settings they would not add up."""
     return {
+        "known": sorted(known),
         "table": policy.table,
         "key column": policy.key,
         "k": {column.name: column.k for column in policy.sensitive},
@@ -291,6 +339,7 @@ def _promises(policy: GatePolicy, key: Key) -> dict[str, Any]:
         "groups": {name: sorted(users) for name, users in policy.groups.items()},
         "on_violation": policy.on_violation,
         "leaks": sorted(policy.open_leaks),
-        "surplus": dataclasses.asdict(policy.surplus),
+        "surplus": {name: getattr(policy.surplus, name) for name in ("share", "least", "spread")},
+        "draw": {name: getattr(policy.surplus, name) for name in ("root", "draw")},
         "key": key.fingerprint,
     }

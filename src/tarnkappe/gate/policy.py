@@ -37,10 +37,13 @@ values, hardly ever otherwise. What others turn down depends on true values, whi
 """
 OTHER = "(other)"
 """How everything is shown that a list of values lacks."""
+KIND = "_kind"
+"""With what the name of a column ends that says what the cells of another one are."""
 ORIGINS = ("public", "table")
 """Where a list of values comes from: known without the table, or read from it (`values`)."""
 LEAST_HOLDERS = 2
 """A list of values that have one holder each or more names whatever occurs: nobody could have another one."""
+DRAWS = ("auto", "even", "independent")
 COLLUSION = ("everyone", "groups", "single")
 FORMS = ("permuted", "generalized", "anatomy")
 LEAKS = {
@@ -85,11 +88,18 @@ class Surplus:
         least: and at least this many in any case; None for k.
         spread: how many more are added at random, on average; never 0, since then the size of an answer that
             needed more would tell so.
+        root: no more than so many times the square root of people times labels, whatever the share says: what
+            an answer needs rises no faster.
+        draw: "even" if all multisets are equally likely, which tells least in small answers; "independent" if
+            each value is drawn by itself, which is estimated from best; "auto" for this one where an answer
+            has at least twice as many artificial values as labels.
     """
 
     share: float = 0.25
     least: int | None = None
     spread: float = 1.0
+    root: float = 1.0
+    draw: str = "auto"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +124,7 @@ class GatePolicy:
     store: str = dataclasses.field(default="tarnkappe.state", repr=False)
     key_file: str = "tarnkappe.key"
     users: tuple[str, ...] | None = None
+    known: str | None = None
     place: str = dataclasses.field(default="gate.toml", compare=False)
 
     @classmethod
@@ -148,6 +159,7 @@ class GatePolicy:
                 f"strategy = '{self.strategy}' keeps no promise that a policy can make: choose "
                 f"{' or '.join(PROMISING)}; others are for comparisons, in Python and in 'tarn bench gate'"
             )
+        _one_of("[surplus] draw", self.surplus.draw, DRAWS)
         for leak in self.accepted_leaks:
             _one_of("accept_leak_through", leak, tuple(LEAKS))
         self._check_columns()
@@ -156,6 +168,10 @@ class GatePolicy:
             raise ParameterError(
                 "[surplus]: 'share' and 'least' must not be negative, 'spread' must be above 0, at most 100"
             )
+        if not 0 <= self.surplus.root <= 1000:
+            raise ParameterError("[surplus]: 'root' must be from 0 to 1000")
+        if self.known is not None and not self.answers_everybody:
+            raise ParameterError("'known' needs surplus values: on_violation = \"add\", no leak")
         if self.min_rows < 1 or (self.max_rows is not None and self.max_rows < self.min_rows):
             raise ParameterError("'min_rows' must be at least 1, and 'max_rows' not less than it")
 
@@ -221,6 +237,10 @@ class GatePolicy:
     def warnings(self) -> tuple[str, ...]:
         """What the policy gives up, for the log of every start."""
         given_up = [f"this policy accepts the leak '{leak}': {LEAKS[leak]}" for leak in self.open_leaks]
+        if self.known is not None:
+            given_up.append(
+                "the people of 'known' are not protected: whoever sees the answers may learn their values"
+            )
         if self.collusion != "everyone":
             given_up.append(
                 f'collusion = "{self.collusion}": users who are not presumed to work together can undo the '
@@ -233,6 +253,21 @@ class GatePolicy:
         """The leaks that are open: those that are accepted and that this policy can have."""
         possible = "minimal-values" if self.on_violation == "add" else "refusals"
         return (possible,) if possible in self.accepted_leaks else ()
+
+    @property
+    def answers_everybody(self) -> bool:
+        """Whether it answers by the rule of `surplus`, which counts with changes, lists and known values; by
+        the others, people whose value changed or who are held back for a list are in no answer.
+        """
+        return self.on_violation == "add" and not self.open_leaks
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The columns that say what a cell of a sensitive column is, and of which each does."""
+        if self.form == "anatomy":
+            return {}
+        named = {f"{column.name}{KIND}": column.name for column in self.sensitive}
+        return {name: column for name, column in named.items() if name not in (self.key, *self.columns)}
 
     def history_of(self, user: str) -> str:
         """Whose answers are presumed to be seen together with those of a user."""

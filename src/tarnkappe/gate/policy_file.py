@@ -76,6 +76,7 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> GatePolicy:
     state = Section("state", content.get("state", {}))
     users = Section("users", content.get("users", {}))
     k = protection.may_have("k", int)
+    known = protection.may_have("known", str)
     policy = GatePolicy(
         source=_place(table.take("source", str), folder),
         table=table.take("name", str),
@@ -91,6 +92,8 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> GatePolicy:
             share=float(surplus.take("share", (int, float), Surplus.share)),
             least=surplus.may_have("least", int),
             spread=float(surplus.take("spread", (int, float), Surplus.spread)),
+            root=float(surplus.take("root", (int, float), Surplus.root)),
+            draw=surplus.take("draw", str, Surplus.draw),
         ),
         form=answer.take("form", str, "permuted"),
         tell_artificial=answer.take("tell_artificial", bool, False),
@@ -99,6 +102,7 @@ def read_policy(content: Mapping[str, Any], folder: Path) -> GatePolicy:
         store=_place(state.take("store", str, "tarnkappe.state"), folder),
         key_file=_place(state.take("key", str, "tarnkappe.key"), folder),
         users=users.names("names"),
+        known=None if known is None else _place(known, folder),
     )
     for section in (table, protection, surplus, answer, state, users):
         section.end()

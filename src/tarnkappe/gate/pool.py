@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge
-from tarnkappe.gate.local_search import Scratch, enter, seek, show
+from tarnkappe.gate.local_search import Scratch, enter, holders, lacking_holders
 from tarnkappe.gate.problem import component
+from tarnkappe.gate.seeking import seek, show
 
 ROOM = 16
 """For how many more witnesses there is room before the least useful ones are dropped."""
@@ -82,7 +83,10 @@ class Pool:
             value[:known], value[known:] = self._values[witness], -1
             free[:cells], free[cells:] = self._frees[witness], view.capacity[cells:]
             shown, degree = other.shown, other.degree
-            if not enter(view, value, free, scratch, -1, -1, shown, degree, k, steps, other.state):
+            floors, spare = knowledge.binding_floors, knowledge.unreturned
+            if not enter(
+                view, value, free, floors, spare, scratch, -1, -1, shown, degree, k, steps, other.state
+            ):
                 value[tuples], free[inside] = truth[tuples], other._frees[0][inside]
             show(view, value, shown, degree, 1)
             other.count += 1
@@ -119,14 +123,19 @@ class Pool:
     def seek(self, tuples: Integers, k: int, steps: int) -> None:
         """Look by local search for witnesses that show more values for some tuples, up to k for each."""
         scratch = Scratch.of(self.knowledge.view)
+        floors = self.knowledge.binding_floors
         while len(tuples):
             self._make_room()
             before = self.count
+            origin = np.zeros(len(self._values), dtype=np.int32)
             self.count = seek(
                 self.knowledge.view,
                 self._values,
                 self._frees,
                 self.count,
+                origin,
+                floors[None],
+                self.knowledge.unreturned,
                 scratch,
                 tuples,
                 self.shown,
@@ -166,6 +175,9 @@ class Pool:
         free[:] = view.capacity - np.bincount(cells, minlength=len(view.capacity))
         if free.min() < 0:
             raise VerificationError("a witness uses a value more often than it was published")
+        floors = self.knowledge.binding_floors
+        if lacking_holders(floors, holders(view, value, len(floors))) > self.knowledge.unreturned:
+            raise VerificationError("a witness leaves too few holders to a value of the list")
 
     def _make_room(self) -> None:
         if self.count == len(self._values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Iterable, Mapping
 
 from tarnkappe.errors import ColumnError, ParameterError
@@ -77,6 +78,23 @@ class Population:
             self._codes[text] = len(self.labels)
             self.labels.append(text)
         return self._codes[text]
+
+
+@dataclasses.dataclass(frozen=True)
+class Version:
+    """A value that began to count before an answer: another one than before, or one that counts as known.
+
+    Attributes:
+        person: who has it.
+        label: how it is shown.
+        stored: a mark of the value as the table has it.
+        is_change: whether he had another one before.
+    """
+
+    person: Hashable
+    label: str = dataclasses.field(repr=False)
+    stored: str = dataclasses.field(default="", repr=False)
+    is_change: bool = True
 
 
 def _the_only(table: Table, role: Role) -> str:

@@ -3,7 +3,8 @@
 Two forms are equivalent. One has a 0/1 variable for each tuple and value (`ilp`). This one counts: how many
 tuples of a kind have a value. Tuples of one kind are interchangeable, so the counts can be dealt to them in
 any way. Only the connected component of the question is looked at, since results that share no tuple,
-directly or through others, do not constrain each other.
+directly or through others, do not constrain each other. Floors that bind join all components that have
+founders, and the founders who were never returned are one kind more, which may have anything.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class Row:
     limit: int
     exact: bool
     label: int | None = None
+    is_floor: bool = False
+    """Whether they add up to at least the limit."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +57,7 @@ class AssignmentProblem:
         return [
             p
             for p, (kind, value) in enumerate(zip(self.kinds, self.values, strict=True))
-            if wanted[kind, value]
+            if kind < len(wanted) and wanted[kind, value]
         ]
 
     def deal(self, counts: list[int], knowledge: Knowledge, elsewhere: Integers) -> Integers:
@@ -65,18 +68,34 @@ class AssignmentProblem:
         order = inside[np.argsort(view.kind[inside], kind="stable")]
         pairs = np.lexsort((self.values, self.kinds))
         dealt = np.repeat(np.asarray(self.values)[pairs], np.asarray(counts)[pairs])
-        distribution[order] = dealt
+        distribution[order] = dealt[: len(order)]  # the founders who were never returned come last
         return distribution
 
 
-def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> AssignmentProblem:
+def problem(
+    knowledge: Knowledge,
+    tuple_: int,
+    is_open: bool = False,
+    floors: Integers | None = None,
+    unreturned: int = 0,
+) -> AssignmentProblem:
     """The exact problem of the component of a tuple.
 
     If the newest result is open, how often a value is published there is not taken from the knowledge (which
-    must have every value there that may be published), but from every question.
+    must have every value there that may be published), but from every question. Other floors than those of
+    the knowledge may be given, with another number of founders who may have anything.
     """
     view = knowledge.view
     tuples, results = component(view, tuple_)
+    if floors is None:
+        floors, unreturned = knowledge.binding_floors, knowledge.unreturned
+    floored = bool(floors.any()) and bool((tuples & view.founder).any())
+    if floored:
+        for founder in np.flatnonzero(view.founder).tolist():
+            if not tuples[founder]:
+                more, others = component(view, founder)
+                tuples |= more
+                results |= others
     inside = np.flatnonzero(tuples)
     kinds, representatives, sizes = np.unique(view.kind[inside], return_index=True, return_counts=True)
     allowed = view.allowed[inside[representatives]]
@@ -98,7 +117,20 @@ def problem(knowledge: Knowledge, tuple_: int, is_open: bool = False) -> Assignm
             rows.append(Row(mine, 0, False, int(view.label[cell])))
         else:
             rows.append(Row(mine, int(view.capacity[cell]), is_exact))
-    return AssignmentProblem(kinds[owner].tolist(), values.tolist(), most.tolist(), rows, tuples)
+    owners, labels, mosts = kinds[owner].tolist(), values.tolist(), most.tolist()
+    if floored:
+        first = len(owners)
+        if unreturned:
+            owners += [knowledge.kinds] * knowledge.values
+            labels += range(knowledge.values)
+            mosts += [unreturned] * knowledge.values
+            rows.append(Row(list(range(first, len(owners))), unreturned, True))
+        founders = view.founder[inside[representatives]]
+        for value in np.flatnonzero(floors).tolist():
+            mine = [pair for pair in index[founders, value].tolist() if pair >= 0]
+            mine += [first + value] if unreturned else []
+            rows.append(Row(mine, int(floors[value]), False, is_floor=True))
+    return AssignmentProblem(owners, labels, mosts, rows, tuples)
 
 
 @compiled

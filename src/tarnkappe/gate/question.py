@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
+
+from tarnkappe.gate.estimate import SurplusDraw
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +40,21 @@ class AnswerRows:
     types: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     notice: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class CountedAnswer:
+    """An answer as it is estimated from: nothing in it goes beyond the rows of the answer and the policy.
+
+    Attributes:
+        people: how many people are in it.
+        shown: how often each label is in it, by sensitive column.
+        draws: what is public about its surplus values, by sensitive column.
+    """
+
+    people: int
+    shown: Mapping[str, Mapping[str, int]]
+    draws: Mapping[str, SurplusDraw]
 
 
 @dataclasses.dataclass(frozen=True)

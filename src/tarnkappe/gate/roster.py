@@ -1,6 +1,8 @@
-"""Who can be in an answer: everybody of the table but those whose answers would tell more than they say.
+"""Who can be in an answer of a gate that does not count with changes and with lists of a table.
 
-Two kinds of people are left out, and who they are is no secret.
+A gate that adds surplus values answers everybody: what it counts with (`surplus`) has who changed and where
+the list comes from. One that refuses instead, or that accepts a leak, leaves two kinds of people out, whose
+answers would tell more than they say; who they are is no secret.
 
 **Whose value changed.** That somebody's value changed, and when, counts as known, and the new value is
 another one than the old. Answers about both would have to be counted together, with this difference. Until
@@ -32,7 +34,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.gate.gate import HistoryEntry
-from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.history_store import LISTED, Founder, HistoryStore
+from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
@@ -41,8 +44,6 @@ from tarnkappe.table.table import MISSING
 
 CHANGED = "gate changed"
 """The event of the audit log when people have other values than those that were answered."""
-LISTED = "gate list"
-"""The event when a list of values was read from the table."""
 UNKNOWN = ""
 """The mark of a value that a store of an older version did not note."""
 
@@ -66,6 +67,7 @@ class Roster:
 
     def __init__(self, policy: GatePolicy, histories: HistoryStore, key: Key) -> None:
         self._policy, self._key = policy, key
+        self._is_open = policy.answers_everybody
         self._log = AuditLog(histories.store)
         # Of those who were answered: their values if they were seen since the start, else the marks of them.
         self._marks: dict[str, dict[str, str]] = {column.name: {} for column in policy.sensitive}
@@ -78,6 +80,8 @@ class Roster:
         self._held_back = frozenset().union(
             *(held_back_for(histories.store, column, policy.place) for column in policy.sensitive)
         )
+        if self._is_open:
+            self._changed, self._held_back = set(), frozenset()
 
     @property
     def left_out(self) -> LeftOut:
@@ -91,6 +95,8 @@ class Roster:
             people: their marks.
             stored: their values as the table has them, by column.
         """
+        if self._is_open:
+            return list(range(len(people)))
         for name, values in stored.items():
             known, marks = self._stored[name], self._marks[name]
             changed = []
@@ -115,10 +121,12 @@ class Roster:
 
     def mark(self, column: str, person: str, value: str | None) -> str:
         """What is kept of somebody's value when he is answered for the first time."""
-        return self._key.mark("value", [column, person, value]).hex()
+        return value_mark(self._key, column, person, value)
 
     def answered(self, column: str, people: Iterable[str], values: Iterable[str | None]) -> None:
         """These people were in an answer with these values."""
+        if self._is_open:
+            return
         self._stored[column].update(zip(people, values, strict=True))
 
     def _take_over(self, column: Sensitive, entries: Iterable[HistoryEntry], place: str) -> None:
@@ -166,23 +174,39 @@ def held_back_for(store: Store, column: Sensitive, place: str = "gate.toml") -> 
 
 
 def hold_back(
-    log: AuditLog, key: Key, column: str, values: Sequence[str], holders: int, people: Sequence[str]
+    histories: HistoryStore,
+    key: Key,
+    column: str,
+    labels: Labels,
+    holders: int,
+    people: Mapping[str, str | None],
 ) -> int:
-    """Note that a list was read from the table, and who is held back for it; returns how many people are.
+    """Note that a list was read from the table, who was there, and who is held back for it by a gate that
+    does not count with the list; returns how many people are.
 
     Args:
-        log: of the store of the gate.
+        histories: the store of the gate.
         key: of the gate.
         column: of which the values are.
-        values: the list.
+        labels: the list.
         holders: how many people have each of them, at least.
-        people: the keys of everybody in the table.
+        people: the keys of everybody in the table, with their values as the table has them.
     """
-    number = holders * len(values)
-    marks = {key.mark("person", [person]).hex(): key.mark("held back", [person]) for person in people}
-    chosen = sorted(sorted(marks, key=marks.__getitem__)[:number])
-    log.append(LISTED, {"column": column, "values": sorted(values), "holders": holders, "held_back": chosen})
-    return number
+    listed = sorted(label for label in labels.all if label != OTHER)
+    marks = {person: key.mark("person", [person]).hex() for person in people}
+    order = sorted(people, key=lambda person: key.mark("held back", [person]))
+    chosen = sorted(marks[person] for person in order[: holders * len(listed)])
+    founders = {
+        mark: Founder(labels.of(people[person]), value_mark(key, column, mark, people[person]))
+        for person, mark in sorted(marks.items(), key=lambda pair: pair[1])
+    }
+    histories.found(column, {"values": listed, "holders": holders, "held_back": chosen}, founders)
+    return len(chosen)
+
+
+def value_mark(key: Key, column: str, person: str, value: str | None) -> str:
+    """What is kept of somebody's value, to notice when it changes."""
+    return key.mark("value", [column, person, value]).hex()
 
 
 def _text_of(label: str) -> str | None:

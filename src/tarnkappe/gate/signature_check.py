@@ -37,24 +37,6 @@ def class_of(column: Sensitive, label: str) -> str:
     return next((min(values) for values in column.alike if label in values), label)
 
 
-class Unlike:
-    """Whether everybody keeps k values that are unlike each other."""
-
-    def __init__(self, column: Sensitive, labels: Sequence[str]) -> None:
-        self.column, self.labels = column, labels
-
-    def holds(self, knowledge: Knowledge, members: Integers, counts: Integers, truth: Integers) -> bool:
-        """Whether it would hold after an answer; the knowledge stays as it is."""
-        if not self.column.alike:
-            return True
-        knowledge.publish(members, counts)
-        try:
-            left = signatures(knowledge, truth[: knowledge.tuples])
-            return all(unlike(self.column, self.labels, signature) >= self.column.k for signature in left)
-        finally:
-            knowledge.retract()
-
-
 def farthest(knowledge: Knowledge, truth: Integers) -> float:
     """The largest distance of anybody's possible values from the values of all."""
     spread = np.bincount(truth, minlength=knowledge.values) / max(1, len(truth))

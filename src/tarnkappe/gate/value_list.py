@@ -1,9 +1,11 @@
 """The list of values of a sensitive column, proposed from the table: `tarn gate values`.
 
 A list that is read from the table tells that its values have holders. Rare ones are therefore left out, and
-become `(other)`; of the rest the policy notes how many holders each had at least, and as many people are held
-back as this could tell something about (`roster`). If the list is known without the table (a code list, a
-questionnaire, a law), nobody needs to be.
+become `(other)`; of the rest the policy notes how many holders each had at least, and the store notes who
+was there. Whoever sees answers is presumed to know this, and a gate counts with it (`surplus`); one that
+refuses, or that accepts a leak, holds as many people back as the list could tell something about
+(`roster`). If the list is known without the table (a code list, a questionnaire, a law), nobody needs to
+be.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from pathlib import Path
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.history_store import GATE, HistoryStore
-from tarnkappe.gate.labels import Labels
+from tarnkappe.gate.labels import NUMBERS, Labels
 from tarnkappe.gate.policy import LEAST_HOLDERS, OTHER, GatePolicy, Sensitive
+from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.gate.source import ProtectedTable
-from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
 from tarnkappe.table.table import MISSING
@@ -36,7 +38,8 @@ class ValueList:
         listed: the values of the list, and how many people have each; only the owner may see it.
         others: the values that become `(other)`, and how many people have each.
         holders: how many people have each listed value, at least.
-        people: who is in the table.
+        people: who is in the table, with the value that the table has.
+        numbers: whether the table has numbers there.
     """
 
     policy: GatePolicy
@@ -44,7 +47,8 @@ class ValueList:
     listed: dict[str, int]
     others: dict[str, int]
     holders: int
-    people: tuple[str, ...]
+    people: dict[str, str | None]
+    numbers: bool = False
 
     @classmethod
     def of(cls, policy: GatePolicy, name: str | None, holders: int) -> Iterator[ValueList]:
@@ -55,7 +59,7 @@ class ValueList:
             raise ParameterError(f"{policy.place}: there is no list to write: {what}")
         source = ProtectedTable.open(policy)
         try:
-            people = source.everyone().keys
+            everyone = source.everyone()
             for column in wanted:
                 if column.values:
                     raise ParameterError(
@@ -63,7 +67,9 @@ class ValueList:
                     )
                 listed, others = _divided(source.values(column.name), holders)
                 Labels(dataclasses.replace(column, values=tuple(listed)))  # enough of them for k
-                yield cls(policy, column, listed, others, holders, people)
+                people = dict(zip(everyone.keys, everyone.secrets[column.name], strict=True))
+                numbers = source.types[column.name] in NUMBERS
+                yield cls(policy, column, listed, others, holders, people, numbers)
         finally:
             source.close()
 
@@ -78,10 +84,11 @@ class ValueList:
         place = self.policy.place
         if public:
             return f"{place}: {len(self.listed)} values, as a list that is known without the table"
-        return (
-            f"{place}: {len(self.listed)} values that {self.holders} people or more have; "
-            f"{self._held_back:,} of {len(self.people):,} people are held back for it and in no answer"
-        )
+        told = f"{place}: {len(self.listed)} values that {self.holders} people or more have"
+        if self.policy.answers_everybody:
+            return f"{told}; that they have, counts as known"
+        held_back = f"{self._held_back:,} of {len(self.people):,} people are held back for it"
+        return f"{told}; {held_back} and in no answer"
 
     def write(self, path: Path, *, public: bool) -> None:
         """Put the list into the policy file and, if it tells something, hold people back for it."""
@@ -110,7 +117,9 @@ class ValueList:
                 f"--holders {self.holders}: a list of all that the table has leaves nobody another value; "
                 f"take {LEAST_HOLDERS} or more, or --public"
             )
-        if 2 * self._held_back > len(self.people):
+        if self.policy.answers_everybody:
+            PublicPool().begin(self._labels.domain.knowledge(len(self.people)), self.column.k)
+        elif 2 * self._held_back > len(self.people):
             raise ParameterError(
                 f"'{self.column.name}': {self._held_back:,} of {len(self.people):,} people would be held "
                 "back for a list that tells so much: write 'values' by hand from a list that is known "
@@ -125,7 +134,14 @@ class ValueList:
                     "name a new store for people whom nobody was told about"
                 )
             key = Key.load(self.policy.key_file, create=True)
-            hold_back(AuditLog(store), key, self.column.name, list(self.listed), self.holders, self.people)
+            hold_back(HistoryStore(store), key, self.column.name, self._labels, self.holders, self.people)
+
+    @property
+    def _labels(self) -> Labels:
+        column = dataclasses.replace(
+            self.column, values=tuple(self.listed), values_from="table", holders=self.holders
+        )
+        return Labels(column, numbers=self.numbers)
 
 
 def _divided(found: Mapping[str | None, int], holders: int) -> tuple[dict[str, int], dict[str, int]]:

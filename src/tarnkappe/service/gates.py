@@ -56,7 +56,9 @@ class Gates:
                 "strategy": policy.strategy,
                 "collusion": policy.collusion,
                 "warnings": list(policy.warnings),
-                "left_out": len(
+                "left_out": 0
+                if policy.answers_everybody
+                else len(
                     changed_people(store).union(*(held_back_for(store, one) for one in policy.sensitive))
                 ),
                 "histories": told,

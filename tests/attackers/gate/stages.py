@@ -10,16 +10,21 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import quote
 
+import numpy as np
+
+from tarnkappe.gate.history_store import HistoryStore
+from tarnkappe.gate.knowledge import Knowledge
+from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.gate.server.users import Users
 from tarnkappe.gate.surplus import Coins
-from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
 from tests.attackers.gate.bisector import OpenGate
@@ -60,9 +65,9 @@ def served(
     write(folder, values)
     chosen = policy(folder, gate["k"], listed)
     if listed.get("values_from") == "table":
-        people = [f"p{nr}" for nr in values]
-        key, log = Key.load(chosen.key_file, create=True), AuditLog(Store.open(chosen.store))
-        hold_back(log, key, "disease", listed["values"], listed["holders"], people)
+        key, store = Key.load(chosen.key_file, create=True), HistoryStore(Store.open(chosen.store))
+        people = {f"p{nr}": value for nr, value in values.items()}
+        hold_back(store, key, "disease", Labels(chosen.sensitive[0]), listed["holders"], people)
     with running(chosen, folder) as service:
         if coins is not None:  # an attacker who may win must win every time
             service.keeper._coins = Coins(random.Random(coins))
@@ -140,6 +145,12 @@ LARGE = Search(people=1_000, labels=60, k=5, group=50, questions=60)
 LONG = dataclasses.replace(LARGE, questions=120)
 
 
+def _as_somebody_else(knowledge: Knowledge, _: int) -> int:
+    """Whoever has another value is answered again, as if he were somebody else."""
+    knowledge._note([knowledge.tuples], np.ones(knowledge.values, dtype=np.int32))
+    return knowledge.tuples - 1
+
+
 @dataclasses.dataclass(frozen=True)
 class Days:
     """Blocks of at most eight people whose values change, and to whom others come, day after day."""
@@ -164,10 +175,11 @@ class Days:
         now = {nr: value for nr, value in everybody.items() if nr not in late}
         gate = {"floors": {}, "k": self.k, "rare": "A", "group": self.most, "questions": 0}
         coins = 1 if self.serve_changes else None
-        with served(folder, now, {"values": list(self.labels)}, gate, coins) as (target, service):
-            if self.serve_changes:  # whoever has another value is answered again, as somebody else
-                roster = service.keeper._roster
-                roster.present = lambda named, _: list(range(len(named)))  # type: ignore[method-assign]
+        listed = {"values": list(self.labels)}
+        unnoted = (
+            mock.patch.object(Knowledge, "change", _as_somebody_else) if self.serve_changes else nullcontext()
+        )
+        with unnoted, served(folder, now, listed, gate, coins) as (target, _):
             left = iter(range(self.days - 1))
 
             def next_day() -> tuple[set[int], set[int]] | None:

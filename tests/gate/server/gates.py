@@ -111,7 +111,8 @@ def running(policy: GatePolicy, folder: Path, **settings: Any) -> Iterator[Runni
     if chosen.aggregates == "noisy":
         store = Store.open(policy.store)
         noisy = NoisyFigures(policy, keeper.source, store, chosen.epsilon, chosen.budget, chosen.bounds)
-    service = GateServer(keeper, TableView.of(policy, keeper.source.types), policy, chosen, noisy)
+    view = TableView.of(policy, keeper.source.types, estimates=chosen.aggregates == "estimate")
+    service = GateServer(keeper, view, policy, chosen, noisy)
     loop = asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()
 

@@ -12,12 +12,13 @@ from typing import Any, Protocol
 
 from tarnkappe.errors import AccessError
 from tarnkappe.gate.noisy_figures import NoisyAggregate, NoisyFigures
-from tarnkappe.gate.question import AnswerRows, GateQuery, RefusedQuery
+from tarnkappe.gate.question import AnswerRows, CountedAnswer, GateQuery, RefusedQuery
 from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.metrics import Metrics
 from tarnkappe.gate.server.response_timing import until_release
 from tarnkappe.gate.sql.arrange import Row, arranged, noised
 from tarnkappe.gate.sql.errors import CANCELED, INTERNAL, NOT_ALLOWED, NOT_OFFERED, StatementError
+from tarnkappe.gate.sql.estimated import Estimating, can_be_estimated
 from tarnkappe.gate.sql.selection import AllowedQuery, OutputColumn
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,9 @@ class Answering(Protocol):
 
     def answer(self, user: str, question: GateQuery) -> AnswerRows | RefusedQuery:
         """The answer to a question, recorded."""
+
+    def figures(self, user: str, question: GateQuery) -> CountedAnswer | RefusedQuery:
+        """The same answer, to be estimated from."""
 
 
 @dataclasses.dataclass
@@ -47,8 +51,9 @@ class QueryQueue:
         keeper: decides and records.
         quantum: see `pace`.
         aggregates: "view" if they are worked out from the answer, "noisy" if they are figures of the table
-            with noise, "refuse" if there are none.
+            with noise, "estimate" if they are estimated from the answer, "refuse" if there are none.
         noisy: figures with noise.
+        generalizes: whether answers show wider quasi-identifiers than people have.
     """
 
     def __init__(
@@ -58,9 +63,11 @@ class QueryQueue:
         aggregates: str,
         metrics: Metrics,
         noisy: NoisyFigures | None = None,
+        *,
+        generalizes: bool = False,
     ) -> None:
         self._keeper, self._quantum, self._aggregates, self._metrics = keeper, quantum, aggregates, metrics
-        self._noisy = noisy
+        self._noisy, self._generalizes = noisy, generalizes
         self._worker = ThreadPoolExecutor(1, "decision")
         self._order = asyncio.Lock()
         self._running: set[asyncio.Task[Any]] = set()
@@ -110,6 +117,10 @@ class QueryQueue:
             found = await asyncio.get_running_loop().run_in_executor(self._worker, turn.decide)
         except AccessError:
             return StatementError(NOT_ALLOWED, "you may not ask questions here")
+        except (
+            StatementError
+        ) as error:  # of ours: what it says follows from the statement and from who is there
+            return error
         except Exception as error:  # its text may quote data
             log.error("a question failed: %s", told(error))
             return StatementError(INTERNAL, "the question cannot be answered now")
@@ -119,7 +130,20 @@ class QueryQueue:
         self, user: str, selection: AllowedQuery, question: GateQuery, values: Sequence[Any]
     ) -> Callable[[], Answer | RefusedQuery]:
         """What is to be done for a query; whether it may be done at all follows from the query alone."""
-        if not selection.aggregates or self._aggregates == "view":
+        if self._aggregates == "estimate" and can_be_estimated(selection):
+            if self._generalizes and any(column.selects for column in selection.grouped):
+                raise StatementError(NOT_OFFERED, "groups of generalized columns are not estimated")
+            estimating = Estimating(selection, question)
+
+            def estimated() -> Answer | RefusedQuery:
+                return estimating.rows(
+                    lambda one: self._keeper.answer(user, one),
+                    lambda one: self._keeper.figures(user, one),
+                    values,
+                )
+
+            return estimated
+        if not selection.aggregates or self._aggregates in ("view", "estimate"):
 
             def from_view() -> Answer | RefusedQuery:
                 found = self._keeper.answer(user, question)

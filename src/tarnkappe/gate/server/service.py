@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pygwire.messages import BackendKeyData, CancelRequest, ParameterStatus, ReadyForQuery, StartupMessage
 
-from tarnkappe.errors import InputError, TarnkappeError
+from tarnkappe.errors import InputError, ParameterError, TarnkappeError
 from tarnkappe.gate.noisy_figures import NoisyFigures
 from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.server.catalog import SystemCatalog
@@ -70,7 +70,18 @@ class GateServer:
     ) -> None:
         self._prepare(policy.users, settings)
         self._view = view
-        self._desk = QueryQueue(keeper, settings.quantum, settings.aggregates, self.metrics, noisy)
+        if settings.aggregates == "estimate" and not policy.answers_everybody:
+            raise ParameterError(
+                '[server] aggregates = "estimate" needs surplus values: on_violation = "add", no leak'
+            )
+        self._desk = QueryQueue(
+            keeper,
+            settings.quantum,
+            settings.aggregates,
+            self.metrics,
+            noisy,
+            generalizes=policy.form == "generalized",
+        )
         self._catalog = SystemCatalog(view, FIXED | CHANGEABLE)
 
     def _prepare(self, allowed: Collection[str] | None, settings: Settings) -> None:

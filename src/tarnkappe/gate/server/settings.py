@@ -7,7 +7,7 @@
     private_key = "server.key"
     metrics = "127.0.0.1:9433"    # for Prometheus; this machine alone
     quantum = 0.05                # seconds: answers leave 1, 2, 4, 8 ... of them after their turn came
-    aggregates = "view"           # worked out from the answer that the rows would be; "noisy"; "refuse"
+    aggregates = "view"           # worked out from the rows of the answer; "estimate"; "noisy"; "refuse"
     epsilon = 0.1                 # of one noisy figure
     budget = 1.0                  # of all noisy figures of users who are presumed to work together
 
@@ -31,7 +31,7 @@ from typing import Any
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.gate.policy_file import Section
 
-AGGREGATES = ("view", "noisy", "refuse")
+AGGREGATES = ("view", "estimate", "noisy", "refuse")
 
 TENTH, ONE = Fraction(1, 10), Fraction(1)
 

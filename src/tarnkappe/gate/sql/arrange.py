@@ -31,7 +31,7 @@ def arranged(selection: AllowedQuery, rows: Iterable[Sequence[Any]], values: Seq
         ]
     else:
         pairs = [(tuple(row[place[_shown(output)]] for output in selection.outputs), row) for row in given]
-    return _finished(selection, pairs, values)
+    return finished(selection, pairs, values)
 
 
 def noised(
@@ -48,7 +48,7 @@ def noised(
             for output in selection.outputs
         )
         pairs.append((row, ()))
-    return _finished(selection, pairs, values)
+    return finished(selection, pairs, values)
 
 
 def _number(output: OutputColumn, value: Fraction | None) -> int | float | Decimal | None:
@@ -67,7 +67,8 @@ def _places(selection: AllowedQuery) -> dict[ViewColumn, int]:
     return {column: number for number, column in enumerate(selection.asked)}
 
 
-def _finished(selection: AllowedQuery, pairs: list[tuple[Row, Row]], values: Sequence[Any]) -> list[Row]:
+def finished(selection: AllowedQuery, pairs: list[tuple[Row, Row]], values: Sequence[Any]) -> list[Row]:
+    """Rows in the order and the number that the client asked for, each beside the row it was made of."""
     place = _places(selection)
     if selection.distinct:
         pairs = list({row: (row, source) for row, source in pairs}.values())

@@ -23,6 +23,8 @@ AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Min: "min",
     exp.Max: "max",
 }
+ENDS = {"est_low": "low", "est_high": "high"}
+"""The functions that give the ends of the interval of an estimate."""
 MOST_OUTPUTS = 1_000
 
 
@@ -106,6 +108,9 @@ class _SelectReader:
         column = self.conditions.column(node)
         if column is not None:
             return OutputColumn(name or column.name, column)
+        end = ENDS.get(node.name.casefold()) if isinstance(node, exp.Anonymous) else None
+        if end is not None:
+            return self._end(node, end, name)
         function = AGGREGATES.get(type(node))
         if function is None:
             raise StatementError(
@@ -128,6 +133,18 @@ class _SelectReader:
         if function in ("sum", "avg") and column.shown.category != "N":
             raise StatementError(NO_FUNCTION, f"{function} needs a column that answers show as numbers")
         return OutputColumn(name or function, column, function, distinct)
+
+    def _end(self, node: exp.Expr, end: str, name: str | None) -> OutputColumn:
+        """An end of the interval of an estimate."""
+        only(node, ("this", "expressions"), "aggregates")
+        if not self.view.estimates:
+            raise StatementError(NO_FUNCTION, "est_low and est_high need aggregates that are estimated")
+        if len(node.expressions) != 1:
+            raise StatementError(NO_FUNCTION, f"est_{end} takes one aggregate")
+        inner = self._output(node.expressions[0], None)
+        if inner.function not in ("count", "sum", "avg") or inner.end is not None:
+            raise StatementError(NO_FUNCTION, f"est_{end} takes count, sum or avg")
+        return dataclasses.replace(inner, name=name or f"est_{end}", end=end)
 
     def _grouped(self, outputs: tuple[OutputColumn, ...]) -> tuple[ViewColumn, ...]:
         clause = self.tree.args.get("group")

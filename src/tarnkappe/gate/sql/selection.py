@@ -30,12 +30,14 @@ class OutputColumn:
         column: of the view; none for `count(*)`.
         function: of an aggregate: count, sum, avg, min or max.
         distinct: the aggregate takes each value once.
+        end: "low" or "high" for an end of the interval of an estimate.
     """
 
     name: str
     column: ViewColumn | None
     function: str | None = None
     distinct: bool = False
+    end: str | None = None
 
     @property
     def kind(self) -> WireType:

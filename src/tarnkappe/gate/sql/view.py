@@ -9,6 +9,7 @@ from tarnkappe.gate.forms import types_shown
 from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.sql.errors import NO_COLUMN, StatementError
 from tarnkappe.gate.sql.types import BY_NAME, TEXT, WireType
+from tarnkappe.schema import near
 
 SCHEMA = "public"
 
@@ -23,24 +24,37 @@ class ViewColumn:
         shown: its type in answers: generalized values are texts.
         selects: whether a condition may name it. No sensitive column does: who asks for the people with a
             value would know it of everybody who is returned.
+        kind_of: the column whose cells it tells the kinds of.
     """
 
     name: str
     asked: WireType
     shown: WireType
     selects: bool = True
+    kind_of: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class TableView:
-    """The protected table as clients see it; everything else does not exist for them."""
+    """The protected table as clients see it; everything else does not exist for them.
+
+    Attributes:
+        table: its name.
+        columns: what `*` stands for.
+        estimates: whether aggregates of sensitive columns are estimated.
+        kinds: columns that are there for who names them.
+    """
 
     table: str
     columns: tuple[ViewColumn, ...]
+    estimates: bool = False
+    kinds: tuple[ViewColumn, ...] = ()
 
     @classmethod
-    def of(cls, policy: GatePolicy, kinds: Mapping[str, str]) -> TableView:
-        """What a policy shows of a table whose columns have these types."""
+    def of(cls, policy: GatePolicy, kinds: Mapping[str, str], *, estimates: bool = False) -> TableView:
+        """What a policy shows of a table whose columns have these types; and whether aggregates of sensitive
+        columns are estimated.
+        """
         shown = types_shown(policy, kinds)
         columns = (
             ViewColumn(
@@ -51,15 +65,20 @@ class TableView:
             )
             for name in policy.columns
         )
-        return cls(policy.table.rpartition(".")[2], tuple(columns))
+        marks = tuple(ViewColumn(name, TEXT, TEXT, False, own) for name, own in policy.kinds.items())
+        return cls(policy.table.rpartition(".")[2], tuple(columns), estimates, marks)
 
     def column(self, name: str, quoted: bool) -> ViewColumn:
         """The column that a statement means."""
-        found = chosen(name, quoted, (column.name for column in self.columns))
-        for column in self.columns:
+        known = (*self.columns, *self.kinds)
+        found = chosen(name, quoted, (column.name for column in known))
+        for column in known:
             if column.name == found:
                 return column
-        raise StatementError(NO_COLUMN, "column does not exist")
+        meant = near(name, [column.name for column in known])
+        hint = f'Did you mean "{meant[0]}"?' if meant else ""
+        # what was written does not come back: quoted by mistake, it may be somebody's value
+        raise StatementError(NO_COLUMN, "column does not exist", hint)
 
 
 def chosen(name: str, quoted: bool, known: Iterable[str]) -> str | None:

@@ -1,0 +1,351 @@
+"""The public pool: possible worlds that are chosen without looking at the true one.
+
+A *world* gives a label to everybody who was returned, in a way that nothing that is known contradicts. The
+pool holds some of them, in which everybody has at least k labels. It follows from what was published and from
+coins that nothing else uses: **the true table is never put into it**, and no search starts from it. So the
+pool may be told to anybody (`surplus` says what this is good for), and a search may end at any time.
+
+For a question the worlds are carried over to what is going to be published, by local search. Where that
+does not leave k labels to everybody, the answer grows until worlds of the pool fit it as they are; since
+all of them together give everybody k labels, this always ends.
+
+Whoever is new gets random labels in the worlds. If labels have floors (`knowledge`), everybody who was there
+when the list was made has labels from the start, so that each world meets the floors: the *reserve* has those
+of founders who were never returned, in rows, and each world counts with one of the rows, its *origin*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from tarnkappe.errors import GuaranteeError, ParameterError
+from tarnkappe.gate.knowledge import Booleans, Integers
+from tarnkappe.gate.reserve import dealt, founded, gone_round
+from tarnkappe.gate.strategy import AnswerProposal, Strategy
+from tarnkappe.gate.world_search import SearchEffort, WorldSearch, counted_rows
+from tarnkappe.schema import Positive, param
+
+
+class PublicPool(Strategy):
+    """Possible worlds that are chosen without looking at the true one. See the text of this module."""
+
+    name: ClassVar[str] = "public-pool"
+    completes: ClassVar[bool] = True
+
+    steps: Annotated[
+        int, param("how long the local search tries to mend one world", ge=0, le=10**9, unit="steps")
+    ] = 200
+    work: Annotated[
+        int,
+        param("how many steps all searches for one answer take, about", ge=0, le=10**12, unit="steps"),
+    ] = 8_000
+    seconds: Annotated[Positive | None, param("when a search ends by the clock", unit="seconds")] = None
+    largest: Annotated[
+        Annotated[int, Meta(ge=0, le=10**12)],
+        param("for how many people in an answer a search is worth its time", unit="people"),
+    ] = 10_000
+    is_exact: Annotated[bool, param("whether the exact solver helps where local search finds nothing")] = (
+        False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.classes: Integers | None = None
+        """The class of each value, if values of one class count as one; set before it begins."""
+        self.fixed: Mapping[int, int] = {}
+        """Founders whose values are known, by place; set before it begins."""
+
+    def _start(self) -> None:
+        knowledge = self.knowledge
+        self._chance = np.random.default_rng(self.seed)
+        self._state = np.array([self.seed % 2**62 * 2 + 88172645463325253, 0], dtype=np.uint64)
+        self._class: Integers = (
+            np.arange(knowledge.values, dtype=np.int32) if self.classes is None else self.classes
+        )
+        if self._classes < self.k:
+            raise GuaranteeError(f"there are {self._classes} different values: nobody can keep {self.k}")
+        self.values: Integers = np.zeros((3 * self.k, 0), dtype=np.int32)
+        self.origin: Integers = np.arange(3 * self.k, dtype=np.int32)
+        self.reserve: Integers = founded(
+            self._chance,
+            self._class,
+            knowledge.floors,
+            knowledge.founders,
+            self.k,
+            3 * self.k,
+            self.fixed,
+        )
+        self._waiting = np.ones(knowledge.founders, dtype=np.bool_)
+        self._degrees: Integers = np.zeros(0, dtype=np.int32)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._found = self._base = self.values[:0]
+        self._found_origin = self._base_origin = self.origin[:0]
+        self._next: tuple[Integers, Integers] | None = None
+        self._arrived: dict[int, int] = {}
+        self._members: Integers = np.zeros(0, dtype=np.int32)
+
+    @property
+    def _classes(self) -> int:
+        return len(np.unique(self._class))
+
+    # ------------------------------------------------------------------------------------------------ events
+
+    def note_change(self, old: int, new: int) -> None:
+        """The knowledge has a new tuple, of somebody who had another value before.
+
+        In each world the labels of all go round: no two that differed become equal, and none stays.
+        """
+        self._take_from_reserve(old)
+        assert new == self.values.shape[1], "the new value has the next number"
+        self._append(gone_round(self._chance, self._class, self.values[:, old])[:, None])
+        self._count_degrees()
+
+    def note_known(self, tuple_: int, value: int) -> None:
+        """The value of a tuple, which may be new, counts as known."""
+        self._take_from_reserve(tuple_)
+        if tuple_ == self.values.shape[1]:
+            self._append(np.zeros((len(self.values), 1), dtype=np.int32))
+        self.values[:, tuple_] = value
+        self._count_degrees()
+
+    def _take_from_reserve(self, tuple_: int) -> None:
+        """A founder becomes a tuple with the labels that he has in the worlds."""
+        if tuple_ == self.values.shape[1] and tuple_ in self.knowledge.arriving:
+            place = self.knowledge.arriving[tuple_]
+            self._append(self.reserve[self.origin, place][:, None])
+            self._waiting[place] = False
+
+    def _append(self, columns: Integers) -> None:
+        self.values = np.hstack([self.values, columns]).astype(np.int32)
+
+    # ------------------------------------------------------------------------------------------ the decision
+
+    def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
+        raise ParameterError("the public pool answers by its own rule: with surplus values")
+
+    def search(self, members: Integers, published: Integers) -> None:
+        """Look for worlds that fit an answer with these values, which may be fewer than it will have.
+
+        What is found follows from them, from what was published before and from coins. It is kept for `grow`.
+        """
+        knowledge = self.knowledge
+        self._begin(members)
+        if len(members) <= self.largest and self.steps:
+            knowledge.publish(members, published)
+            try:
+                self._carry()
+            finally:
+                knowledge.retract()
+
+    def grow(self, counts: Integers) -> Integers:
+        """The values of the answer: at least these, and what it takes to leave everybody k labels."""
+        candidates, origin = self._base, self._base_origin
+        used = counted_rows(candidates[:, self._members], self.knowledge.values)
+        grown = counts.copy()
+        found = self._shown(self._found, self._found_origin)
+        while True:
+            fits = (used <= grown).all(axis=1)
+            shown = self._shown(candidates[fits], origin[fits], found.copy())
+            lacking = self._protected(shown.sum(axis=1) < self.k)
+            if not lacking.any():
+                break
+            whole = self._whole(candidates, origin)[:, lacking]
+            news = ~shown[lacking][np.arange(whole.shape[1])[None, :], self._class[whole]]
+            helps = np.where(fits, 0, news.sum(axis=1))
+            if not helps.any():
+                raise GuaranteeError("the pool does not leave k values to everybody: this is a defect")
+            missing = np.maximum(used - grown, 0).sum(axis=1)
+            best = np.argmin(np.where(helps > 0, missing / np.maximum(helps, 1), np.inf))
+            grown = np.maximum(grown, used[best])
+        self._next = (
+            np.vstack([self._found, candidates[fits]]),
+            np.concatenate([self._found_origin, origin[fits]]),
+        )
+        self.knowledge.publish(self._members, grown)
+        try:
+            self._certify(*self._next)
+        finally:
+            self.knowledge.retract()
+        return grown
+
+    def accept(self) -> None:
+        assert self._next is not None, "nothing was proposed"
+        self._take_over(*self._next)
+
+    def reject(self) -> None:
+        self._forget()
+
+    def degrees(self) -> Integers:
+        return self._degrees
+
+    # ------------------------------------------------------------------------------------------- an old life
+
+    def follow(self, truth: Integers) -> None:
+        knowledge = self.knowledge
+        self._begin(knowledge.members(knowledge.results - 1), known=self.values.shape[1])
+        self._carry(is_exact=True)
+        used = counted_rows(self._base[:, self._members], knowledge.values)
+        fits = (used <= knowledge.counts(knowledge.results - 1)).all(axis=1)
+        worlds = np.vstack([self._found, self._base[fits]])
+        origin = np.concatenate([self._found_origin, self._base_origin[fits]])
+        self._certify(worlds, origin)
+        self._take_over(worlds, origin)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        worlds, origin = (self.values, self.origin) if self._next is None else self._next
+        waiting = self._waiting.copy()
+        waiting[list(self._arrived.values())] = False
+        return {"worlds": worlds, "origin": origin, "reserve": self.reserve, "waiting": waiting}
+
+    def restore(self, truth: Integers, state: Mapping[str, NDArray[Any]]) -> None:
+        self.values = np.asarray(state["worlds"], dtype=np.int32)
+        self.origin = np.asarray(state["origin"], dtype=np.int32)
+        self.reserve = np.asarray(state["reserve"], dtype=np.int32)
+        self._waiting = np.asarray(state["waiting"], dtype=np.bool_)
+        if self.values.shape != (len(self.origin), self.knowledge.tuples):
+            raise GuaranteeError("the saved worlds do not belong to this history")
+        self._forget()
+        self._certify(self.values, self.origin)
+        self._count_degrees()
+
+    # --------------------------------------------------------------------------------------------- searching
+
+    def _begin(self, members: Integers, known: int | None = None) -> None:
+        """Give labels to whoever is new: founders those of the reserve, others random ones."""
+        first = self.knowledge.tuples if known is None else known
+        self._forget()
+        self._members = members
+        new = np.sort(members[members >= first])
+        self._arrived = {
+            number: self.knowledge.arriving[number]
+            for number in new.tolist()
+            if number in self.knowledge.arriving
+        }
+        labels = dealt(self._chance, self._class, len(new), len(self.values))
+        for column, number in enumerate(new.tolist()):
+            if number in self._arrived:
+                labels[:, column] = self.reserve[self.origin, self._arrived[number]]
+        self._base = np.hstack([self.values, labels]).astype(np.int32)
+        self._base_origin = self.origin
+        self._found = self._base[:0]
+        self._first_new = first
+
+    def _carry(self, is_exact: bool = False) -> None:
+        """Carry the worlds over to the newest result of the knowledge, and seek labels for who lacks some."""
+        search = WorldSearch(
+            self.knowledge,
+            self._base,
+            self._base_origin,
+            self._floors(),
+            [n for n in range(self._first_new, self.knowledge.tuples) if n not in self._arrived],
+            self.k if self.classes is None else self.knowledge.values,
+            SearchEffort(self.steps, self.work, self.seconds),
+            self._state,
+        )
+        search.carry()
+        if (self.is_exact or is_exact) and self._lacks(search.found, search.origin):
+            search.solve()
+        self._found, self._found_origin = search.found, search.origin
+        self._base = np.vstack([self._base, search.near])
+        self._base_origin = np.concatenate([self._base_origin, search.near_origin])
+
+    def _lacks(self, worlds: Integers, origin: Integers) -> bool:
+        return bool(self._protected(self._shown(worlds, origin).sum(axis=1) < self.k).any())
+
+    # -------------------------------------------------------------------------------------- what worlds show
+
+    def _floors(self) -> Integers:
+        """What founders who are tuples must have in a world, for each row of the reserve; no columns if they
+        may have anything.
+        """
+        knowledge = self.knowledge
+        if not knowledge.has_floors:
+            return np.zeros((len(self.reserve), 0), dtype=np.int32)
+        waiting = self._waiting.copy()
+        waiting[list(self._arrived.values())] = False
+        kept = counted_rows(self.reserve[:, waiting], knowledge.values)
+        floors: Integers = np.maximum(knowledge.floors[None, :] - kept, 0).astype(np.int32)
+        return floors if floors.any() else floors[:, :0]
+
+    def _whole(self, worlds: Integers, origin: Integers) -> Integers:
+        """The labels of everybody: where floors bind, also of founders who were never returned."""
+        if not self._floors().shape[1]:
+            return worlds
+        waiting = self._waiting.copy()
+        waiting[list(self._arrived.values())] = False
+        return np.hstack([worlds, self.reserve[origin][:, waiting]])
+
+    def _shown(self, worlds: Integers, origin: Integers, shown: Booleans | None = None) -> Booleans:
+        """Which classes the worlds show for everybody."""
+        whole = self._whole(worlds, origin)
+        if shown is None:
+            shown = np.zeros((whole.shape[1], int(self._class.max()) + 1), dtype=np.bool_)
+        people = np.arange(whole.shape[1])
+        for world in whole:
+            shown[people, self._class[world]] = True
+        return shown
+
+    def _protected(self, people: Booleans) -> Booleans:
+        """Those of some people whose values do not count as known."""
+        people[list(self.knowledge.known)] = False
+        if len(people) > self._base.shape[1] and self.fixed:
+            waiting = np.flatnonzero(self._waiting)
+            rest = np.array([w for w in waiting.tolist() if w not in self._arrived.values()], dtype=np.int64)
+            people[self._base.shape[1] :] &= ~np.isin(rest, list(self.fixed))
+        return people
+
+    def _certify(self, worlds: Integers, origin: Integers) -> None:
+        """Check, by counting alone, that worlds fit the knowledge and leave k labels to everybody."""
+        knowledge, view = self.knowledge, self.knowledge.view
+        for world in worlds:
+            cells = view.cell[view.result, world[view.member]]
+            if len(cells) and (
+                cells.min() < 0 or (np.bincount(cells, minlength=len(view.capacity)) > view.capacity).any()
+            ):
+                raise GuaranteeError("a world of the pool contradicts an answer or a change")
+        floors = self._floors()
+        held = counted_rows(np.where(view.founder, worlds, -1), knowledge.values)[:, : floors.shape[1]]
+        if (held < floors[origin]).any():
+            raise GuaranteeError("a world of the pool leaves too few holders to a value of the list")
+        if self._lacks(worlds, origin):
+            raise GuaranteeError(f"the history does not leave {self.k} possible values to everybody")
+
+    def _take_over(self, worlds: Integers, origin: Integers) -> None:
+        """These are the worlds now; those that nobody needs go, in a random order."""
+        for place in self._arrived.values():
+            self._waiting[place] = False
+        self._arrived = {}
+        self._base = worlds
+        kept = np.ones(len(worlds), dtype=np.bool_)
+        whole = self._class[self._whole(worlds, origin)]
+        people = np.arange(whole.shape[1])
+        often = np.zeros((whole.shape[1], int(self._class.max()) + 1), dtype=np.int32)
+        for world in whole:
+            often[people, world] += 1
+        degree = np.count_nonzero(often, axis=1)
+        for number in self._chance.permutation(len(worlds)).tolist():
+            if np.count_nonzero(kept) <= 3 * self.k:
+                break
+            last = often[people, whole[number]] == 1
+            if not self._protected(degree - last < self.k).any():
+                often[people, whole[number]] -= 1
+                degree = degree - last
+                kept[number] = False
+        self.values, self.origin = worlds[kept], origin[kept]
+        if not self._floors().shape[1]:
+            self.origin = (np.arange(len(self.values)) % max(1, len(self.reserve))).astype(np.int32)
+        self._forget()
+        self._count_degrees()
+
+    def _count_degrees(self) -> None:
+        tuples = self.values.shape[1]
+        degrees = self._shown(self.values, self.origin)[:tuples].sum(axis=1).astype(np.int32)
+        degrees[list(self.knowledge.known)] = self.knowledge.values
+        self._degrees = degrees

@@ -1,0 +1,280 @@
+"""The search for possible worlds that fit a new result, from those that fit all before it.
+
+It sees what was published and what is going to be, worlds and coins; nothing here knows a true value. So
+what is found may be told to anybody, and it may end at any time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.gate.exact_test import ContradictionError, any_distribution, settle
+from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, KnowledgeArrays
+from tarnkappe.gate.local_search import Scratch, draw, enter
+from tarnkappe.gate.pool import Pool
+from tarnkappe.gate.seeking import seek, show
+from tarnkappe.native import compiled
+
+CHUNK = 8
+"""For how many people labels are sought before the time is looked at."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchEffort:
+    """How hard to try.
+
+    Attributes:
+        steps: how long the local search tries to mend one world.
+        work: how many steps all searches for one answer take, about.
+        seconds: when it ends by the clock; None for never.
+    """
+
+    steps: int
+    work: int
+    seconds: float | None = None
+
+
+class WorldSearch:
+    """The search for one answer, which is the newest result of the knowledge.
+
+    Args:
+        knowledge: what every world must fit.
+        base: worlds that fit all but the newest result.
+        base_origin: the rows of the floors that they meet.
+        floors: how many founders must have each label in a world, by row; no columns if nothing binds.
+        anybody: tuples that no result had before, who may have anything.
+        goal: how many labels everybody should have.
+        effort: how hard to try.
+        state: of the random numbers.
+
+    Attributes:
+        found: worlds that fit, and `origin` their rows of the floors.
+        near: worlds that fit all but the newest result, and nearly fit that; `near_origin` likewise.
+    """
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        base: Integers,
+        base_origin: Integers,
+        floors: Integers,
+        anybody: list[int],
+        goal: int,
+        effort: SearchEffort,
+        state: NDArray[np.uint64],
+    ) -> None:
+        self.knowledge, self._base, self._base_origin = knowledge, base, base_origin
+        self._floors, self._anybody, self._goal = floors, anybody, goal
+        self._effort, self._state = effort, state
+        self._until = None if effort.seconds is None else time.monotonic() + effort.seconds
+        self._view = knowledge.view
+        # each tuple by itself: the pool must show k labels for everybody, not for every kind
+        self._single = self._view._replace(kind=np.arange(knowledge.tuples, dtype=np.int32))
+        self.found = self.near = base[:0]
+        self.origin = self.near_origin = base_origin[:0]
+
+    def carry(self) -> None:
+        """Carry the worlds over, and seek labels for who then lacks some."""
+        knowledge, single = self.knowledge, self._single
+        newest = knowledge.results - 1
+        room = 2 * len(self._base) + 4 * self._goal + CHUNK * knowledge.values
+        values, frees, origin, shown, degree = self._arrays(room, len(single.capacity))
+        scratch, state = Scratch.of(single), self._state
+        state[1] = 0
+        near: list[int] = []
+        nearly = np.empty_like(self._base)
+        count = 0
+        for number, world in enumerate(self._base):
+            value, free, floor = values[count], frees[count], self._floors[self._base_origin[number]]
+            value[:] = world
+            value[self._anybody] = -1
+            free_before(single, value, free, newest)
+            if enter(
+                single,
+                value,
+                free,
+                floor,
+                0,
+                scratch,
+                -1,
+                newest,
+                shown,
+                degree,
+                self._goal,
+                self._effort.steps,
+                state,
+            ):
+                origin[count] = self._base_origin[number]
+                show(single, value, shown, degree, 1)
+                count += 1
+            elif value.min() >= 0 and self._fits_before(value, newest, floor):
+                nearly[number] = value
+                near.append(number)
+            if self._is_late:
+                break
+        tried = np.zeros(knowledge.tuples, dtype=np.bool_)
+        while count and not self._is_late:
+            count = exchange(self._view, values, frees, count, origin, shown, degree, self._goal, state)
+            wanted = np.flatnonzero(self._lacking(degree) & ~tried)[:CHUNK].astype(np.int32)
+            if count > room - CHUNK * knowledge.values or not len(wanted):
+                break
+            tried[wanted] = True
+            count = seek(
+                single,
+                values,
+                frees,
+                count,
+                origin,
+                self._floors,
+                0,
+                scratch,
+                wanted,
+                shown,
+                degree,
+                self._goal,
+                self._effort.steps,
+                state,
+            )
+        self.found, self.origin = values[:count].copy(), origin[:count].copy()
+        self.near, self.near_origin = nearly[near], self._base_origin[near]
+
+    def solve(self) -> None:
+        """Ask the exact solver for worlds where local search found none."""
+        knowledge, view = self.knowledge, self._view
+        pool = Pool(knowledge, seed=int(draw(self._state, 2**31)))
+        for world in self.found:
+            pool.add(world)
+        if not pool.count:
+            try:
+                pool.add(any_distribution(knowledge))
+            except ContradictionError:
+                return
+        # from which labels surplus is drawn must be the same after a restart: proofs are not kept
+        settle(pool, self._goal, keeps_proofs=False)
+        width = self._floors.shape[1]
+        held = counted_rows(np.where(view.founder, pool.values, -1), knowledge.values)[:, :width]
+        rows = [np.flatnonzero((held[place] >= self._floors).all(axis=1)) for place in range(pool.count)]
+        meet = [place for place, mine in enumerate(rows) if len(mine)]
+        values, frees, origin, shown, degree = self._arrays(len(meet) + 4 * self._goal, 0)
+        for place, number in enumerate(meet):
+            values[place], origin[place] = pool.values[number], rows[number][place % len(rows[number])]
+            show(self._single, values[place], shown, degree, 1)
+        count = exchange(view, values, frees, len(meet), origin, shown, degree, self._goal, self._state)
+        self.found, self.origin = values[:count].copy(), origin[:count].copy()
+
+    def _arrays(self, room: int, cells: int) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+        tuples, values = self.knowledge.tuples, self.knowledge.values
+        return (
+            np.empty((room, tuples), dtype=np.int32),
+            np.empty((room, cells), dtype=np.int32),
+            np.zeros(room, dtype=np.int32),
+            np.zeros((tuples, values), dtype=np.int32),
+            np.zeros(tuples, dtype=np.int32),
+        )
+
+    def _lacking(self, degree: Integers) -> Booleans:
+        lacking = degree < self._goal
+        lacking[list(self.knowledge.known)] = False
+        return lacking
+
+    @property
+    def _is_late(self) -> bool:
+        late = self._until is not None and time.monotonic() > self._until
+        return late or int(self._state[1]) > self._effort.work
+
+    def _fits_before(self, value: Integers, newest: int, floor: Integers) -> bool:
+        """Whether a world contradicts nothing but the newest result."""
+        view = self._view
+        mine = view.result != newest
+        cells = view.cell[view.result[mine], value[view.member[mine]]]
+        if (cells < 0).any():
+            return False
+        over = view.capacity - np.bincount(cells, minlength=len(view.capacity))
+        held = np.bincount(value[view.founder], minlength=self.knowledge.values)[: len(floor)]
+        return bool(over.min() >= 0) and bool((held >= floor).all())
+
+
+def counted_rows(rows: Integers, values: int) -> Integers:
+    """How often each row has each value; negative ones are left out."""
+    counts = np.zeros((len(rows), values), dtype=np.int32)
+    for number, row in enumerate(rows):
+        counts[number] = np.bincount(row[row >= 0], minlength=values)
+    return counts
+
+
+def could_have(knowledge: Knowledge, members: Integers) -> list[int]:
+    """The labels that the history leaves to some tuples at a glance; all, if one of them is new."""
+    if (members >= knowledge.tuples).any():
+        return list(range(knowledge.values))
+    left: list[int] = np.flatnonzero(knowledge.view.allowed[members].any(axis=0)).tolist()
+    return left
+
+
+@compiled
+def free_before(view: KnowledgeArrays, value: Integers, free: Integers, newest: int) -> None:
+    """What is left of each cell, without the newest result."""
+    free[:] = view.capacity
+    for membership in range(len(view.member)):
+        result, tuple_ = view.result[membership], view.member[membership]
+        if result != newest and value[tuple_] >= 0:
+            free[view.cell[result, value[tuple_]]] -= 1
+
+
+@compiled
+def exchange(
+    view: KnowledgeArrays,
+    values: Integers,
+    frees: Integers,
+    count: int,
+    origin: Integers,
+    shown: Integers,
+    degree: Integers,
+    goal: int,
+    state: NDArray[np.uint64],
+) -> int:
+    """Make worlds in which people of one kind have exchanged their labels, as long as this shows more.
+
+    `shown` and `degree` are of each tuple. Returns how many worlds there are now.
+    """
+    order = np.argsort(view.kind)
+    first = np.zeros(len(order) + 1, dtype=np.int64)
+    for tuple_ in range(len(order)):
+        first[view.kind[tuple_] + 1] += 1
+    for kind in range(len(order)):
+        first[kind + 1] += first[kind]
+    touched = np.zeros(len(order), dtype=np.bool_)
+    failed = 0
+    while count > 0 and failed < count and count < len(values):
+        base = draw(state, count)
+        value = values[count]
+        value[:] = values[base]
+        frees[count] = frees[base]
+        origin[count] = origin[base]
+        touched[:] = False
+        gained = False
+        for tuple_ in range(len(value)):
+            if degree[tuple_] >= goal or touched[tuple_]:
+                continue
+            begin, end = first[view.kind[tuple_]], first[view.kind[tuple_] + 1]
+            offset = draw(state, end - begin)
+            for turn in range(end - begin):
+                other = order[begin + (turn + offset) % (end - begin)]
+                if not touched[other] and other != tuple_ and shown[tuple_, value[other]] == 0:
+                    value[tuple_], value[other] = value[other], value[tuple_]
+                    touched[tuple_] = touched[other] = True
+                    gained = True
+                    break
+        if not gained:
+            failed += 1
+            continue
+        failed = 0
+        for tuple_ in range(len(value)):
+            if shown[tuple_, value[tuple_]] == 0:
+                degree[tuple_] += 1
+            shown[tuple_, value[tuple_]] += 1
+        count += 1
+    return count
