@@ -29,7 +29,8 @@ from tarnkappe.table import Role
 
 DEFAULT_WIDTH = 40
 LEAST_RING = 3
-LISTS = ("parties", "without_data", "person")
+LISTS = ("parties", "without_data", "person", "compute")
+COMPUTING = 3
 DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
 
 
@@ -44,11 +45,26 @@ class Protocol(StrEnum):
     """C: as the star, with made-up rows among the others; only the holder of a key counts the true ones."""
     MASKED_RING = "masked-ring"
     """A and C: as the masked star, with layers of all parties instead of common keys."""
+    OBLIVIOUS = "oblivious"
+    """Three parties compute on shared bits; nobody gets a value, a ciphertext of a value, or a count."""
 
     @property
     def is_masked(self) -> bool:
         """Whether there are made-up rows, and counters that tell them from true ones."""
         return self in (Protocol.MASKED, Protocol.MASKED_RING)
+
+
+CIPHERED = tuple(protocol for protocol in Protocol if protocol is not Protocol.OBLIVIOUS)
+"""The protocols that send ciphertexts of values, which keep how often values occur."""
+
+
+class Reveal(StrEnum):
+    """What an oblivious run tells beside its release."""
+
+    RESULT = "result"
+    """Nothing: all nodes are tested, and only the best one is opened."""
+    TESTS = "tests"
+    """Which nodes of the lattice satisfy: far fewer are then tested."""
 
 
 class Distribution(StrEnum):
@@ -75,6 +91,8 @@ class SharedColumn:
         width: the greatest number of bytes of a value or label.
         owner: the party that has it, where data are distributed vertically.
         owners: the parties that have it for some people each, where the distribution is hybrid.
+        labels: how many labels the common hierarchy has at each level, in an oblivious run.
+        hierarchy_digest: the SHA-256 of the common hierarchy, in an oblivious run.
     """
 
     name: str
@@ -85,6 +103,8 @@ class SharedColumn:
     width: int = DEFAULT_WIDTH
     owner: str | None = None
     owners: tuple[str, ...] = ()
+    labels: tuple[int, ...] = ()
+    hierarchy_digest: str | None = None
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -96,6 +116,8 @@ class SharedColumn:
             raise ColumnError(f"the quasi-identifier '{self.name}' needs a hierarchy: say how high it is")
         if not 0 <= self.least_level <= self.height:
             raise ParameterError(f"'{self.name}' has the levels 0 to {self.height}, not {self.least_level}")
+        if self.labels and (len(self.labels) != self.height + 1 or min(self.labels) < 1):
+            raise ParameterError(f"'{self.name}' needs a number of labels for each of its levels")
         if self.type is None:
             raise ColumnError(f"'{self.name}' is of the type '{self.kind}', which a release cannot have")
 
@@ -144,6 +166,9 @@ class Contract:
         weak_ciphers: whether ciphers below current recommendations are allowed, to compare figures or to try.
         person: the columns that together tell who a row is about. They never leave a party; each refuses if
             somebody has several rows with it. Across parties rows are counted, not people.
+        compute: the three parties that compute in an oblivious run: if not given the first three, or the
+            first two and the helper.
+        reveal: what an oblivious run tells beside its release.
         run: a name that no other run has.
     """
 
@@ -170,10 +195,15 @@ class Contract:
     check_master: bool = False
     weak_ciphers: bool = False
     person: tuple[str, ...] = ()
+    compute: tuple[str, ...] = ()
+    reveal: Reveal = Reveal.RESULT
     run: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
         require_types(self)
+        if self.is_oblivious and not self.compute:
+            three = (*self.parties[: COMPUTING - bool(self.helper)], *filter(None, [self.helper]))
+            object.__setattr__(self, "compute", three)
         self._check_parties()
         self._check_columns()
         self._check_ciphers()
@@ -193,6 +223,11 @@ class Contract:
             raise ParameterError(f"the suppression limit is from 0 to 1, not {self.suppression_limit}")
         for name in {column.name for column in self.columns} & set(self.person):
             raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
+
+    @property
+    def is_oblivious(self) -> bool:
+        """Whether parties compute on shared bits, and send no ciphertext of a value."""
+        return self.protocol is Protocol.OBLIVIOUS
 
     @property
     def class_size(self) -> int:
@@ -219,7 +254,11 @@ class Contract:
             raise ParameterError("one party alone needs no federation: use `tarn anonymize`")
         if self.private_keys and self.protocol in (Protocol.RING, Protocol.MASKED_RING):
             raise ParameterError("where everybody encrypts everything, all keys are private: leave it out")
-        if self.protocol is Protocol.RING:
+        if self.is_oblivious:
+            self._check_computing()
+        elif self.compute or self.reveal is not Reveal.RESULT:
+            raise ParameterError("only an oblivious run has 'compute' and 'reveal': leave them out")
+        elif self.protocol is Protocol.RING:
             self._check_ring()
         elif self.helper is None:
             raise ParameterError(
@@ -227,6 +266,23 @@ class Contract:
             )
         elif self.without_data:
             raise ParameterError("a party without data is of use in a ring only: leave it out")
+
+    def _check_computing(self) -> None:
+        if len(set(self.compute)) != COMPUTING or not set(self.compute) <= set(self.everybody):
+            raise ParameterError(
+                "an oblivious run needs three parties that compute: three parties with data, or two of them "
+                "and a helper"
+            )
+        if self.helper is not None and self.helper not in self.compute:
+            raise ParameterError(f"the helper '{self.helper}' does not compute: leave it out")
+        if self.distribution is not Distribution.HORIZONTAL:
+            raise ParameterError(
+                f"the protocol 'oblivious' takes horizontal data only, not {self.distribution} ones: choose "
+                "another"
+            )
+        for name in ("without_data", "member", "private_keys"):
+            if getattr(self, name):
+                raise ParameterError(f"an oblivious run has no '{name}': leave it out")
 
     def _check_ring(self) -> None:
         if self.helper is not None:
@@ -376,7 +432,12 @@ class Contract:
             models = [dict(model) for model in plain["models"]]
             plain["columns"] = tuple(
                 SharedColumn(
-                    **{**column, "role": Role.parse(column["role"]), "owners": tuple(column["owners"])}
+                    **{
+                        **column,
+                        "role": Role.parse(column["role"]),
+                        "owners": tuple(column["owners"]),
+                        "labels": tuple(column["labels"]),
+                    }
                 )
                 for column in plain["columns"]
             )
@@ -389,6 +450,7 @@ class Contract:
             plain |= {name: tuple(plain[name]) for name in LISTS}
             plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
+            plain["reveal"] = Reveal(plain["reveal"])
             plain["distribution"] = Distribution(plain["distribution"])
             return cls(**plain)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.federation.ciphers import GROUPS, ColumnKey, PrivateKey
 from tarnkappe.federation.contract import Contract, Distribution, Protocol
 
@@ -174,6 +175,10 @@ class Portion:
 
 def estimate(protocol: Protocol, distribution: Distribution, work: Workload, speed: Speed) -> Cost:
     """The cost of a run."""
+    if protocol is Protocol.OBLIVIOUS:
+        raise ParameterError(
+            "an oblivious run has no operations of ciphers to count: there is no estimate of it"
+        )
     formula = {
         Protocol.RING: _ring,
         Protocol.STAR: _star,

@@ -103,7 +103,8 @@ class Policy:
         allowed = self.ciphers or tuple(name for name in GROUPS.names if not GROUPS[name].comparison_only)
         if contract.group not in allowed and not self.accept_weak_ciphers:
             yield "ciphers", "the group of the contract is not among them"
-        if sends_rows and not (self.accept_decodable_rows or self.greatest_decodable_cells):
+        ciphertexts = sends_rows and not contract.is_oblivious
+        if ciphertexts and not (self.accept_decodable_rows or self.greatest_decodable_cells):
             yield (
                 "greatest_decodable_cells",
                 "who gets the ciphertexts can read rows of this site. A site that accepts this says "

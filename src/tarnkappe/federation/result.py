@@ -16,7 +16,11 @@ from tarnkappe.federation.wire import Tables, facts_of, facts_table
 
 def finding_facts(finding: Finding) -> pa.Table:
     """What was found, as a table of one row."""
-    return facts_table(node=list(finding.node), suppressed=finding.suppressed, loss=float(finding.loss))
+    return facts_table(
+        node=list(finding.node),
+        suppressed=finding.suppressed,
+        loss=None if finding.loss is None else float(finding.loss),
+    )
 
 
 def finding_of(tables: Tables, sender: str) -> Finding:
