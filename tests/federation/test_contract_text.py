@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.federation.contract import CIPHERED, Contract, Distribution, Protocol, SharedColumn
+from tarnkappe.federation.contract import CIPHERED, Contract, Distribution, Protocol, Reveal, SharedColumn
 from tarnkappe.federation.decoding import estimate, match
 from tarnkappe.federation.insiders import simulate
 from tarnkappe.federation.leakage import ASSUMPTIONS, MEASURED, STATEMENTS
@@ -56,6 +56,8 @@ CHANGES: dict[str, Any] = {
     "check_master": None,
     "weak_ciphers": False,
     "person": ("insurance_number",),
+    "compute": ("P1", "P2", "X"),
+    "reveal": Reveal.TESTS,
     "run": "another",
 }
 COLUMN_CHANGES: dict[str, Any] = {
@@ -67,6 +69,8 @@ COLUMN_CHANGES: dict[str, Any] = {
     "width": 41,
     "owner": None,
     "owners": None,
+    "labels": (9, 3, 1),
+    "hierarchy_digest": "00" * 32,
 }
 
 

@@ -18,7 +18,7 @@ from tarnkappe.federation.contract import Contract, Distribution, Protocol, Reve
 from tarnkappe.federation.leakage import LeakageReport, foretell
 from tarnkappe.federation.message import Message
 from tarnkappe.federation.oblivious.computer import Computer, Opening
-from tarnkappe.federation.oblivious.plan import Member, Shape
+from tarnkappe.federation.oblivious.plan import ObliviousRun, RunShape
 from tarnkappe.federation.oblivious.streams import KeyStream
 from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.runner import run_in_memory
@@ -147,15 +147,15 @@ def test_a_run_that_reveals_its_tests_opens_one_bit_for_each_node_more(
 
 
 def test_a_row_that_is_not_released_never_leaves_its_site(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[np.ndarray] = []
-    real = Member._release
+    seen: list[Any] = []
+    real = ObliviousRun._release
 
-    def spy(self: Member, node: Any) -> Any:
+    def spy(self: ObliviousRun, node: Any) -> Any:
         rows = yield from real(self, node)
         seen.append(rows)
         return rows
 
-    monkeypatch.setattr(Member, "_release", spy)
+    monkeypatch.setattr(ObliviousRun, "_release", spy)
     federation = some(limit=0.3)
     outcome = federation.run()["P1"].outcome
     assert outcome.suppressed > 0
@@ -187,7 +187,7 @@ def test_a_site_that_does_not_compute_gives_no_party_all_three_shares() -> None:
     rows = dict.fromkeys(federation.contract.parties, 10)
     keys = [bytes([i]) * 16 for i in range(2)]
     seeds = KeyStream(keys[0]), KeyStream(keys[1])
-    member = Member("P4", Shape(federation.contract, rows), None, None, seeds)
+    member = ObliviousRun("P4", RunShape(federation.contract, rows), None, None, seeds)
     exchange = next(member._share(np.zeros(50, np.uint64), {}))
     first, second = (KeyStream(key).words(0, 50) for key in keys)
     assert [to for to, _, _ in exchange.send] == ["P2", "P3"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.oblivious import gates
 from tarnkappe.federation.oblivious.computer import Opening
-from tarnkappe.federation.oblivious.dense import Cells, Criterion, LocalRows, kept_cells, satisfied_nodes
+from tarnkappe.federation.oblivious.dense import CellGrid, Criterion, LocalRows, kept_cells, satisfied_nodes
 from tarnkappe.federation.oblivious.fixed_log import log2_fixed
 from tarnkappe.federation.oblivious.streams import KeyStream
 from tests.federation.three import NAMES, Three
@@ -89,7 +89,7 @@ def test_the_least_of_numbers_is_found(numbers: list[int]) -> None:
 @settings(max_examples=10)
 def test_parts_of_different_lengths_are_counted_at_once(lengths: list[int], seed: int) -> None:
     rng, three = np.random.default_rng(seed), Three(seed)
-    cells = Cells(tuple(lengths))
+    cells = CellGrid(tuple(lengths))
     numbers = [rng.integers(0, 8, length) for length in lengths]
     planes = [
         np.concatenate([gates.packed((part >> bit & 1).astype(np.uint8)) for part in numbers])
@@ -191,7 +191,7 @@ def rows_of(counts: list[int], values: list[list[int]] | None = None) -> LocalRo
 
 def test_the_dense_fixture() -> None:
     sites = [rows_of([2, 0, 5, 0]), rows_of([1, 1, 0, 0]), rows_of([0, 1, 0, 0])]
-    cells, criterion = Cells((4,)), Criterion(3, (), 2, 10)
+    cells, criterion = CellGrid((4,)), Criterion(3, (), 2, 10)
     three = Three()
     shared = [
         three.share(site.planes([(0,)], cells, criterion).reshape(criterion.planes, cells.words))
@@ -227,7 +227,7 @@ def test_the_dense_test_decides_as_plain_counting_does(data: st.DataObject) -> N
     drawn = [[rng.integers(0, values, n).tolist() for n in row] for row in counts]
     diversity = () if least is None else ((values, least),)
     criterion = Criterion(k, diversity, limit, int(counts.sum()))
-    cells, three = Cells((size,)), Three()
+    cells, three = CellGrid((size,)), Three()
     shared = []
     for row, kinds in zip(counts.tolist(), drawn, strict=True):
         planes = rows_of(row, None if least is None else kinds).planes([(0,)], cells, criterion)

@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.federation.contract import Distribution, Protocol, Reveal
 from tarnkappe.federation.oblivious import gates
 from tarnkappe.federation.oblivious.common import with_common_labels
-from tarnkappe.federation.oblivious.computer import Computer, Exchange, Shared, Steps
+from tarnkappe.federation.oblivious.computer import Computer, MessageRound, Shared, Steps
 from tarnkappe.federation.oblivious.party import ObliviousParty
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import Model
@@ -56,7 +56,7 @@ class Three:
         results: list[Any] = [None] * 3
         running = {0, 1, 2}
         while running:
-            asked: dict[int, Exchange] = {}
+            asked: dict[int, MessageRound] = {}
             for i in sorted(running):
                 try:
                     answer = answers[i]
@@ -78,7 +78,8 @@ class Three:
         """The words that shares stand for; the two holders of each must have the same."""
         for i in range(3):
             assert np.array_equal(shares[i][1], shares[(i + 1) % 3][0])
-        return shares[0][0] ^ shares[1][0] ^ shares[2][0]
+        words: np.ndarray = shares[0][0] ^ shares[1][0] ^ shares[2][0]
+        return words
 
     def read(self, shares: Sequence[Shared], lanes: int) -> list[int]:
         """The numbers that planes of shares stand for."""

@@ -5,21 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import re
 import secrets
 from collections.abc import Mapping
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
-
-import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
 from tarnkappe.federation.field_types import require_types
 from tarnkappe.federation.printable import printable
+from tarnkappe.federation.protocols import CIPHERED, Distribution, Protocol, Reveal
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
+from tarnkappe.federation.shared_column import SharedColumn
 from tarnkappe.lattice import SEARCHES, Auto, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
@@ -27,110 +25,12 @@ from tarnkappe.schema import values_of
 from tarnkappe.state.canonical import canonical_json
 from tarnkappe.table import Role
 
-DEFAULT_WIDTH = 40
+__all__ = ["CIPHERED", "Contract", "Distribution", "Protocol", "Reveal", "SharedColumn"]
+
 LEAST_RING = 3
 LISTS = ("parties", "without_data", "person", "compute")
 COMPUTING = 3
 DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
-
-
-class Protocol(StrEnum):
-    """Who works together, and how."""
-
-    RING = "ring"
-    """A: all encrypt everything in turn; one of them anonymizes the ciphertexts. Nobody else is needed."""
-    STAR = "star"
-    """B: all encrypt with common keys; a helper without keys anonymizes the ciphertexts."""
-    MASKED = "masked"
-    """C: as the star, with made-up rows among the others; only the holder of a key counts the true ones."""
-    MASKED_RING = "masked-ring"
-    """A and C: as the masked star, with layers of all parties instead of common keys."""
-    OBLIVIOUS = "oblivious"
-    """Three parties compute on shared bits; nobody gets a value, a ciphertext of a value, or a count."""
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether there are made-up rows, and counters that tell them from true ones."""
-        return self in (Protocol.MASKED, Protocol.MASKED_RING)
-
-
-CIPHERED = tuple(protocol for protocol in Protocol if protocol is not Protocol.OBLIVIOUS)
-"""The protocols that send ciphertexts of values, which keep how often values occur."""
-
-
-class Reveal(StrEnum):
-    """What an oblivious run tells beside its release."""
-
-    RESULT = "result"
-    """Nothing: all nodes are tested, and only the best one is opened."""
-    TESTS = "tests"
-    """Which nodes of the lattice satisfy: far fewer are then tested."""
-
-
-class Distribution(StrEnum):
-    """How the data are distributed."""
-
-    HORIZONTAL = "horizontal"
-    """Everybody has the same columns of different people."""
-    VERTICAL = "vertical"
-    """Everybody has different columns of the same people."""
-    HYBRID = "hybrid"
-    """Both: everybody has some columns of some people."""
-
-
-@dataclasses.dataclass(frozen=True)
-class SharedColumn:
-    """A column of the release.
-
-    Attributes:
-        name: its name.
-        role: quasi-identifier, sensitive or insensitive. Identifiers never leave a party.
-        kind: the type of its values, as Arrow names it.
-        height: the highest level of its hierarchy; 0 if it has none.
-        least_level: the level to which parties generalize it before anything is encrypted.
-        width: the greatest number of bytes of a value or label.
-        owner: the party that has it, where data are distributed vertically.
-        owners: the parties that have it for some people each, where the distribution is hybrid.
-        labels: how many labels the common hierarchy has at each level, in an oblivious run.
-        hierarchy_digest: the SHA-256 of the common hierarchy, in an oblivious run.
-    """
-
-    name: str
-    role: Role = Role.QUASI_IDENTIFIER
-    kind: str = "string"
-    height: int = 0
-    least_level: int = 0
-    width: int = DEFAULT_WIDTH
-    owner: str | None = None
-    owners: tuple[str, ...] = ()
-    labels: tuple[int, ...] = ()
-    hierarchy_digest: str | None = None
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        if self.role is Role.IDENTIFIER:
-            raise ColumnError(f"'{self.name}' identifies people: it cannot be part of a release")
-        if self.role is Role.UNSTATED:
-            raise ColumnError(f"'{self.name}' has no role: say what it is, or leave it out of the contract")
-        if self.role is Role.QUASI_IDENTIFIER and self.height < 1:
-            raise ColumnError(f"the quasi-identifier '{self.name}' needs a hierarchy: say how high it is")
-        if not 0 <= self.least_level <= self.height:
-            raise ParameterError(f"'{self.name}' has the levels 0 to {self.height}, not {self.least_level}")
-        if self.labels and (len(self.labels) != self.height + 1 or min(self.labels) < 1):
-            raise ParameterError(f"'{self.name}' needs a number of labels for each of its levels")
-        if self.type is None:
-            raise ColumnError(f"'{self.name}' is of the type '{self.kind}', which a release cannot have")
-
-    @property
-    def type(self) -> pa.DataType | None:
-        """The type of its values, or None if it is not one that text can be read as."""
-        decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", self.kind)
-        if decimal:
-            return pa.decimal128(*map(int, decimal.groups()))
-        try:
-            return pa.type_for_alias(self.kind)
-        except ValueError:
-            return None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Opening(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Exchange:
+class MessageRound:
     """One round: what a party sends, and what it waits for.
 
     Attributes:
@@ -58,7 +58,7 @@ class Exchange:
 
 
 Result = TypeVar("Result")
-Steps = Generator[Exchange, list[Words], Result]
+Steps = Generator[MessageRound, list[Words], Result]
 """A computation that stops at every round and goes on with the words that came."""
 
 
@@ -129,7 +129,7 @@ class Computer:
             flat[0],
         )
         self.gates += size
-        (flat[1],) = yield Exchange([(self.before, GATES, flat[0])], [(self.after, GATES, size)])
+        (flat[1],) = yield MessageRound([(self.before, GATES, flat[0])], [(self.after, GATES, size)])
         return z
 
     def take_seed(self, site: str, share: int, seed: bytes) -> None:
@@ -167,7 +167,7 @@ class Computer:
                 if self.index != 0:
                     expect.append((site, INPUT, size))
             shares[site] = held
-        arrived = yield Exchange(send, expect)
+        arrived = yield MessageRound(send, expect)
         came = {sender: words for (sender, _, _), words in zip(expect, arrived, strict=True)}
         return {
             site: np.stack([came[site] if words is None else words for words in held])
@@ -193,7 +193,7 @@ class Computer:
                 send.append((receiver, DIGEST, digest_of(own)))
             else:
                 send += [(receiver, why, own), (receiver, DIGEST, digest_of(following))]
-        arrived = yield Exchange(send, expect)
+        arrived = yield MessageRound(send, expect)
         if not arrived:
             return None
         missing, digest = arrived
@@ -214,7 +214,7 @@ class Computer:
         if role == 2:
             fresh[0] = self._own.words(masking, size).reshape(x[0].shape)
             fresh[1] = self._next.words(masking, size).reshape(x[0].shape)
-            yield Exchange([], [])
+            yield MessageRound([], [])
             return fresh
         held = x[0] ^ x[1] if role == 0 else x[1]
         seed, mask = (self._next, self._own) if role == 0 else (self._own, self._next)
@@ -222,7 +222,7 @@ class Computer:
         masks = mask.words(masking, size).reshape(x[0].shape)
         mine = held[order] ^ masks
         other = self.after if role == 0 else self.before
-        (theirs,) = yield Exchange([(other, SHUFFLE, mine.reshape(size))], [(other, SHUFFLE, size)])
+        (theirs,) = yield MessageRound([(other, SHUFFLE, mine.reshape(size))], [(other, SHUFFLE, size)])
         both = mine ^ theirs.reshape(x[0].shape)
         fresh[0], fresh[1] = (masks, both) if role == 0 else (both, masks)
         return fresh

@@ -54,7 +54,7 @@ class Criterion:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cells:
+class CellGrid:
     """The cells of some nodes side by side: each node begins with a new word.
 
     Attributes:
@@ -64,7 +64,7 @@ class Cells:
     sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, nodes: Sequence[Node], labels: Sequence[Sequence[int]]) -> Cells:
+    def of(cls, nodes: Sequence[Node], labels: Sequence[Sequence[int]]) -> CellGrid:
         """The cells of nodes, from the number of labels of each column at each level."""
         return cls(
             tuple(math.prod(column[v] for column, v in zip(labels, node, strict=True)) for node in nodes)
@@ -104,7 +104,7 @@ class LocalRows:
             keys += labels[level]
         return keys
 
-    def planes(self, nodes: Sequence[Node], cells: Cells, criterion: Criterion) -> Words:
+    def planes(self, nodes: Sequence[Node], cells: CellGrid, criterion: Criterion) -> Words:
         """What the site shares of some nodes: clipped counts, and which values its classes have."""
         planes = np.zeros((criterion.planes, cells.words), np.uint64)
         counted = gates.bits_of(criterion.clip)
@@ -180,7 +180,7 @@ def _is_diverse(c: Computer, present: Sequence[Shared], least: int) -> Steps[Sha
 
 
 def satisfied_nodes(
-    c: Computer, shared: Sequence[Shared], cells: Cells, criterion: Criterion
+    c: Computer, shared: Sequence[Shared], cells: CellGrid, criterion: Criterion
 ) -> Steps[Shared]:
     """Whether each node satisfies, one a lane: whether no more rows than allowed are suppressed.
 

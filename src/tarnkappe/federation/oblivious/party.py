@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -32,11 +32,11 @@ from tarnkappe.federation.oblivious.computer import (
     INPUT,
     SHUFFLE,
     Computer,
-    Exchange,
+    MessageRound,
     Opening,
     Steps,
 )
-from tarnkappe.federation.oblivious.plan import Found, Member, Shape
+from tarnkappe.federation.oblivious.plan import FoundRelease, ObliviousRun, RunShape
 from tarnkappe.federation.oblivious.streams import KEY_SIZE, KeyStream, Words
 from tarnkappe.federation.result import outcome_of
 from tarnkappe.federation.wire import Tables
@@ -80,7 +80,7 @@ class ObliviousParty(Participant):
         self._private = X25519PrivateKey.generate()
         self._arrived: dict[str, deque[tuple[str, Words]]] = {other: deque() for other in contract.everybody}
         self._steps = self._all_steps()
-        self._round: Exchange | None = None
+        self._round: MessageRound | None = None
         self.rounds = 0
         self.handlers = {kind: self._taker(kind) for kind in KINDS}
 
@@ -90,7 +90,7 @@ class ObliviousParty(Participant):
         """The messages of the first round."""
         return self._go_on(None)
 
-    def _taker(self, kind: str):  # type: ignore[no-untyped-def]
+    def _taker(self, kind: str) -> Callable[[str, Tables], list[Message]]:
         def take(sender: str, tables: Tables) -> list[Message]:
             try:
                 words = tables[WORDS].column(WORDS).to_numpy().astype(np.uint64, casting="safe", copy=False)
@@ -108,7 +108,7 @@ class ObliviousParty(Participant):
             messages += self._go_on(words)
         return messages
 
-    def _all_arrived(self, awaited: Exchange) -> list[Words] | None:
+    def _all_arrived(self, awaited: MessageRound) -> list[Words] | None:
         needed: dict[str, int] = {}
         for sender, _, _ in awaited.expect:
             needed[sender] = needed.get(sender, 0) + 1
@@ -140,14 +140,14 @@ class ObliviousParty(Participant):
         partners = [n for n in self.contract.everybody if n != self.name]
         partners = [n for n in partners if computing or n in self.contract.compute]
         public = np.frombuffer(self._private.public_key().public_bytes_raw(), np.uint64)
-        offers = yield Exchange(
+        offers = yield MessageRound(
             [(name, OFFER, public) for name in partners], [(name, OFFER, KEY_WORDS) for name in partners]
         )
         agreed = {
             name: self._agreed(name, offer.tobytes()) for name, offer in zip(partners, offers, strict=True)
         }
         rows = yield from self._numbers_of_rows()
-        shape = Shape(self.contract, rows)
+        shape = RunShape(self.contract, rows)
         computer, seeds = None, None
         if computing:
             computer = self._computer(agreed)
@@ -156,7 +156,7 @@ class ObliviousParty(Participant):
             yield from self._take_seeds(computer, outside, agreed)
         else:
             seeds = yield from self._send_seeds(agreed)
-        found = yield from Member(self.name, shape, self._own, computer, seeds).run()
+        found = yield from ObliviousRun(self.name, shape, self._own, computer, seeds).run()
         self._end(found, shape)
 
     def _agreed(self, name: str, offer: bytes) -> bytes:
@@ -180,7 +180,7 @@ class ObliviousParty(Participant):
         own = None if self._own is None else np.array([self._own.share.num_rows], np.uint64)
         sites = [name for name in parties if name != self.name]
         send = [] if own is None else [(name, ROWS, own) for name in everybody if name != self.name]
-        told = yield Exchange(send, [(name, ROWS, 1) for name in sites])
+        told = yield MessageRound(send, [(name, ROWS, 1) for name in sites])
         rows = {name: int(number[0]) for name, number in zip(sites, told, strict=True)}
         if own is not None:
             rows[self.name] = int(own[0])
@@ -203,13 +203,13 @@ class ObliviousParty(Participant):
                 cipher, bound = self._seal(self.name, name, agreed[name])
                 sealed = cipher.encrypt(seeds[share], [*bound, bytes([share])])
                 send.append((name, SEED, np.frombuffer(sealed, np.uint64)))
-        yield Exchange(send, [])
+        yield MessageRound(send, [])
         return KeyStream(seeds[0]), KeyStream(seeds[1])
 
     def _take_seeds(self, computer: Computer, outside: list[str], agreed: Mapping[str, bytes]) -> Steps[None]:
         held = [share for share, holders in enumerate(((0, 2), (1, 0))) if computer.index in holders]
         expect = [(name, SEED, SEALED_WORDS) for name in outside for _ in held]
-        arrived = yield Exchange([], expect)
+        arrived = yield MessageRound([], expect)
         sealed = iter(arrived)
         for name in outside:
             cipher, bound = self._seal(name, self.name, agreed[name])
@@ -220,7 +220,7 @@ class ObliviousParty(Participant):
                     raise self.refuse(name, "sent a seed that is damaged") from None
                 computer.take_seed(name, share, seed)
 
-    def _end(self, found: Found, shape: Shape) -> None:
+    def _end(self, found: FoundRelease, shape: RunShape) -> None:
         if self._own is None or found.rows is None:
             self.has_done_its_part = True
             return

@@ -20,21 +20,21 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.federation.contract import Contract, Reveal
 from tarnkappe.federation.engine import no_solution
 from tarnkappe.federation.oblivious import gates
-from tarnkappe.federation.oblivious.choice import Marginals, Ranking, chosen
+from tarnkappe.federation.oblivious.choice import LabelCounts, Ranking, chosen
 from tarnkappe.federation.oblivious.common import Bits, OwnData, RowFormat, counted_columns
 from tarnkappe.federation.oblivious.computer import (
     DIGEST,
     DIGEST_WORDS,
     INPUT,
     Computer,
-    Exchange,
+    MessageRound,
     Opening,
     Shared,
     Steps,
     require_same,
 )
 from tarnkappe.federation.oblivious.dense import (
-    Cells,
+    CellGrid,
     Criterion,
     kept_cells,
     satisfied_nodes,
@@ -49,7 +49,7 @@ UNKNOWN = -1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Shape:
+class RunShape:
     """What all parties know of a run: it decides how many bits travel, and when.
 
     Attributes:
@@ -77,20 +77,20 @@ class Shape:
         return criterion_of(self.contract, total)
 
     @cached_property
-    def marginals(self) -> Marginals:
+    def marginals(self) -> LabelCounts:
         """The labels whose counts are shared to compare losses."""
         ranges = self.ranking.problem.level_ranges
-        return Marginals.of(self.labels, ranges, self.criterion.rows)
+        return LabelCounts.of(self.labels, ranges, self.criterion.rows)
 
     @cached_property
     def sizes(self) -> dict[Node, int]:
         """How many cells each node has."""
         nodes = self.ranking.nodes
-        return dict(zip(nodes, Cells.of(nodes, self.labels).sizes, strict=True))
+        return dict(zip(nodes, CellGrid.of(nodes, self.labels).sizes, strict=True))
 
-    def cells(self, nodes: Sequence[Node]) -> Cells:
+    def cells(self, nodes: Sequence[Node]) -> CellGrid:
         """The cells of some nodes."""
-        return Cells(tuple(self.sizes[node] for node in nodes))
+        return CellGrid(tuple(self.sizes[node] for node in nodes))
 
     def batches(self, nodes: Sequence[Node]) -> list[list[Node]]:
         """Nodes in batches of so many cells that they fit into memory."""
@@ -121,20 +121,20 @@ def criterion_of(contract: Contract, rows: int) -> Criterion:
 def most_cells(contract: Contract) -> tuple[int, int]:
     """The cells of the largest node and of all nodes, counted with all values of models."""
     labels = tuple(contract.column(name).labels for name in contract.quasi_identifiers)
-    sizes = Cells.of(Ranking(contract).nodes, labels).sizes
+    sizes = CellGrid.of(Ranking(contract).nodes, labels).sizes
     planes = 1 + sum(contract.column(name).labels[0] for name in counted_columns(contract))
     return max(sizes) * planes, sum(sizes) * planes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Found:
+class FoundRelease:
     """How a run ends: the node, and for sites the rows of the release as bits."""
 
     node: Node
     rows: Bits | None
 
 
-class Member:
+class ObliviousRun:
     """A party in a run: a site that computes, one that does not, or a helper that computes without data.
 
     Args:
@@ -148,7 +148,7 @@ class Member:
     def __init__(
         self,
         name: str,
-        shape: Shape,
+        shape: RunShape,
         own: OwnData | None,
         computer: Computer | None,
         seeds: tuple[KeyStream, KeyStream] | None,
@@ -173,7 +173,7 @@ class Member:
         self._inputs += 1
         first, second = (seed.words(self._inputs, len(own)) for seed in self._seeds)
         rest = own ^ first ^ second
-        yield Exchange([(name, INPUT, rest) for name in self.contract.compute[1:]], [])
+        yield MessageRound([(name, INPUT, rest) for name in self.contract.compute[1:]], [])
         return []
 
     def _share_planes(self, own: Words | None, planes: int, words: int) -> Steps[list[Shared]]:
@@ -192,7 +192,7 @@ class Member:
         size = int(np.prod(words))
         three = self.contract.compute
         expect = [(name, kind, n) for name in three for kind, n in ((why, size), (DIGEST, DIGEST_WORDS))]
-        arrived = yield Exchange([], expect)
+        arrived = yield MessageRound([], expect)
         shares, digests = arrived[::2], arrived[1::2]
         for index, share in enumerate(shares):
             require_same(share, digests[index - 1])
@@ -200,7 +200,7 @@ class Member:
 
     # ------------------------------------------------------------------ the run
 
-    def run(self) -> Steps[Found]:
+    def run(self) -> Steps[FoundRelease]:
         """All steps after the keys."""
         if self.contract.reveal is Reveal.TESTS:
             satisfying = yield from self._search()
@@ -215,7 +215,7 @@ class Member:
             good = yield from self._test_all(candidates)
             node = yield from self._choose(candidates, good)
         rows = yield from self._release(node)
-        return Found(node, rows)
+        return FoundRelease(node, rows)
 
     def _tested(self, nodes: Sequence[Node]) -> Steps[Shared | None]:
         """Test a batch of nodes; the answers are one a lane."""
