@@ -13,10 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.errors import HierarchyError, NoSolutionError, ParameterError, ProtocolError, TarnkappeError
+from tarnkappe.errors import (
+    HierarchyError,
+    JobError,
+    NoSolutionError,
+    ParameterError,
+    ProtocolError,
+    TarnkappeError,
+)
+from tarnkappe.federation.certificates import Authority
 from tarnkappe.federation.contract import Contract, Distribution, Protocol, Reveal
+from tarnkappe.federation.job_file import FederatedJob
 from tarnkappe.federation.leakage import LeakageReport, foretell
 from tarnkappe.federation.message import Message
+from tarnkappe.federation.oblivious.common import CommonLabels
 from tarnkappe.federation.oblivious.computer import Computer, Opening
 from tarnkappe.federation.oblivious.plan import ObliviousRun, RunShape
 from tarnkappe.federation.oblivious.streams import KeyStream
@@ -354,3 +364,74 @@ def test_a_site_as_it_comes_agrees_to_an_oblivious_run_and_to_no_other_one() -> 
     )
     with pytest.raises(TarnkappeError, match="accept_decodable_rows"):
         Policy().refuse(star, "P1", "P2", sends_rows=True)
+
+
+@pytest.mark.parametrize(
+    ("rules", "broken"),
+    [
+        ({"reveal": ["tests"]}, "reveal"),
+        ({"never_together": [["P2", "P3"]]}, "never_together"),
+        ({"reveal": ["result"], "never_together": [["P3", "P4"], ["P4", "P5"]]}, None),
+    ],
+)
+def test_a_site_says_who_may_compute_and_what_may_be_told(rules: dict[str, Any], broken: str | None) -> None:
+    contract = dataclasses.replace(some(parties=4).contract, models=(KAnonymity(5),))
+    policy = Policy.from_section(rules, "site.toml")
+    if broken is None:
+        policy.refuse(contract, "P1", "P2", sends_rows=True)
+        return
+    with pytest.raises(TarnkappeError, match=f"policy says otherwise .{broken}:"):
+        policy.refuse(contract, "P1", "P2", sends_rows=True)
+
+
+@pytest.mark.parametrize("rules", [{"never_together": ["P1", "P2"]}, {"reveal": ["all"]}])
+def test_a_policy_that_cannot_be_meant_is_refused(rules: dict[str, Any]) -> None:
+    with pytest.raises(JobError, match=r"never_together is a list of lists|reveal has no 'all'"):
+        Policy.from_section(rules, "site.toml")
+
+
+def test_a_job_names_the_hierarchy_that_all_sites_have(tmp_path: Path) -> None:
+    Authority(tmp_path).issue("ulm")
+    (tmp_path / "age.csv").write_text("34;30+;*\n38;30+;*\n45;40+;*\n", encoding="utf-8")
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
+    contract = FederatedJob.from_file(tmp_path / "job.toml").contract
+    (age,) = contract.columns
+    expected = CommonLabels.of(
+        Hierarchy.from_rows([["45", "40+", "*"], ["34", "30+", "*"], ["38", "30+", "*"]])
+    )
+    assert (age.height, age.labels, age.hierarchy_digest) == (2, (3, 2, 1), expected.digest)
+    assert contract.compute == ("ulm", "bonn", "kiel")
+    assert contract.reveal is Reveal.TESTS
+    for wrong in ('"everything"', "3"):
+        changed = JOB.replace('"tests"', wrong)
+        (tmp_path / "job.toml").write_text(changed, encoding="utf-8")
+        with pytest.raises(JobError, match="cannot be understood"):
+            FederatedJob.from_file(tmp_path / "job.toml")
+
+
+JOB = """
+[federation]
+protocol = "oblivious"
+distribution = "horizontal"
+parties = ["ulm", "bonn", "kiel"]
+reveal = "tests"
+
+[identity]
+certificate = "ulm.pem"
+key = "ulm.key"
+authority = "authority.pem"
+
+[addresses]
+ulm = "127.0.0.1:1"
+bonn = "127.0.0.1:2"
+kiel = "127.0.0.1:3"
+
+[columns.age]
+role = "quasi-identifier"
+kind = "int64"
+hierarchy = "age.csv"
+
+[[privacy]]
+model = "k-anonymity"
+k = 5
+"""
