@@ -254,7 +254,7 @@ def test_a_message_out_of_turn_or_of_another_length_ends_the_run() -> None:
             return sent
 
         first.send = cut
-        with pytest.raises(ProtocolError, match="of another length"):
+        with pytest.raises(ProtocolError, match="other bits than the protocol says"):
             run_in_memory(everybody)
 
 

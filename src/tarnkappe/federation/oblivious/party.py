@@ -95,7 +95,7 @@ class ObliviousParty(Participant):
             try:
                 words = tables[WORDS].column(WORDS).to_numpy().astype(np.uint64, casting="safe", copy=False)
             except (KeyError, TypeError):
-                raise self.refuse(sender, f"sent a '{kind}' without its bits") from None
+                raise self.refuse(sender, "sent a message without its bits") from None
             self._arrived[sender].append((kind, words))
             return self._take_part()
 
@@ -118,7 +118,7 @@ class ObliviousParty(Participant):
         for sender, kind, size in awaited.expect:
             came, words = self._arrived[sender].popleft()
             if came != kind or len(words) != size:
-                raise self.refuse(sender, f"sent a '{came}' where a '{kind}' of another length was due")
+                raise self.refuse(sender, "sent other bits than the protocol says, or more or fewer")
             found.append(words)
         return found
 
