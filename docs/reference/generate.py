@@ -97,8 +97,8 @@ STRATEGIES_INTRODUCTION = """\
 A strategy decides what the [gate](../explanation/gate.md) may answer. All of them leave k possible values to
 everybody who was ever returned, as far as the answers alone tell; they differ in time and in how many
 artificial values they need. What they turn down depends on true values, which tells something: they are for
-gates that accept a leak by name, and for comparisons, in Python and in `tarn bench gate`. A policy that accepts
-no leak names `witness-pool` or `exact` and gets the public pool, without and with an exact solver."""
+gates that accept a leak by name, and for comparisons, in Python and in `tarn bench gate`. A policy that
+accepts no leak names `witness-pool` or `exact` and gets the public pool, without and with an exact solver."""
 
 METHODS_INTRODUCTION = """\
 A method is named as a search is: in a job file by `algorithm = "NAME"` in `[search]`, with its parameters

@@ -5,21 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import re
 import secrets
 from collections.abc import Mapping
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
-
-import pyarrow as pa
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
 from tarnkappe.federation.field_types import require_types
 from tarnkappe.federation.printable import printable
+from tarnkappe.federation.protocols import CIPHERED, Partitioning, Protocol, Reveal
 from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
+from tarnkappe.federation.shared_column import SharedColumn
 from tarnkappe.lattice import SEARCHES, AutoSearch, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS, Model
@@ -27,88 +25,12 @@ from tarnkappe.schema import values_of
 from tarnkappe.state.canonical import canonical_json
 from tarnkappe.table import Role
 
-DEFAULT_WIDTH = 40
+__all__ = ["CIPHERED", "Contract", "Partitioning", "Protocol", "Reveal", "SharedColumn"]
+
 LEAST_RING = 3
-LISTS = ("parties", "without_data", "person")
+LISTS = ("parties", "without_data", "person", "compute")
+COMPUTING = 3
 DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
-
-
-class Protocol(StrEnum):
-    """Who works together, and how."""
-
-    RING = "ring"
-    """A: all encrypt everything in turn; one of them anonymizes the ciphertexts. Nobody else is needed."""
-    STAR = "star"
-    """B: all encrypt with common keys; a helper without keys anonymizes the ciphertexts."""
-    MASKED = "masked"
-    """C: as the star, with made-up rows among the others; only the holder of a key counts the true ones."""
-    MASKED_RING = "masked-ring"
-    """A and C: as the masked star, with layers of all parties instead of common keys."""
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether there are made-up rows, and counters that tell them from true ones."""
-        return self in (Protocol.MASKED, Protocol.MASKED_RING)
-
-
-class Partitioning(StrEnum):
-    """How the data are distributed."""
-
-    HORIZONTAL = "horizontal"
-    """Everybody has the same columns of different people."""
-    VERTICAL = "vertical"
-    """Everybody has different columns of the same people."""
-    HYBRID = "hybrid"
-    """Both: everybody has some columns of some people."""
-
-
-@dataclasses.dataclass(frozen=True)
-class SharedColumn:
-    """A column of the release.
-
-    Attributes:
-        name: its name.
-        role: quasi-identifier, sensitive or insensitive. Identifiers never leave a party.
-        kind: the type of its values, as Arrow names it.
-        height: the highest level of its hierarchy; 0 if it has none.
-        least_level: the level to which parties generalize it before anything is encrypted.
-        width: the greatest number of bytes of a value or label.
-        owner: the party that has it, where data are distributed vertically.
-        owners: the parties that have it for some people each, where the distribution is hybrid.
-    """
-
-    name: str
-    role: Role = Role.QUASI_IDENTIFIER
-    kind: str = "string"
-    height: int = 0
-    least_level: int = 0
-    width: int = DEFAULT_WIDTH
-    owner: str | None = None
-    owners: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        require_types(self)
-        if self.role is Role.IDENTIFIER:
-            raise ColumnError(f"'{self.name}' identifies people: it cannot be part of a release")
-        if self.role is Role.UNSTATED:
-            raise ColumnError(f"'{self.name}' has no role: say what it is, or leave it out of the contract")
-        if self.role is Role.QUASI_IDENTIFIER and self.height < 1:
-            raise ColumnError(f"the quasi-identifier '{self.name}' needs a hierarchy: say how high it is")
-        if not 0 <= self.least_level <= self.height:
-            raise ParameterError(f"'{self.name}' has the levels 0 to {self.height}, not {self.least_level}")
-        if self.type is None:
-            raise ColumnError(f"'{self.name}' is of the type '{self.kind}', which a release cannot have")
-
-    @property
-    def type(self) -> pa.DataType | None:
-        """The type of its values, or None if it is not one that text can be read as."""
-        decimal = re.fullmatch(r"decimal128\((\d+), (\d+)\)", self.kind)
-        if decimal:
-            return pa.decimal128(*map(int, decimal.groups()))
-        try:
-            return pa.type_for_alias(self.kind)
-        except ValueError:
-            return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,6 +66,9 @@ class Contract:
         weak_ciphers: whether ciphers below current recommendations are allowed, to compare figures or to try.
         person: the columns that together tell who a row is about. They never leave a party; each refuses if
             somebody has several rows with it. Across parties rows are counted, not people.
+        compute: the three parties that compute in an oblivious run: if not given the first three, or the
+            first two and the helper.
+        reveal: what an oblivious run tells beside its release.
         run: a name that no other run has.
     """
 
@@ -170,10 +95,15 @@ class Contract:
     check_master: bool = False
     weak_ciphers: bool = False
     person: tuple[str, ...] = ()
+    compute: tuple[str, ...] = ()
+    reveal: Reveal = Reveal.RESULT
     run: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:
         require_types(self)
+        if self.is_oblivious and not self.compute:
+            three = (*self.parties[: COMPUTING - bool(self.helper)], *filter(None, [self.helper]))
+            object.__setattr__(self, "compute", three)
         self._check_parties()
         self._check_columns()
         self._check_ciphers()
@@ -193,6 +123,11 @@ class Contract:
             raise ParameterError(f"the suppression limit is from 0 to 1, not {self.suppression_limit}")
         for name in {column.name for column in self.columns} & set(self.person):
             raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
+
+    @property
+    def is_oblivious(self) -> bool:
+        """Whether parties compute on shared bits, and send no ciphertext of a value."""
+        return self.protocol is Protocol.OBLIVIOUS
 
     @property
     def class_size(self) -> int:
@@ -219,7 +154,11 @@ class Contract:
             raise ParameterError("one party alone needs no federation: use `tarn anonymize`")
         if self.private_keys and self.protocol in (Protocol.RING, Protocol.MASKED_RING):
             raise ParameterError("where everybody encrypts everything, all keys are private: leave it out")
-        if self.protocol is Protocol.RING:
+        if self.is_oblivious:
+            self._check_computing()
+        elif self.compute or self.reveal is not Reveal.RESULT:
+            raise ParameterError("only an oblivious run has 'compute' and 'reveal': leave them out")
+        elif self.protocol is Protocol.RING:
             self._check_ring()
         elif self.helper is None:
             raise ParameterError(
@@ -227,6 +166,23 @@ class Contract:
             )
         elif self.without_data:
             raise ParameterError("a party without data is of use in a ring only: leave it out")
+
+    def _check_computing(self) -> None:
+        if len(set(self.compute)) != COMPUTING or not set(self.compute) <= set(self.everybody):
+            raise ParameterError(
+                "an oblivious run needs three parties that compute: three parties with data, or two of them "
+                "and a helper"
+            )
+        if self.helper is not None and self.helper not in self.compute:
+            raise ParameterError(f"the helper '{self.helper}' does not compute: leave it out")
+        if self.distribution is not Partitioning.HORIZONTAL:
+            raise ParameterError(
+                f"the protocol 'oblivious' takes horizontal data only, not {self.distribution} ones: choose "
+                "another"
+            )
+        for name in ("without_data", "member", "private_keys"):
+            if getattr(self, name):
+                raise ParameterError(f"an oblivious run has no '{name}': leave it out")
 
     def _check_ring(self) -> None:
         if self.helper is not None:
@@ -376,7 +332,12 @@ class Contract:
             models = [dict(model) for model in plain["models"]]
             plain["columns"] = tuple(
                 SharedColumn(
-                    **{**column, "role": Role.parse(column["role"]), "owners": tuple(column["owners"])}
+                    **{
+                        **column,
+                        "role": Role.parse(column["role"]),
+                        "owners": tuple(column["owners"]),
+                        "labels": tuple(column["labels"]),
+                    }
                 )
                 for column in plain["columns"]
             )
@@ -389,6 +350,7 @@ class Contract:
             plain |= {name: tuple(plain[name]) for name in LISTS}
             plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
+            plain["reveal"] = Reveal(plain["reveal"])
             plain["distribution"] = Partitioning(plain["distribution"])
             return cls(**plain)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

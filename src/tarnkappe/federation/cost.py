@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.federation.ciphers import GROUPS, ColumnKey, PrivateKey
 from tarnkappe.federation.contract import Contract, Partitioning, Protocol
 
@@ -176,6 +177,10 @@ def estimate(
     protocol: Protocol, distribution: Partitioning, work: FederationWorkload, speed: Speed
 ) -> ProtocolCost:
     """The cost of a run."""
+    if protocol is Protocol.OBLIVIOUS:
+        raise ParameterError(
+            "an oblivious run has no operations of ciphers to count: there is no estimate of it"
+        )
     formula = {
         Protocol.RING: _ring,
         Protocol.STAR: _star,

@@ -76,7 +76,7 @@ class DecodingEstimate:
 def estimate(share: PartyShare, contract: Contract, party: str, seed: int = 0) -> DecodingEstimate | None:
     """Attack the own rows of a party as the one who gets their ciphertexts could; None if there are none."""
     rng = np.random.default_rng(seed)
-    if share.num_rows < 2 or not share.parts:
+    if contract.is_oblivious or share.num_rows < 2 or not share.parts:
         return None
     order = rng.permutation(share.num_rows)[:MOST_ROWS].astype(np.int64)
     half = len(order) // 2

@@ -23,7 +23,7 @@ class FederatedSolution:
 
     node: Node
     suppressed: int
-    loss: float
+    loss: float | None
 
 
 def opaque_column(name: str, part: ShareColumn) -> Column:

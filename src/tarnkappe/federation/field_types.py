@@ -18,6 +18,10 @@ TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "float": ("a number", lambda value: type(value) in (int, float) and math.isfinite(value)),
     "str": ("a text", lambda value: isinstance(value, str) and bool(value)),
     "str | None": ("a text", lambda value: value is None or isinstance(value, str)),
+    "tuple[int, ...]": (
+        "a list of whole numbers",
+        lambda value: all(type(each) is int for each in value),
+    ),
     "tuple[str, ...]": (
         "a list of texts",
         lambda value: all(isinstance(each, str) and each for each in value),

@@ -15,9 +15,11 @@ from typing import Any
 
 from tarnkappe.errors import JobError
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, Reveal, SharedColumn
+from tarnkappe.federation.oblivious.common import CommonLabels
 from tarnkappe.federation.support import refuse_unsupported
 from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
+from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.lattice import SEARCHES, EvaluationSettings, Search
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import MODELS
@@ -28,10 +30,15 @@ SECTIONS = ("federation", "identity", "addresses", "columns", "privacy", "search
 ELSEWHERE = ("columns", "models", "loss", "suppression_limit", "search")
 """Fields of a contract that have sections of their own."""
 FEDERATION_KEYS = (*(f.name for f in dataclasses.fields(Contract) if f.name not in ELSEWHERE), "patience")
-COLUMN_KEYS = tuple(f.name for f in dataclasses.fields(SharedColumn) if f.name != "name")
+COMPUTED = ("labels", "hierarchy_digest")
+"""Fields of a column that are made from the hierarchy that the job names."""
+COLUMN_KEYS = (
+    *(f.name for f in dataclasses.fields(SharedColumn) if f.name not in ("name", *COMPUTED)),
+    "hierarchy",
+)
 SEARCH_KEYS = ("algorithm", "loss", "suppression_limit")
 IDENTITY_KEYS = ("certificate", "key", "authority", "revoked")
-LISTS = ("parties", "without_data", "person")
+LISTS = ("parties", "without_data", "person", "compute")
 PATIENCE = 60.0
 
 
@@ -136,6 +143,7 @@ def _contract(path: Path, content: Mapping[str, Any]) -> Contract:
             "protocol": Protocol(said["protocol"]),
             "distribution": Partitioning(said["distribution"]),
             "regions": tuple(map(tuple, said.get("regions", ()))),
+            "reveal": Reveal(said.get("reveal", Reveal.RESULT)),
         },
         columns=tuple(_column(path, name, plan) for name, plan in content["columns"].items()),
         models=tuple(models),
@@ -149,8 +157,13 @@ def _column(path: Path, name: str, plan: Mapping[str, Any]) -> SharedColumn:
     refuse_unknown(plan, COLUMN_KEYS, f"{path}: [columns.{name}] has no key")
     if "role" not in plan:
         raise JobError(f"{path}: [columns.{name}] has no role: {', '.join(Role)}")
+    stated = {key: value for key, value in plan.items() if key != "hierarchy"}
+    if "hierarchy" in plan:
+        rules = read_hierarchy(str(path.parent / str(plan["hierarchy"])))
+        labels = CommonLabels.of(rules)
+        stated |= {"height": rules.height, "labels": labels.sizes, "hierarchy_digest": labels.digest}
     role = Role.parse(plan["role"])
-    return SharedColumn(name, **{**plan, "role": role, "owners": tuple(plan.get("owners", ()))})
+    return SharedColumn(name, **{**stated, "role": role, "owners": tuple(plan.get("owners", ()))})
 
 
 def _loss(path: Path, said: str | Mapping[str, Any]) -> Loss:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tarnkappe.errors import ProtocolError
-from tarnkappe.federation.contract import Contract, Protocol
+from tarnkappe.federation.contract import Contract, Protocol, Reveal
 from tarnkappe.federation.message import TranscriptEntry
 from tarnkappe.federation.support import COMPARED_WITH_TABLE, needs_value_counts
 
@@ -65,6 +65,23 @@ STATEMENTS[Protocol.MASKED_RING] = {
     "bare": "the anonymized rows under the layers that are not yet taken off, the levels, the loss",
     "decode": STATEMENTS[Protocol.RING]["decode"],
     "result": "how many rows the release has, and the anonymized rows under the layers of all",
+}
+
+RANDOM = (
+    "nothing: bits that are random to who gets them; how many depends on the contract and on numbers of rows"
+)
+STATEMENTS[Protocol.OBLIVIOUS] = {
+    "offer": "nothing: a public key",
+    "seed": "nothing: a random number",
+    "number of rows": "how many rows each other site has",
+    "input": RANDOM,
+    "gates": RANDOM,
+    "shuffle": RANDOM,
+    "digest": "nothing: whether two computing parties open the same",
+    "open tests": "which levels satisfy, of all that are tested",
+    "open levels": "the levels of the release, or that no levels satisfy",
+    "open classes": "which classes are released",
+    "open rows": "the release, and how many rows were suppressed",
 }
 
 LINKING = {
@@ -132,6 +149,12 @@ ASSUMPTIONS: dict[Protocol, tuple[str, ...]] = {
         SHAPE,
     ),
 }
+ASSUMPTIONS[Protocol.OBLIVIOUS] = (
+    HONEST,
+    "No two of the three computing parties work together: any two can read everything.",
+    "Not hidden: how many rows each site has, the common hierarchies with all possible values, and time and "
+    "size of messages, which depend on these alone.",
+)
 ASSUMPTIONS[Protocol.MASKED_RING] = (
     HONEST,
     DECODABLE.format(measured=MEASURED[Protocol.MASKED_RING]),
@@ -178,6 +201,8 @@ def roles_of(contract: Contract) -> dict[str, tuple[str, ...]]:
 
 def _roles_after_linking(contract: Contract) -> dict[str, tuple[str, ...]]:
     suppression = contract.suppression_limit > 0
+    if contract.is_oblivious:
+        return {name: _roles_in_oblivious_run(contract, name) for name in contract.everybody}
     if contract.protocol is Protocol.RING:
         kinds = {name: ["subset", "partial", "result", "decode", "release"] for name in contract.parties}
         kinds[contract.left_of(contract.master)].remove("partial")
@@ -212,6 +237,16 @@ def _roles_after_linking(contract: Contract) -> dict[str, tuple[str, ...]]:
                 kinds[name] += ["private key", "part"]
         kinds[contract.helper] += ["answer", "choice", *(["keep"] if suppression else [])]
     return {name: tuple(each) for name, each in kinds.items()}
+
+
+def _roles_in_oblivious_run(contract: Contract, name: str) -> tuple[str, ...]:
+    kinds = ["offer", "number of rows", "digest", "open levels"]
+    if name in contract.compute:
+        seeds = ["seed"] if set(contract.parties) - set(contract.compute) else []
+        kinds += [*seeds, "input", "gates", "shuffle"]
+    kinds += ["open tests"] if contract.reveal is Reveal.TESTS else []
+    kinds += [] if name == contract.helper else ["open classes", "open rows"]
+    return tuple(kinds)
 
 
 def statement(contract: Contract, kind: str) -> str:

@@ -85,14 +85,14 @@ class RunOutcome:
         release: the anonymized table.
         levels: the level of each quasi-identifier.
         suppressed: how many rows were suppressed.
-        loss: the information lost, as who anonymized has told it.
+        loss: the information lost, as who anonymized has told it; None where nobody was told.
         own: what this party finds of its own rows in it.
     """
 
     release: pa.Table
     levels: dict[str, int]
     suppressed: int
-    loss: float
+    loss: float | None
     own: OwnRows | None = None
 
     @cached_property

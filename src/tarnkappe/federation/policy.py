@@ -12,12 +12,12 @@ from typing import Any
 
 from tarnkappe.errors import AccessError, JobError
 from tarnkappe.federation.ciphers import GROUPS
-from tarnkappe.federation.contract import Contract, Protocol
+from tarnkappe.federation.contract import Contract, Protocol, Reveal
 from tarnkappe.federation.decoding import DecodingEstimate
 from tarnkappe.federation.toml_file import refuse_unknown
 from tarnkappe.table import Role
 
-LISTS = ("protocols", "columns", "sensitive", "ciphers", "proposers")
+LISTS = ("protocols", "columns", "sensitive", "ciphers", "proposers", "reveal", "never_together")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Policy:
         greatest_suppression: the greatest share of rows that may be suppressed.
         ciphers: the groups of commutative ciphers that may be used; if empty, all that are recommended.
         proposers: who may propose contracts; everybody with a certificate if empty.
+        reveal: what an oblivious run may tell beside its release; anything if empty.
+        never_together: groups of parties that are one house, of which one may compute in an oblivious run.
         greatest_decodable_cells: the greatest share of own cells that a simulated attack may read of the
             ciphertexts; 0 refuses all protocols that send ciphertexts, since none can promise it.
         accept_decodable_rows: whether rows may leave that who gets them can read for the most part.
@@ -48,6 +50,8 @@ class Policy:
     greatest_suppression: float = 0.2
     ciphers: tuple[str, ...] = ()
     proposers: tuple[str, ...] = ()
+    reveal: tuple[str, ...] = ()
+    never_together: tuple[tuple[str, ...], ...] = ()
     greatest_decodable_cells: float = 0.0
     accept_decodable_rows: bool = False
     accept_weak_ciphers: bool = False
@@ -70,6 +74,13 @@ class Policy:
                 words = {"bool": "true or false", "int": "a whole number", "float": "a number"}
                 raise JobError(f"{where}: [policy] {name} is {words.get(kind, 'a list or table')}")
             given[name] = tuple(map(str, value)) if name in LISTS else value
+        if "never_together" in said:
+            if not all(isinstance(group, list) for group in said["never_together"]):
+                raise JobError(f"{where}: [policy] never_together is a list of lists of parties")
+            given["never_together"] = tuple(tuple(map(str, group)) for group in said["never_together"])
+        for name in given.get("reveal", ()):
+            if name not in list(Reveal):
+                raise JobError(f"{where}: [policy] reveal has no '{name}': {', '.join(Reveal)}")
         for name in given.get("protocols", ()):
             if name not in list(Protocol):
                 raise JobError(f"{where}: [policy] there is no protocol '{name}': {', '.join(Protocol)}")
@@ -103,13 +114,24 @@ class Policy:
         allowed = self.ciphers or tuple(name for name in GROUPS.names if not GROUPS[name].comparison_only)
         if contract.group not in allowed and not self.accept_weak_ciphers:
             yield "ciphers", "the group of the contract is not among them"
-        if sends_rows and not (self.accept_decodable_rows or self.greatest_decodable_cells):
+        ciphertexts = sends_rows and not contract.is_oblivious
+        if ciphertexts and not (self.accept_decodable_rows or self.greatest_decodable_cells):
             yield (
                 "greatest_decodable_cells",
                 "who gets the ciphertexts can read rows of this site. A site that accepts this says "
                 "accept_decodable_rows = true",
             )
+        yield from self._broken_by_computing(contract)
         yield from self._broken_by_columns(contract)
+
+    def _broken_by_computing(self, contract: Contract) -> Iterator[tuple[str, str]]:
+        if not contract.is_oblivious:
+            return
+        if self.reveal and contract.reveal not in self.reveal:
+            yield "reveal", f"'{contract.reveal}' is not among them"
+        for group in self.never_together:
+            if len(set(group) & set(contract.compute)) > 1:
+                yield "never_together", "two parties of one house would compute, and read everything together"
 
     def _broken_by_columns(self, contract: Contract) -> Iterator[tuple[str, str]]:
         for column in contract.columns:

@@ -16,7 +16,11 @@ from tarnkappe.federation.verification import require_levels, require_own_rows, 
 
 def finding_facts(finding: FederatedSolution) -> pa.Table:
     """What was found, as a table of one row."""
-    return facts_table(node=list(finding.node), suppressed=finding.suppressed, loss=float(finding.loss))
+    return facts_table(
+        node=list(finding.node),
+        suppressed=finding.suppressed,
+        loss=None if finding.loss is None else float(finding.loss),
+    )
 
 
 def finding_of(tables: Tables, sender: str) -> FederatedSolution:

@@ -28,6 +28,7 @@ from tarnkappe.federation.linkage import LinkedParty
 from tarnkappe.federation.masked import MaskedHelper, MaskedParty
 from tarnkappe.federation.masked_ring import MaskedRingParty
 from tarnkappe.federation.message import Participant
+from tarnkappe.federation.oblivious.party import ObliviousParty
 from tarnkappe.federation.party_share import Rule, local_share
 from tarnkappe.federation.people import refuse_repeated_identifiers
 from tarnkappe.federation.policy import Policy
@@ -85,6 +86,8 @@ def participant(
 def _party(
     name: str, contract: Contract, table: Table | None, hierarchies: Mapping[str, Hierarchy | Rule]
 ) -> Participant:
+    if contract.is_oblivious:
+        return ObliviousParty(name, contract, table, hierarchies)
     if name == contract.helper:
         return (MaskedHelper if contract.protocol.is_masked else StarHelper)(name, contract)
     if contract.protocol is Protocol.RING:
@@ -108,7 +111,7 @@ class Exposure:
 
     def lines(self) -> list[str]:
         """The numbers in sentences."""
-        told = ["This site sends no rows: nothing of it can be read."]
+        told = ["This site sends no ciphertexts of rows: nothing of it can be read by frequencies."]
         if self.decoded is not None and not self.decoded.is_reliable:
             told = [
                 f"{self.decoded.num_rows:,} rows are too few to measure what can be read: count on all of "
@@ -331,7 +334,9 @@ class FederationSite:
                 "levels": outcome.levels,
                 "suppressed": outcome.suppressed,
                 "loss": outcome.loss,
-                "loss_told_by": done.contract.helper or done.contract.master,
+                "loss_told_by": None
+                if outcome.loss is None
+                else done.contract.helper or done.contract.master,
                 "own": None if outcome.own is None else dataclasses.asdict(outcome.own),
             }
             write(Table(outcome.release), str(folder / "release.parquet"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from tarnkappe.errors import ParameterError
-from tarnkappe.federation.contract import Contract
+from tarnkappe.federation.contract import Contract, Reveal
 from tarnkappe.federation.remote_search import asking_search
-from tarnkappe.loss import LeafLoss, Leaves, Loss
+from tarnkappe.lattice import AutoSearch
+from tarnkappe.loss import AggregateFunction, Entropy, LeafLoss, Leaves, Loss
 from tarnkappe.privacy import Model
 
 BY_SIZE = {"k-anonymity", "average-risk", "sample-uniqueness"}
@@ -77,11 +80,19 @@ WHY_NOT = {
     "differential-privacy": "it draws a sample of people, and no party may know who is in it",
 }
 NAMED_VALUES = ("values", "harmless")
+SHARED_MODELS = {"k-anonymity", "distinct-diversity", "p-sensitive-k-anonymity"}
+SHARED_LOSSES = {"height", "precision-star", "entropy"}
+"""What circuits of shared bits decide and measure."""
+MOST_SHARED_CELLS = 1 << 32
+"""Beyond so many cells of all nodes together a run that tests them all would send gigabytes."""
 ONE_COUNTER = "a row has one counter, which tells true rows from made-up ones, and no second one for members"
 
 
 def refuse_unsupported(contract: Contract) -> None:
     """Refuse what a protocol cannot do, with the reason."""
+    if contract.is_oblivious:
+        _refuse_not_shared(contract)
+        return
     masked = contract.protocol.is_masked
     models = BY_SIZE | BY_VALUES | (set() if masked else BY_LABELS | BY_POPULATION)
     for model in contract.models:
@@ -103,6 +114,44 @@ def refuse_unsupported(contract: Contract) -> None:
                 f"a masked run cannot tell members from a population: {ONE_COUNTER}. Choose the protocol "
                 "'star' or 'ring'"
             )
+
+
+def _refuse_not_shared(contract: Contract) -> None:
+    """Refuse what circuits of shared bits do not decide or measure."""
+    asked = [(str(model), model.name, SHARED_MODELS) for model in contract.models]
+    for what, name, known in [*asked, (str(contract.loss), contract.loss.name, SHARED_LOSSES)]:
+        if name not in known:
+            raise ParameterError(
+                f"{what} cannot be had in a federation by the protocol 'oblivious': its circuits are made "
+                "for "
+                f"{', '.join(sorted(known))}"
+            )
+    for model in contract.models:
+        _refuse_details(contract, model)
+        if any(len(names) > 1 for names in model.distributions):
+            raise ParameterError(f"{model}: in an oblivious run no sensitive column can be given")
+    loss = contract.loss
+    if isinstance(loss, Entropy) and (loss.weights or loss.aggregate is not AggregateFunction.SUM):
+        raise ParameterError(
+            "entropy: in an oblivious run columns have no weights, and their losses are added"
+        )
+    if not isinstance(contract.search, AutoSearch):
+        raise ParameterError("an oblivious run tests nodes in its own order: leave the search algorithm out")
+    lists = [*contract.quasi_identifiers, *(names[0] for m in contract.models for names in m.distributions)]
+    for name in lists:
+        if not contract.column(name).labels or contract.column(name).hierarchy_digest is None:
+            raise ParameterError(
+                f"an oblivious run counts all possible values of '{name}': name the hierarchy that all sites "
+                "have (hierarchy = ... in the job)"
+            )
+    cells = math.prod(
+        sum(c.labels[c.least_level :]) for c in map(contract.column, contract.quasi_identifiers)
+    )
+    if contract.reveal is Reveal.RESULT and cells > MOST_SHARED_CELLS:
+        raise ParameterError(
+            f"all levels together make {cells:,} cells, which is too much to test them all: say "
+            "reveal = 'tests', or name a higher least_level"
+        )
 
 
 def _refuse_details(contract: Contract, model: Model) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.ciphers.paillier import RECOMMENDED_BITS
-from tarnkappe.federation.contract import Contract, Partitioning, Protocol
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, Reveal
 from tarnkappe.federation.leakage import MEASURED, foretell
 from tarnkappe.federation.printable import printable, printable_name
 
@@ -54,7 +54,25 @@ def not_protected(contract: Contract) -> list[str]:
     return [*_decodable(contract), *_people(contract), *_insiders(contract), *_honesty(contract)]
 
 
+def _computed(contract: Contract) -> list[str]:
+    three = ", ".join(map(printable_name, contract.compute))
+    told = [
+        f"{three} compute on bits that are random to each of them alone. Any two of them together can read "
+        "everything.",
+        "They are trusted to keep to the protocol: who does not can turn what is opened into the answer to "
+        "another question.",
+        "How many rows each site has is told to all.",
+    ]
+    if contract.reveal is Reveal.TESTS:
+        told.append(
+            "All learn which levels satisfy. Who knows all rows but one may learn about the last one from it."
+        )
+    return told
+
+
 def _decodable(contract: Contract) -> list[str]:
+    if contract.is_oblivious:
+        return _computed(contract)
     who = printable_name(contract.helper or contract.master)
     measured = MEASURED[contract.protocol]
     masked = ["Made-up rows do not change that."] if contract.protocol.is_masked else []
@@ -93,7 +111,9 @@ def _insiders(contract: Contract) -> list[str]:
 def _honesty(contract: Contract) -> list[str]:
     who = printable_name(contract.helper or contract.master)
     chosen = (
-        "That the levels lose least is checked by all parties."
+        "That no other levels lose less rests on the computing parties; what is lost is told to nobody."
+        if contract.is_oblivious
+        else "That the levels lose least is checked by all parties."
         if contract.check_master
         else f"That no other levels lose less, and the loss itself, is the word of {who}."
     )

@@ -4,6 +4,7 @@ from tarnkappe.federation.contract import Protocol
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.federation import stages
 from tests.attackers.federation.cheaters import CheatingFirstParty, CheatingHelper, CheatingMaster
+from tests.attackers.federation.computing_party import ComputingParty
 from tests.attackers.federation.decoder import Decoder, NumbersAuditor
 from tests.attackers.federation.error_reader import ErrorReader
 from tests.attackers.federation.insider import Insider
@@ -38,6 +39,27 @@ TRIALS = [
                 "a star said to hide frequencies",
                 stages.received_by(STAR, stages.OPEN, 0.2),
                 unprotected=True,
+            ),
+        ),
+    ),
+    Trial(
+        ComputingParty(),
+        (
+            *(
+                Stage(f"a site that computes: {each}", stages.viewed_by("P1", each))
+                for each in list(stages.WORLDS)[:2]
+            ),
+            Stage(
+                "a helper that computes",
+                stages.viewed_by(stages.HELPER, "which of the only two sites has which rows"),
+            ),
+            *(
+                Stage(
+                    f"key streams that everybody knows: {each}",
+                    stages.viewed_by("P1", each, masked=False),
+                    unprotected=True,
+                )
+                for each in list(stages.WORLDS)[:2]
             ),
         ),
     ),

@@ -23,20 +23,26 @@ from tarnkappe.federation.arrow_wire import unpack
 from tarnkappe.federation.certificates import Authority
 from tarnkappe.federation.ciphers import ColumnKey
 from tarnkappe.federation.ciphers.ristretto import Ristretto255
-from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
+from tarnkappe.federation.contract import Contract, Partitioning, Protocol, Reveal, SharedColumn
 from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.initiator import federate
 from tarnkappe.federation.ledger import Ledger
 from tarnkappe.federation.message import Message, OwnRows, Participant
+from tarnkappe.federation.oblivious.common import with_common_labels
+from tarnkappe.federation.oblivious.party import ObliviousParty
+from tarnkappe.federation.oblivious.streams import KeyStream
+from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.federation.service import PartyService
 from tarnkappe.federation.share import PartyShare, ShareColumn
 from tarnkappe.federation.site import FederationSite, participant
 from tarnkappe.federation.transport import Caller
 from tarnkappe.federation.wording import describe
+from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.loss import Height
 from tarnkappe.privacy import KAnonymity
-from tarnkappe.table import Role
+from tarnkappe.table import Role, Table
 from tests.attackers.federation.cheaters import Cheat, Result, Run
+from tests.attackers.federation.computing_party import Views
 from tests.attackers.federation.decoder import Received
 from tests.attackers.federation.error_reader import Failures
 from tests.attackers.federation.insider import Published
@@ -288,6 +294,83 @@ def rows_in(message: Message) -> list[tuple[bytes, ...]]:
         tuple(bytes(each[code]) for each, code in zip(tokens, row, strict=True))
         for row in zip(*codes, strict=True)
     ]
+
+
+# ------------------------------------------------------------------ what a computing party sees
+
+WORLDS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "which of two sites has which rows": (
+        {"P1": "ab", "P2": "abc", "P3": "aabb"},
+        {"P1": "ab", "P2": "aac", "P3": "abbb"},
+    ),
+    "what a suppressed row says": (
+        {"P1": "ab", "P2": "abc", "P3": "aabb"},
+        {"P1": "ab", "P2": "abd", "P3": "aabb"},
+    ),
+    "which of the only two sites has which rows": (
+        {"P1": "aabb", "P2": "abab"},
+        {"P1": "aaab", "P2": "abbb"},
+    ),
+}
+"""Two worlds each, with the same release and the same numbers of rows; a letter is a row."""
+RUNS_KNOWN, RUNS_ASKED = 8, 20
+
+
+def viewed_by(reader: str, difference: str, *, masked: bool = True) -> Any:
+    """What a computing party receives, in runs of two worlds that only this tells apart."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Views]:
+        del folder
+        rng = np.random.default_rng(5)
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.object(results, "require_promises"))  # it sends nothing
+            if not masked:
+                stack.enter_context(mock.patch.object(KeyStream, "words", known_words))
+            worlds = WORLDS[difference]
+            known_ones = [(i % 2, received_bits(worlds[i % 2], reader)) for i in range(RUNS_KNOWN)]
+            truth = rng.integers(0, 2, RUNS_ASKED).tolist()
+            asked = [received_bits(worlds[world], reader) for world in truth]
+            yield Views(known_ones, asked, truth, difference)
+
+    return stage
+
+
+def known_words(_: KeyStream, number: int, count: int) -> np.ndarray:
+    """A stream that is no secret: always the same words."""
+    del number
+    return np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def received_bits(people: Mapping[str, str], reader: str) -> np.ndarray:
+    """All bits that a party receives in one run, sender by sender, keys left out."""
+    rules = {"zip": Hierarchy.from_rows([[letter, "*"] for letter in "abcd"])}
+    contract = Contract(
+        Protocol.OBLIVIOUS,
+        Partitioning.HORIZONTAL,
+        tuple(people),
+        (SharedColumn("zip", height=1),),
+        (KAnonymity(2),),
+        Height(),
+        0.2,
+        helper=HELPER if len(people) == 2 else None,
+        reveal=Reveal.TESTS,
+    )
+    contract = with_common_labels(contract, rules)
+    members = [
+        ObliviousParty(name, contract, Table(pa.table({"zip": list(rows)})), rules)
+        for name, rows in people.items()
+    ]
+    members += [] if contract.helper is None else [ObliviousParty(HELPER, contract, None, {})]
+    seen: dict[str, list[np.ndarray]] = {name: [] for name in contract.everybody}
+
+    def watch(message: Message) -> None:
+        if message.receiver == reader and message.kind not in ("offer", "seed", "digest"):
+            words = unpack(message.body, message.sender)["words"].column("words").to_numpy()
+            seen[message.sender].append(words)
+
+    run_in_memory(members, watch=watch)
+    return np.unpackbits(np.concatenate([w for each in seen.values() for w in each]).view(np.uint8))
 
 
 # ------------------------------------------------------------------ insiders, repeats, reruns
