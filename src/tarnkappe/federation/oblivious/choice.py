@@ -2,8 +2,8 @@
 
 Losses of levels alone are public. Entropy is a sum over columns of E(j, v) - E(j, 0), where E is the sum over
 the labels of F log2 F and F says in how many rows a label occurs: sites share their counts, and all else is
-a circuit. Ties are broken as `SearchProblem.order` does; of that order the share of distinct values that are lost
-depends on the data and is a circuit too.
+a circuit. Ties are broken as `SearchProblem.order` does; of that order the share of distinct values that
+are lost depends on the data and is a circuit too.
 """
 
 from __future__ import annotations
