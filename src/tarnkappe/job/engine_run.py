@@ -106,8 +106,8 @@ def _refuse_identifiers(job: Job, engine: Engine, table: Table, progress: Progre
 
     def one_to_one(one: str, other: str, repeats: bool) -> bool:
         counted = engine.group([one, other], progress)
-        columns = (plain(counted.table.data.column(name)) for name in (one, other))
-        return go_together(*columns, repeats, counted.counts)
+        data = counted.table.data
+        return go_together(plain(data.column(one)), plain(data.column(other)), repeats, counted.counts)
 
     scan = scan_views(views, one_to_one, accepted=job.accepted, progress=progress)
     refuse_alarms(alarms_of(scan, names, table.roles, job.accepted))

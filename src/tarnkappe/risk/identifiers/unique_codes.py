@@ -26,6 +26,8 @@ LONGER = 8
 ROUNDED = 0.5
 """Numbers of which so many end in 0 are amounts."""
 SAME_UNIT = 0.9
+NUMBERED = ("nummer", "number", "numero", "szam")
+"""How words for numbers end that are put together: `Spendernummer`."""
 CHANCE = 0.001
 """What is less probable than this is not by chance."""
 _HASH = re.compile(
@@ -84,7 +86,9 @@ class UniqueCodes(Detector):
     def _is_named(self, column: ColumnView) -> bool:
         """Whether the header speaks of numbers of people, and not of those of groups of people."""
         ends = re.search(r"(?:ID|Id|_id|No|Nr)\.?$", column.name) is not None
+        put_together = any(word.endswith(NUMBERED) for word in column.header_words)
         speaks = ends or column.about("id") or self.named(column)
+        speaks = speaks or (put_together and not column.about("group"))
         return speaks and not column.is_amount and not column.says(HEADER_WORDS["group"])
 
     def _hashes(self, column: ColumnView) -> IdentifierFinding | None:
