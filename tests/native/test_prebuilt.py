@@ -293,8 +293,8 @@ from tarnkappe.lattice import auto
 from tarnkappe.lattice.auto import Hunt, Auto
 from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tests.lattice.test_compiled_sweep import LOSSES_WITH_KERNELS, small
-for seed in range(6):
-    problem = small(seed, LOSSES_WITH_KERNELS[3 * seed % 17], (0.0, 0.05, 0.5)[seed % 3], 3, limited=True)
+for seed in range(12):
+    problem = small(seed, LOSSES_WITH_KERNELS[3 * seed % 17], (0.0, 0.05, 0.5)[seed % 3], 3, limited=False)
     hunt = Hunt(problem, lower_bounds=True, effort=Auto().effort)
     hunt.begin()
     CompiledSweep.of(hunt).search()
