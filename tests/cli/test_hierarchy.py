@@ -38,7 +38,7 @@ def test_without_a_builder_a_hierarchy_is_proposed_and_the_reason_told(capsys) -
     assert code == 0
     assert out.splitlines()[0] == "18;15-19;10-19;0-19;*"
     assert err == [
-        "Age: 8 different numbers from 18 to 70: intervals of rounded widths, up to few intervals; proposed is "
+        "Age: 8 different numbers from 18 to 70, which are ages; proposed is "
         '{builder = "intervals", width = [5, 10, 20]}'
     ]
 

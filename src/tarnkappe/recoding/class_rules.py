@@ -32,6 +32,8 @@ Numbers = npt.NDArray[np.float64]
 Values = npt.NDArray[np.int32]
 
 DISTINCT, ENTROPY, RECURSIVE, CLOSE = range(4)
+MOST_VALUES = 1_000
+"""A column with more values has no rule: each look at a class would walk over a count for every value."""
 LARGEST = 2**62
 """Products of whole numbers stay below this, or the model is asked of the outcome."""
 
@@ -152,6 +154,8 @@ def ruled(rows: Tuples, models: Sequence[Model]) -> Ruled:
         if type(model) is KAnonymity:
             continue  # a class has enough rows before it is asked for anything else
         line = _line(rows, model)
+        if line is not None and _has_many_values(rows, model):
+            line = None
         if line is None or not isinstance(model, SensitiveModel):
             others.append(model)
             continue
@@ -183,6 +187,11 @@ def ruled(rows: Tuples, models: Sequence[Model]) -> Ruled:
     )
     values = np.stack(columns, axis=1) if columns else np.zeros((rows.num_tuples, 0), np.int32)
     return Ruled(rules, values, total, max(map(len, parents)) + 1, tuple(others))
+
+
+def _has_many_values(rows: Tuples, model: Model) -> bool:
+    """Whether a class would need more counts than it has rows many times over: numbers of persons do."""
+    return isinstance(model, SensitiveModel) and rows.columns[model.column].cardinality > MOST_VALUES
 
 
 def _line(

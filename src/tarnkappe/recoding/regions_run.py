@@ -8,7 +8,14 @@ from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import SearchProblem
 from tarnkappe.loss import AggregateFunction
 from tarnkappe.native.interpreted import suited
-from tarnkappe.privacy import ModelScope, needed_distributions, satisfied
+from tarnkappe.privacy import (
+    DistinctDiversity,
+    Model,
+    ModelScope,
+    XYAnonymity,
+    needed_distributions,
+    satisfied,
+)
 from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.box_costs import ONE, box_costs, minimized
 from tarnkappe.recoding.class_rules import ruled
@@ -56,7 +63,7 @@ class RegionsRun:
         balance: float,
         blind: bool,
     ) -> None:
-        parts = [part for model in problem.models for part in model.parts]
+        parts = [_on_classes(part) for model in problem.models for part in model.parts]
         self._blind = blind and any(part.distributions for part in parts)
         if blind:
             parts = [part for part in parts if not part.distributions]
@@ -301,6 +308,16 @@ class RegionsRun:
         if self._loss.aggregate is not AggregateFunction.SUM:
             return 1.0
         return sum(float(self._loss.weights.get(name, 1.0)) for name in self._problem.quasi_identifiers)
+
+
+def _on_classes(part: Model) -> Model:
+    """The same promise as one on single classes, where it is one: these are asked at every cut.
+
+    (X,Y)-anonymity of all quasi-identifiers and one column is distinct diversity (Wang and Fung 2006).
+    """
+    if isinstance(part, XYAnonymity) and not part.x and len(part.y) == 1:
+        return DistinctDiversity(part.y[0], part.k)
+    return part
 
 
 def _from_zero(classes: Codes, starts: Counts, stops: Counts) -> Codes:

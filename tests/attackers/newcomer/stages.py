@@ -205,6 +205,13 @@ def _released(*flags: str) -> Callable[[Path], AbstractContextManager[Amounts]]:
         assert done.returncode == 0, done.stderr
         yield Amounts(out, "fare", amounts)
 
+    return stage
+
+
+proposed = _released()
+exact_ends = _released("--algorithm", "regions:intervals=exact")
+"""Intervals from the least to the greatest value of a group."""
+
 
 def disguises(*, accept: bool) -> Callable[[Path], AbstractContextManager[Habits]]:
     """A stage with identifiers in disguise, and words that publish them one after the other."""
@@ -231,11 +238,6 @@ def disguises(*, accept: bool) -> Callable[[Path], AbstractContextManager[Habits
         yield Habits(program, tuple(words), people)
 
     return stage
-
-
-proposed = _released()
-exact_ends = _released("--algorithm", "regions:intervals=exact")
-"""Intervals from the least to the greatest value of a group."""
 
 
 def disguised(chance: random.Random, rows: int = 60) -> dict[str, list[str]]:

@@ -176,7 +176,7 @@ def _says_name(column: ColumnView) -> bool:
 
 
 def _has_two_capitals(text: str) -> bool:
-    return sum(word[0].isupper() for word in _WORD.findall(text)) >= 2
+    return sum(str(word)[0].isupper() for word in _WORD.findall(text)) >= 2
 
 
 def _is_full_name(text: str) -> bool:
