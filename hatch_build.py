@@ -1,7 +1,8 @@
-"""Prebuilds the kernels when the package is built or installed, so that nobody waits for a compiler later.
+"""Prebuilds the kernels when a wheel is built, so that nobody who installs it waits for a compiler.
 
-Where that is not possible (Numba is not at hand, the machine is of another kind, the folder cannot be
-written), the package is the same without them, and kernels are compiled on first use.
+In a clone `make kernels` does it: an installation for development should not take two minutes longer. Where
+that is not possible (Numba is not at hand, the machine is of another kind, the folder cannot be written), the
+package is the same without them, and kernels are compiled on first use.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ class PrebuiltKernels(BuildHookInterface[Any]):
     """Runs `python -m tarnkappe.native.build` and puts what it makes into the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the kernels before the files of a wheel, or of an editable installation, are collected."""
+        """Build the kernels before the files of a wheel are collected."""
         root = Path(self.root)
-        if os.environ.get("TARN_NATIVE", "prebuilt") == "prebuilt":
+        if version != "editable" and os.environ.get("TARN_NATIVE", "prebuilt") == "prebuilt":
             environment = os.environ | {"PYTHONPATH": str(root / "src")}
             command = [sys.executable, "-m", "tarnkappe.native.build"]
             made = subprocess.run(  # noqa: S603

@@ -1,9 +1,9 @@
 """Compilation of the numerical kernels: one source, compiled twice.
 
-A kernel is a function of arrays and numbers. Where a prebuilt library is at hand (`build.py` makes it when
-the package is installed), its machine code runs and Numba is never loaded, which alone takes longer than
-most searches. Otherwise Numba compiles the kernel on first use and caches it on disk. Either way it runs
-without the interpreter lock, so that threads use all cores, and the results are equal bit by bit.
+A kernel is a function of arrays and numbers. Where a prebuilt library is at hand (`build.py` makes it for a
+wheel, or by `make kernels` in a clone), its machine code runs and Numba is never loaded, which alone takes
+longer than most searches. Otherwise Numba compiles the kernel on first use and caches it on disk. Either way
+it runs without the interpreter lock, so that threads use all cores, and the results are equal bit by bit.
 
 `TARN_NATIVE` says which of them is meant: `prebuilt` (the default; what is not prebuilt is compiled), `jit`,
 or `python`, which runs the functions as they are written.
