@@ -79,6 +79,8 @@ def is_true(label: str, value: str) -> bool:
 
 def _end(text: str, which: int) -> str:
     """One end of the interval that a label stands for, or the text itself."""
+    if re.fullmatch(r"(<|>=)\d+", text):  # open to one side: whatever is beyond belongs to it
+        return "-999999999" if text[0] == "<" else "999999999"
     span = re.fullmatch(r"(\d+)-(\d+)", text)
     return span.groups()[which] if span else text
 
