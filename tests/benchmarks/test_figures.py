@@ -19,7 +19,7 @@ PAGES = figures.pages()
 BOOK = ROOT / "docs" / "book"
 
 GIVEN = {
-    "docs/explanation/promises.md": {"5 seconds", "256 megabytes", "8 megabytes"},
+    "docs/explanation/promises.md": {"5 seconds", "256 megabytes", "8 megabytes", "10,000 times"},
     "docs/how-to/gate.md": {"99 times"},
     "docs/how-to/gate-clients.md": {"50 ms", "5 seconds", "256 megabytes", "8 megabytes"},
     "docs/how-to/many-columns.md": {"60 seconds"},

@@ -101,7 +101,7 @@ def test_from_a_policy_to_answers_a_status_and_a_proof(
     [
         (["serve"], "", "", ["users.toml", "tarn gate user add"]),
         (["user", "add", "ann"], None, "", ["TARN_GATE_PASSWORD"]),
-        (["user", "add", "ann"], "short", "", ["at least 8"]),
+        (["user", "add", "ann"], "short", "", ["8 to 1000 characters"]),
         (["user", "add", "a n n"], "long enough", "", ["user name"]),
         (["user", "remove", "ann"], "", "", ["users.toml"]),
         (["serve", "--listen", "0.0.0.0:1"], "", "", ["gate.toml", "TLS"]),

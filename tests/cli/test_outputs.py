@@ -23,7 +23,7 @@ OUTPUTS = [
 ]
 READ_OR_KEPT = {
     "job", "rules", "answers", "decisions", "catalog", "key", "settings", "config", "file", "files", "site",
-    "policy", "users", "folder", "keep", "certificate", "release", "source", "hierarchies", "original",
+    "policy", "users", "folder", "keep", "certificate", "release", "source", "hierarchies", "original", "plan",
 }  # fmt: skip
 """Paths that are no outputs: what is read, and what is kept and changed in its place."""
 

@@ -91,7 +91,7 @@ def sql(
         Path | None, typer.Option(help="Run a plan from a file (.xml or .json) in place of a query.")
     ] = None,
     write_plan: Annotated[
-        Path | None, typer.Option(help="Write the plan that runs: .xml, .json or .sql.")
+        Path | None, typer.Option(help="Write the plan that runs: .xml, .json or .sql.", writable=True)
     ] = None,
     policy: Annotated[
         Path | None, typer.Option(help="A policy file: print its verdict on the query, and run nothing.")
@@ -112,6 +112,8 @@ def sql(
     """
     if out is not None:
         format_of(writable(out))
+    if write_plan is not None:
+        writable(write_plan)
     if remote is not None:
         from tarnkappe.cli.remote_sql import sql_remotely
 

@@ -37,12 +37,12 @@ class Clusters(Builder):
     >>> import pyarrow as pa
     >>> ages = Clusters(clusters=[3, 2]).build(pa.array([19, 21, 22, 47, 48, 81]))
     >>> for row in ages.rows(): print(*row, sep=";")
-    19;<40;<60;*
-    21;<40;<60;*
-    22;<40;<60;*
-    47;40-79;<60;*
-    48;40-79;<60;*
-    81;>=80;>=60;*
+    19;<40;<40;*
+    21;<40;<40;*
+    22;<40;<40;*
+    47;40-79;>=40;*
+    48;40-79;>=40;*
+    81;>=80;>=40;*
     """
 
     name = "clusters"
@@ -154,8 +154,8 @@ def _error(weight: Numbers, total: Numbers, squares: Numbers, begin: Any, end: A
 def shortest_between(low: Decimal, high: Decimal) -> Decimal:
     """The number above `low`, and not above `high`, with the fewest digits; the greatest of these.
 
-    >>> print(shortest_between(Decimal(22), Decimal(47)), shortest_between(Decimal("0.12"), Decimal("0.131")))
-    40 0.13
+    >>> int(shortest_between(Decimal(22), Decimal(47))), shortest_between(Decimal("0.12"), Decimal("0.131"))
+    (40, Decimal('0.13'))
     """
     place = max(high.adjusted(), low.adjusted()) + 1
     while True:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import KDTree
+import scipy  # its parts are loaded when they are used
 
 Numbers = npt.NDArray[np.float64]
 CLOSE = 0.05
@@ -59,7 +59,7 @@ def measured(before: Numbers, after: Numbers) -> PerturbationFigures:
 
 def _linked(before: Numbers, after: Numbers) -> float:
     different, own, times = np.unique(before, axis=0, return_inverse=True, return_counts=True)
-    nearest, _ = KDTree(different).query(after)
+    nearest, _ = scipy.spatial.KDTree(different).query(after)
     distance = np.sqrt(((after - before) ** 2).sum(axis=1))
     found = distance <= nearest * (1 + NEARLY) + NEARLY
     return float((found / times[own.reshape(-1)]).mean())
