@@ -201,7 +201,7 @@ def test_random_jobs_give_the_same_levels_in_duckdb_as_in_memory(
     if found[0][1] is None and found[1][1] is None:
         assert found[0] == found[1]
         reject()
-    ignored = {"loss", "rolled_up"}
+    ignored = {"loss", "rolled_up", "cells"}  # engines do not count cells
     assert {k: v for k, v in found[0][0].items() if k not in ignored} == {
         k: v for k, v in found[1][0].items() if k not in ignored
     }

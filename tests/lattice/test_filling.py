@@ -31,8 +31,8 @@ class Onlooker:
 def patients():
     table = examples.hospital(rows=300, seed=1).table
     return table.with_roles(
-        identifiers=["name", "insurance_number", "birth_date", "admission_date", "length_of_stay"],
-        quasi_identifiers=["age", "sex", "postcode", "occupation"],
+        identifiers=["name", "insurance_number", "birth_date", "length_of_stay"],
+        quasi_identifiers=["age", "sex", "postcode", "occupation", "admission_date"],
         sensitive=["diagnosis"],
     )
 

@@ -327,7 +327,7 @@ def reweighted(tuples: Tuples, generator: random.Random) -> Tuples:
 
 
 UNTOUCHED: dict[str, Callable[[Loss, int], float]] = {
-    "aecs": lambda loss, rows: 1 / loss.p,  # type: ignore[attr-defined]
+    "aecs": lambda loss, rows: 1 / loss.p / min(1, 2 * (0.5 if loss.factor is None else loss.factor)),  # type: ignore[attr-defined]
     "aecs-released": lambda loss, rows: 1 / loss.p,  # type: ignore[attr-defined]
     "normalized-class-size": lambda loss, rows: 1 / loss.k,  # type: ignore[attr-defined]
     "discernibility": lambda loss, rows: rows,
@@ -347,6 +347,8 @@ def test_untouched_data_without_duplicates_lose_the_least(example: Example) -> N
     nodes = lattice(example)
     untouched = release_everything(nodes[(0,) * len(example.heights)])
     for loss in INSTANCES:
+        if loss.name == "publisher-payout":  # who stands alone is attacked, so untouched data are not worth most
+            continue
         least = UNTOUCHED.get(loss.name, lambda loss, rows: 0.0)(loss, len(rows))
         assert close(loss(untouched), least), loss
         for classes in nodes.values():

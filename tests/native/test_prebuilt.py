@@ -209,7 +209,7 @@ def test_the_stamp_knows_every_file_that_a_kernel_reaches(monkeypatch: pytest.Mo
     truth = stamp._digest
     monkeypatch.setattr(stamp, "_digest", lambda path: seen.append(Path(path).name) or truth(path))
     whole = stamp_of(run.function)  # type: ignore[attr-defined]
-    assert {"core.py", "space.py", "sweep.py", "forecast.py", "kernels.py"} <= set(seen)
+    assert {"core.py", "space.py", "border_search.py", "forecast.py", "kernels.py"} <= set(seen)
     for name in sorted(set(seen)):
         monkeypatch.setattr(
             stamp, "_digest", lambda path, name=name: truth(path) + ("x" if path.endswith(name) else "")
@@ -290,12 +290,12 @@ MODES = """
 import sys
 import numpy as np
 from tarnkappe.lattice import auto
-from tarnkappe.lattice.auto import Hunt, Auto
+from tarnkappe.lattice.auto import AutoSearch, Hunt
 from tarnkappe.lattice.compiled_sweep import CompiledSweep
 from tests.lattice.test_compiled_sweep import LOSSES_WITH_KERNELS, small
 for seed in range(12):
     problem = small(seed, LOSSES_WITH_KERNELS[3 * seed % 17], (0.0, 0.05, 0.5)[seed % 3], 3, limited=False)
-    hunt = Hunt(problem, lower_bounds=True, effort=Auto().effort)
+    hunt = Hunt(problem, lower_bounds=True, effort=AutoSearch().effort)
     hunt.begin()
     CompiledSweep.of(hunt).search()
     best = hunt.best.evaluation
