@@ -347,7 +347,9 @@ def test_untouched_data_without_duplicates_lose_the_least(example: Example) -> N
     nodes = lattice(example)
     untouched = release_everything(nodes[(0,) * len(example.heights)])
     for loss in INSTANCES:
-        if loss.name == "publisher-payout":  # who stands alone is attacked, so untouched data are not worth most
+        if (
+            loss.name == "publisher-payout"
+        ):  # who stands alone is attacked, so untouched data are not worth most
             continue
         least = UNTOUCHED.get(loss.name, lambda loss, rows: 0.0)(loss, len(rows))
         assert close(loss(untouched), least), loss

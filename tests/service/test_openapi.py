@@ -46,7 +46,7 @@ def test_every_kind_of_job_is_in_the_document_with_an_example(document: dict[str
 
 
 def test_every_model_that_is_sent_has_examples(document: dict[str, Any]) -> None:
-    for name in ("Login", "PersonIn", "TokenIn", "Preview", "Decision"):
+    for name in ("Login", "PersonIn", "TokenIn", "Preview", "DecisionIn"):
         properties = document["components"]["schemas"][name]["properties"]
         assert any("examples" in said or "default" in said for said in properties.values()), name
 

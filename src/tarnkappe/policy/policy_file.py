@@ -61,7 +61,7 @@ class ProtectedForm:
 
 
 @dataclasses.dataclass(frozen=True)
-class ProtectedTable:
+class PolicyTable:
     """A table of the policy."""
 
     name: str
@@ -108,7 +108,7 @@ class AccessPolicy:
         digest: the SHA-256 of the file, which stands in every entry of the log.
     """
 
-    tables: Mapping[str, ProtectedTable]
+    tables: Mapping[str, PolicyTable]
     sources: Mapping[str, InputSource]
     hierarchies: Mapping[str, HierarchyPlan]
     values: Mapping[str, Path]
@@ -162,7 +162,7 @@ class AccessPolicy:
             assert not isinstance(person, str)
             if person is not None and person.column and roles.get(person.column) is not Role.IDENTIFIER:
                 roles = {**roles, person.column: Role.IDENTIFIER}
-            tables[name] = ProtectedTable(
+            tables[name] = PolicyTable(
                 name, roles, person, _form(name, each.get("protected"), roles, hierarchies)
             )
         members, clauses = _groups(_section(content.get("groups", {}), "[groups]"), tables)
@@ -296,7 +296,7 @@ def _form(
 
 
 def _groups(
-    said: Mapping[str, Any], tables: Mapping[str, ProtectedTable]
+    said: Mapping[str, Any], tables: Mapping[str, PolicyTable]
 ) -> tuple[dict[str, list[str]], tuple[AccessClause, ...]]:
     members: dict[str, list[str]] = {}
     clauses: list[AccessClause] = []
@@ -309,7 +309,7 @@ def _groups(
     return members, tuple(clauses)
 
 
-def _clause(group: str, said: Mapping[str, Any], tables: Mapping[str, ProtectedTable]) -> AccessClause:
+def _clause(group: str, said: Mapping[str, Any], tables: Mapping[str, PolicyTable]) -> AccessClause:
     where = f"[[groups.{group}.may]]"
     refuse_unknown(said, CLAUSE_KEYS, f"key of {where}")
     table, see = str(said.get("table", "")), said.get("see", "nothing")

@@ -103,7 +103,7 @@ class Ranking:
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelCounts:
+class MarginalLabels:
     """The counts of the labels of single columns, side by side: one lane a label of a column at a level.
 
     Attributes:
@@ -117,7 +117,7 @@ class LabelCounts:
     rows: int
 
     @classmethod
-    def of(cls, labels: Sequence[Sequence[int]], ranges: Sequence[range], rows: int) -> LabelCounts:
+    def of(cls, labels: Sequence[Sequence[int]], ranges: Sequence[range], rows: int) -> MarginalLabels:
         """All labels of all levels that may be chosen."""
         levels = tuple((j, level) for j, allowed in enumerate(ranges) for level in allowed)
         return cls(levels, tuple(labels[j][level] for j, level in levels), rows)
@@ -179,7 +179,7 @@ def chosen(
     candidates: Sequence[Node],
     good: Shared | None,
     counts: Shared,
-    marginals: LabelCounts,
+    marginals: MarginalLabels,
     ranking: Ranking,
 ) -> Steps[Shared]:
     """The number of the best candidate, in one lane; its highest bit says that none satisfies.
@@ -209,7 +209,7 @@ def chosen(
 
 
 def _least_entropy(
-    c: Computer, candidates: Sequence[Node], good: Shared, counts: Shared, marginals: LabelCounts
+    c: Computer, candidates: Sequence[Node], good: Shared, counts: Shared, marginals: MarginalLabels
 ) -> Steps[Shared]:
     """Which good candidates lose least, or as little as a central search takes for the same."""
     logs = yield from log2_fixed(c, counts)
@@ -239,7 +239,7 @@ def _least_entropy(
 
 
 def _lost_values(
-    c: Computer, candidates: Sequence[Node], counts: Shared, marginals: LabelCounts
+    c: Computer, candidates: Sequence[Node], counts: Shared, marginals: MarginalLabels
 ) -> Steps[Shared]:
     """How many distinct values each candidate loses: the sum of the shares of all columns.
 

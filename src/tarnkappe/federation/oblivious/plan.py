@@ -20,7 +20,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.federation.contract import Contract, Reveal
 from tarnkappe.federation.engine import no_solution
 from tarnkappe.federation.oblivious import gates
-from tarnkappe.federation.oblivious.choice import LabelCounts, Ranking, chosen
+from tarnkappe.federation.oblivious.choice import MarginalLabels, Ranking, chosen
 from tarnkappe.federation.oblivious.common import Bits, OwnData, RowFormat, counted_columns
 from tarnkappe.federation.oblivious.computer import (
     DIGEST,
@@ -77,10 +77,10 @@ class RunShape:
         return criterion_of(self.contract, total)
 
     @cached_property
-    def marginals(self) -> LabelCounts:
+    def marginals(self) -> MarginalLabels:
         """The labels whose counts are shared to compare losses."""
         ranges = self.ranking.problem.level_ranges
-        return LabelCounts.of(self.labels, ranges, self.criterion.rows)
+        return MarginalLabels.of(self.labels, ranges, self.criterion.rows)
 
     @cached_property
     def sizes(self) -> dict[Node, int]:
