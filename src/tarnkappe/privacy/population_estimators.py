@@ -68,7 +68,7 @@ def population_uniques(
     every unique row is taken for a unique person: no estimate from the sample can be worse.
 
     >>> population_uniques(np.array([1, 1, 5, 9]), 160, UniquenessEstimator.ZAYATZ).estimator
-    <Estimator.ZAYATZ: 'zayatz'>
+    <UniquenessEstimator.ZAYATZ: 'zayatz'>
     """
     occurring, counts = np.unique(sizes[sizes > 0], return_counts=True)
     return _estimate(

@@ -66,7 +66,7 @@ def link(table: Table, register: Table, columns: Iterable[str]) -> list[Register
     >>> ward = Table(pa.table({"age": [30, 40, 40], "illness": ["flu", "cold", "ulcer"]}))
     >>> town = Table(pa.table({"name": ["Ann", "Bob", "Cem"], "age": [30, 40, 40]}))
     >>> link(ward, town, ["age"])
-    [Link(row=0, person=0)]
+    [RegisterLink(row=0, person=0)]
     """
     names = list(columns)
     if not names:

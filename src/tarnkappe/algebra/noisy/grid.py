@@ -29,7 +29,7 @@ class NumberGrid:
         """The grid between two bounds; for whole numbers, each of them if there are not too many.
 
         >>> NumberGrid.of(Fraction(18), Fraction(90), whole=True)
-        Grid(origin=Fraction(18, 1), step=Fraction(1, 1), last=72)
+        NumberGrid(origin=Fraction(18, 1), step=Fraction(1, 1), last=72)
         """
         if whole and math.floor(upper) - math.ceil(lower) in range(1, most + 1):
             return cls(Fraction(math.ceil(lower)), Fraction(1), math.floor(upper) - math.ceil(lower))
