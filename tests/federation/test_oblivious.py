@@ -26,7 +26,7 @@ from tarnkappe.federation.contract import Contract, Partitioning, Protocol, Reve
 from tarnkappe.federation.job_file import FederatedJob
 from tarnkappe.federation.leakage import LeakageReport, foretell
 from tarnkappe.federation.message import Message
-from tarnkappe.federation.oblivious.common import CommonLabels
+from tarnkappe.federation.oblivious.common_labels import CommonLabels
 from tarnkappe.federation.oblivious.computer import Computer, Opening
 from tarnkappe.federation.oblivious.plan import ObliviousRun, RunShape
 from tarnkappe.federation.oblivious.streams import KeyStream

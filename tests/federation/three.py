@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.federation.contract import Partitioning, Protocol, Reveal
 from tarnkappe.federation.oblivious import gates
-from tarnkappe.federation.oblivious.common import with_common_labels
+from tarnkappe.federation.oblivious.common_labels import with_common_labels
 from tarnkappe.federation.oblivious.computer import Computer, MessageRound, Shared, Steps
 from tarnkappe.federation.oblivious.party import ObliviousParty
 from tarnkappe.loss import Loss

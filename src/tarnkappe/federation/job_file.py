@@ -16,7 +16,7 @@ from typing import Any
 from tarnkappe.errors import JobError
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.contract import Contract, Partitioning, Protocol, Reveal, SharedColumn
-from tarnkappe.federation.oblivious.common import CommonLabels
+from tarnkappe.federation.oblivious.common_labels import CommonLabels
 from tarnkappe.federation.support import refuse_unsupported
 from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
 from tarnkappe.hierarchy import read_hierarchy

@@ -28,7 +28,7 @@ from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.initiator import federate
 from tarnkappe.federation.ledger import Ledger
 from tarnkappe.federation.message import Message, OwnRows, Participant
-from tarnkappe.federation.oblivious.common import with_common_labels
+from tarnkappe.federation.oblivious.common_labels import with_common_labels
 from tarnkappe.federation.oblivious.party import ObliviousParty
 from tarnkappe.federation.oblivious.streams import KeyStream
 from tarnkappe.federation.runner import run_in_memory

@@ -24,7 +24,7 @@ from tarnkappe.federation.ciphers import derive
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.engine import FederatedSolution
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.oblivious.common import OwnData, RowFormat, common_labels
+from tarnkappe.federation.oblivious.common_labels import OwnData, RowFormat, common_labels
 from tarnkappe.federation.oblivious.computer import (
     COMPUTING,
     DIGEST,

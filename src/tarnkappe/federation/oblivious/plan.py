@@ -21,7 +21,7 @@ from tarnkappe.federation.contract import Contract, Reveal
 from tarnkappe.federation.engine import no_solution
 from tarnkappe.federation.oblivious import gates
 from tarnkappe.federation.oblivious.choice import MarginalLabels, Ranking, chosen
-from tarnkappe.federation.oblivious.common import Bits, OwnData, RowFormat, counted_columns
+from tarnkappe.federation.oblivious.common_labels import Bits, OwnData, RowFormat, counted_columns
 from tarnkappe.federation.oblivious.computer import (
     DIGEST,
     DIGEST_WORDS,
