@@ -1,11 +1,12 @@
 # make demo       install the core into .venv and anonymize built-in data
-# make test       lint, types and tests, in about 20 minutes on 2 cores
-# make test-all   the same with the slow tests and 400 new random cases for every property, in about an hour
+# make test       lint, types and tests, in about 35 minutes on 2 cores
+# make test-all   the same with the slow tests and 400 new random cases for every property, in two to three hours
 # make coverage   which lines the tests reach
 # make bench      the book of measurements, in about an hour, into tarnkappe-book/ (one chapter: make bench WHAT=gate)
 # make pictures   take the pictures of the docs anew, in a real browser
 # make bench-check  fail if a key ratio became worse by a quarter, in a few minutes
-# make kernels    compile the kernels anew, after a change of one (they are otherwise compiled on first use)
+# make kernels    compile the kernels that have changed since, as the tests do first (they are otherwise compiled on first use)
+# make mutants FOLDER=privacy N=60   make so many small mistakes in a folder, and say which no test notices
 # make lock       pin the newest versions that the project allows
 
 PYTHON ?= python3
@@ -16,23 +17,23 @@ WORKERS ?= auto
 # Compiled bytecode makes every start of `tarn` several times faster, so it is written even where the shell says no.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo kernels test test-all coverage bench bench-check lint pictures docs lock clean
+.PHONY: demo kernels test test-all coverage bench bench-check mutants lint pictures docs texts lock clean
 
 demo: .venv/core.done
 	@$(BIN)/tarn demo
 
-test: .venv/test.done lint
-	$(BIN)/pytest -n $(WORKERS) -m "not slow"
+test: .venv/test.done lint kernels
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
-test-all: .venv/test.done lint
-	TARN_TESTS=thorough $(BIN)/pytest -n $(WORKERS)
+test-all: .venv/test.done lint kernels
+	TARN_TESTS=thorough $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 coverage: .venv/test.done
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov=src/tarnkappe --cov-report=term
 
 lint: .venv/test.done
-	$(BIN)/ruff check src tests benchmarks docs examples
-	$(BIN)/ruff format --check src tests benchmarks docs examples
+	$(BIN)/ruff check src tests tools benchmarks docs examples
+	$(BIN)/ruff format --check src tests tools benchmarks docs examples
 	$(BIN)/mypy
 
 bench: .venv/test.done
@@ -41,8 +42,16 @@ bench: .venv/test.done
 bench-check: .venv/test.done
 	$(BIN)/python -m benchmarks --check
 
+N ?= 60
+
+mutants: .venv/test.done
+	$(BIN)/python -m tools.mutate src/tarnkappe/$(FOLDER) -n $(N)
+
 pictures: .venv/test.done
 	TARN_PICTURES=docs/images $(BIN)/pytest tests/web -k "newcomer or preview or what_is_left or fills"
+
+texts: .venv/test.done
+	$(BIN)/python tools/texts.py
 
 docs: .venv/test.done
 	$(BIN)/python docs/reference/generate.py

@@ -18,7 +18,7 @@ from benchmarks.problems import COLUMNS, adult
 from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.cost import FederationWorkload, calibrated, estimate
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.site import participant
+from tarnkappe.federation.participants import participant
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.lattice import AutoSearch, SearchProblem
 from tarnkappe.loss import Entropy

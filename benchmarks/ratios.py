@@ -5,10 +5,12 @@ A new one is a function that prepares work and yardstick, and one line in `RATIO
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import secrets
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -135,13 +137,13 @@ def _anonymizing() -> Sides:
 
 @cache
 def _donors() -> dict[str, Path]:
-    folder = tempfile.TemporaryDirectory(prefix="tarnkappe-ratios-")
-    _KEPT.append(folder)
-    return write_donors(Path(folder.name), 200_000)
+    folder = _KEPT.enter_context(tempfile.TemporaryDirectory(prefix="tarnkappe-ratios-"))
+    return write_donors(Path(folder), 200_000)
 
 
-_KEPT: list[object] = []
-"""Folders that are in use until the process ends."""
+_KEPT = ExitStack()
+"""Folders and databases that are in use until the process ends."""
+atexit.register(_KEPT.close)
 
 
 def _query(name: str) -> Callable[[], Sides]:
@@ -150,7 +152,7 @@ def _query(name: str) -> Callable[[], Sides]:
     def prepare() -> Sides:
         workload = next(each for each in WORKLOADS if each.name == name)
         donors = catalog()
-        backend = connect(_donors()).__enter__()
+        backend = _KEPT.enter_context(connect(_donors()))
         query = QuerySession(backend, donors, mode=workload.mode).read(workload.text)
         rewriting = QuerySession(backend, donors, mode=workload.mode).explain(query).rewriting
         chosen, as_written = (ParsedQuery(p, query.columns) for p in (rewriting.plan, rewriting.original))
@@ -166,7 +168,7 @@ def _optimizing() -> Sides:
     """Rewriting a query, against running the one that came of it."""
     workload = WORKLOADS[1]
     donors = catalog()
-    backend = connect(_donors()).__enter__()
+    backend = _KEPT.enter_context(connect(_donors()))
     session = QuerySession(backend, donors, mode=workload.mode)
     query = session.read(workload.text)
     plan = ParsedQuery(session.explain(query).rewriting.plan, query.columns)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -18,7 +20,7 @@ SIZE = ROOT / "tests" / "size.txt"
 SLACK = 1_000
 """So many lines may the package be smaller than its limit before the limit must follow."""
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
-FOUNDATIONS = ("errors", "process", "native", "schema", "drawing")
+FOUNDATIONS = ("errors", "texts", "process", "native", "schema", "drawing")
 ORDER = (
     "verifier",
     *FOUNDATIONS,
@@ -47,6 +49,13 @@ ORDER = (
 )
 """Each part imports only from those before it. `gate` stands before `risk`, whose reconstruction attack
 decides by the gate's exact test; `report` before `job`, since a job writes its report with its release."""
+OTHER_ASSERTIONS = {
+    "gate/label_sets.py",  # what this class itself has counted
+    "gate/public_pool.py",  # what this class itself has counted
+    "web/mounting.py",  # that a module was imported
+    "web/opening.py",  # that a module was imported
+}
+"""Where something else is asserted than a type, and why."""
 MODULES = sorted(PACKAGE.rglob("*.py"))
 DOTTED = re.compile(rf"tarnkappe\.({'|'.join(filter(None, ORDER))})(\.\w+)*")
 
@@ -125,6 +134,68 @@ def test_no_module_reaches_into_private_names() -> None:
 def test_a_file_is_one_idea(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").count("\n")
     assert lines <= 400, f"{path.name} has {lines} lines: it is two ideas"
+
+
+def test_an_assertion_tells_types_and_checks_no_data() -> None:
+    """`python -O` leaves assertions out: what a file, a peer or a database gives is refused by an error."""
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{found.lineno}"
+        for path in MODULES
+        for found in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(found, ast.Assert) and not _tells_a_type(found.test)
+    ]
+    assert {line.split(":")[0] for line in wrong} == OTHER_ASSERTIONS, wrong
+
+
+def _tells_a_type(test: ast.expr) -> bool:
+    if isinstance(test, ast.UnaryOp):
+        return _tells_a_type(test.operand)
+    if isinstance(test, ast.BoolOp):
+        return all(map(_tells_a_type, test.values))
+    if isinstance(test, ast.Call):
+        return isinstance(test.func, ast.Name) and test.func.id in ("isinstance", "issubclass", "callable")
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+
+
+KERNELS = [path for path in MODULES if "\n@compiled\n" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_kernel_says_why_it_is_written_as_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert {name: why for name, why in _reasons(text).items() if len(why) < 2} == {}
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_file_of_kernels_names_the_page_that_explains_them(path: Path) -> None:
+    pages = re.findall(r"docs/explanation/[\w-]+\.md", ast.get_docstring(_parsed(path)) or "")
+    assert pages
+    assert [page for page in pages if not (ROOT / page).is_file()] == []
+
+
+def test_what_a_kernel_does_is_no_reason() -> None:
+    text = '@compiled\ndef f(x):\n    """What."""\n    # Because\n    # of "#".\n    return x\n'
+    assert _reasons(text) == {"f": ["# Because", '# of "#".']}
+    assert _reasons(text.replace("# Because", "").replace('# of "#".', '"#"')) == {"f": []}
+    assert _reasons('@compiled\ndef f(x):\n    """What.\n\n    Why.\n    """\n') == {"f": ["Why."]}
+    assert _reasons("def f(x):\n    return x\n") == {}
+
+
+def _reasons(text: str) -> dict[str, list[str]]:
+    """What each compiled function of a file says beside the first sentence of its docstring: all its comments."""
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    comments = [(each.start[0], each.string) for each in tokens if each.type == tokenize.COMMENT]
+    found = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and "compiled" in map(ast.unparse, node.decorator_list):
+            said = (ast.get_docstring(node) or "").partition("\n\n")[2].splitlines()
+            inside = [what for line, what in comments if node.lineno < line <= (node.end_lineno or 0)]
+            found[node.name] = [line.strip() for line in said if line.strip()] + inside
+    return found
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_the_tests_mirror_the_source() -> None:

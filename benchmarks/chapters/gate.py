@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.chapter import Chapter, Experiment, Figures, Grid, Size, Story
+from benchmarks.chapters import gate_promise
 from benchmarks.texts import number, ratio, seconds, share
 from tarnkappe.gate import STRATEGIES, Population
 from tarnkappe.table.encoding import Progress
@@ -228,5 +229,6 @@ CHAPTER = Chapter(
             _tell,
             gate.LIMITS,
         ),
+        gate_promise.EXPERIMENT,
     ),
 )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.proof import starts
-from tarnkappe.algebra.rules import BETWEEN, CLASSICAL, RULES, RewriteRule
+from tarnkappe.algebra.rules import BETWEEN, CLASSICAL, RENAMING, RULES, RewriteRule
 from tarnkappe.algebra.table import Spectrum, as_markdown
 from tarnkappe.algebra.tree import plan_tree
+from tarnkappe.cli.schema import DOCUMENTS, document_kind
 from tarnkappe.gate import STRATEGIES
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.lattice import SEARCHES, Search
@@ -23,10 +25,16 @@ from tarnkappe.recoding.perturbation import PERTURBATIONS
 from tarnkappe.risk import ATTACKS, MEASURES, Attack
 from tarnkappe.risk.identifiers import DETECTORS, Detector
 from tarnkappe.schema import Field, fields_of
-from tarnkappe.schema.explain import bounds_of, described
+from tarnkappe.schema.described import bounds_of, described
+from tarnkappe.schema.documents import sections_in
 from tarnkappe.service.app import rest_api
+from tarnkappe.service.people import Right, ServiceRole
+from tarnkappe.service.people.roles import RIGHTS
 from tarnkappe.service.routes.examples import JOB_EXAMPLES
+from tarnkappe.service.routes.rights import needs
 from tarnkappe.service.work import KINDS
+from tarnkappe.web import views
+from tarnkappe.web.addresses import ADDRESSES
 
 FOLDER = Path(__file__).parent
 
@@ -56,7 +64,9 @@ def pages() -> dict[str, str]:
         "identifiers.md": _page(
             "Identifiers", IDENTIFIERS_INTRODUCTION, [IDENTIFIERS_HEAD, *map(_detector, DETECTORS)]
         ),
+        "files.md": _page("Files", FILES_INTRODUCTION, [_file(name) for name in DOCUMENTS]),
         "rest.md": _page("REST API", REST_INTRODUCTION, [*_operations(), *_kinds_of_jobs()]),
+        "rights.md": _page("Rights", RIGHTS_INTRODUCTION, _rights()),
         "rewrite-rules.md": _page(
             "Rewrite rules",
             RULES_INTRODUCTION,
@@ -65,6 +75,7 @@ def pages() -> dict[str, str]:
                 *map(_rule, RULES),
                 *map(_rule, BETWEEN),
                 *map(_rule, CLASSICAL),
+                *map(_rule, RENAMING),
             ],
         ),
     }
@@ -98,7 +109,8 @@ A strategy decides what the [gate](../explanation/gate.md) may answer. All of th
 everybody who was ever returned, as far as the answers alone tell; they differ in time and in how many
 artificial values they need. What they turn down depends on true values, which tells something: they are for
 gates that accept a leak by name, and for comparisons, in Python and in `tarn bench gate`. A policy that
-accepts no leak names `witness-pool` or `exact` and gets the public pool, without and with an exact solver."""
+accepts no leak names `witness-pool` or `exact` and gets the public pool, without and with an exact solver, or
+`veil`, which answers with sets of labels."""
 
 METHODS_INTRODUCTION = """\
 A method is named as a search is: in a job file by `algorithm = "NAME"` in `[search]`, with its parameters
@@ -161,7 +173,9 @@ better answer than silence.
 
 Every rule is checked by exact enumeration of all small relations: the claim where its conditions are met,
 and a counterexample for what is not claimed. G1-G19, S1-S11 and D1-D15 are published; GD1-GD6, GS1-GS4 and
-SD1-SD4, about two different anonymizations, are ours; the rest is classical.
+SD1-SD4, about two different anonymizations, are ours, and so are the last eight, which pass groupings and
+renamings (Group[Y,F] groups by Y with the aggregates F, Ren[N] gives columns new names); the rest is
+classical.
 [Rewriting](../explanation/rewriting.md) tells how the optimizer uses them."""
 
 CORRECTED = (Spectrum.EQUAL, Spectrum.PARTIAL)
@@ -171,9 +185,63 @@ WAYS = {"lr": "left to right", "rl": "right to left", "both": "both ways", "none
 
 REST_INTRODUCTION = """`tarn serve` offers all of this under `/api/v1`; the OpenAPI document with all shapes
 and examples is at `/api/v1/openapi.json`. Programs show a token as `Authorization: Bearer tarn_...`; the
-session of a browser shows its CSRF token as `X-CSRF-Token` with every change. An error is
-`{"error": "what is wrong and what to do", "kind": "ColumnError"}`. [How to start a service and use
+session of a browser shows its CSRF token as `X-CSRF-Token` with every change. An error is a problem
+(`application/problem+json`): `error` says what is wrong and what to do, in the language that
+`Accept-Language` asks for (English or German); programs act on `kind`, `code` and `args`, such as
+`"ColumnError"`, `"table.table-no-column"` and `{"name": "agee"}`. [How to start a service and use
 it](../how-to/service.md)."""
+
+
+RIGHTS_INTRODUCTION = """\
+Who may use what at a service: `service/rights.toml` and the pages say what each needs, this page and the
+tests are made from them. A file, a job and a result are for their owner alone, whoever has the right. A token
+needs the role, too. *Tells* is the most that an answer shows of data: nothing, figures, what is released, or
+rows as they are (raw)."""
+
+
+FILES_INTRODUCTION = """\
+Every key of the files that people write, from the declarations that check them; all that is wrong in a file
+is told at once, with its place. `tarn schema NAME` prints the same as a JSON Schema, with which an editor
+completes and checks a file while it is written. Files that a document names are relative to it. Where a
+section names a member of a family, the parameters of the member stand beside the other keys:
+[models](models.md), [losses](losses.md), [searches](searches.md), [methods](methods.md),
+[builders](builders.md), [perturbations](perturbations.md). The [job file](job-file.md) and the
+[gate file](gate-file.md) have pages that explain more."""
+
+
+def _file(name: str) -> str:
+    """The sections of one kind of file, and their keys."""
+    kind = document_kind(name)
+    sections = [f"## `{name}`\n\n{inspect.getdoc(kind)}\n"]
+    for place, section in sections_in(kind):
+        sections.append(f"### `{place}`\n\n{_parameters(section)}\n")
+    return "\n".join(sections)
+
+
+def _rights() -> list[str]:
+    """Every operation, page and kind of job by role."""
+    assert views.__all__, "importing the views has registered their addresses"
+    operations = [
+        [f"`{name}`", *_may(need.rights), "●" if "token" in need.ways else "–", need.shows]
+        for name, need in needs().items()
+    ]
+    pages_and_forms = [[f"`{each.method} {each.path}`", *_may(each.rights)] for each in ADDRESSES]
+    kinds = [[f"`{kind.name}`", *_may([kind.right])] for kind in KINDS]
+    return [
+        "## REST\n\n" + _table(["operation", *ServiceRole, "token", "tells"], operations),
+        "## Pages and forms\n\n" + _table(["address", *ServiceRole], pages_and_forms),
+        "## Kinds of jobs\n\n" + _table(["kind", *ServiceRole], kinds),
+    ]
+
+
+def _may(rights: Collection[Right]) -> list[str]:
+    """For each role, whether it is enough; where no right is needed, all are."""
+    return ["●" if not rights or RIGHTS[role] & {*rights} else "–" for role in ServiceRole]
+
+
+def _table(header: Collection[str], rows: list[list[str]]) -> str:
+    lines = [" | ".join(header), " | ".join("---" for _ in header), *(" | ".join(row) for row in rows)]
+    return "".join(f"| {line} |\n" for line in lines)
 
 
 def _operations() -> list[str]:
@@ -275,7 +343,19 @@ def _loss(kind: type[Any]) -> str:
 
 def _description(kind: type[Any]) -> str:
     text = inspect.getdoc(kind) or ""
-    return text.split("\n>>> ")[0].rstrip() + "\n"
+    papers = references()
+    return "\n\n".join([text.split("\n>>> ")[0].rstrip(), *(papers[key] for key in kind.cites)]) + "\n"
+
+
+def references() -> dict[str, str]:
+    """The papers of docs/references.bib as a page prints them, by their keys."""
+    text = (FOLDER.parent / "references.bib").read_text(encoding="utf-8")
+    found = {}
+    for key, body in re.findall(r"^@article\{(\w+),\n(.*?)^\}", text, re.MULTILINE | re.DOTALL):
+        entry = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", body, re.MULTILINE))
+        doi = f", [doi:{entry['doi']}](https://doi.org/{entry['doi']})" if "doi" in entry else ""
+        found[key] = f"Paper: {entry['author']}, *{entry['title']}*, {entry['venue']}{doi}."
+    return found
 
 
 def _parameters(kind: type[Any], known: Collection[str] = ()) -> str:

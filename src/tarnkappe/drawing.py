@@ -136,7 +136,8 @@ class Drawing:
             from PIL import Image, ImageDraw  # most users never draw a PNG
         except ImportError:
             raise ParameterError(
-                "a PNG needs the package Pillow (pip install 'tarnkappe[pictures]'); an SVG needs nothing"
+                "drawing.png-needs-package-pillow",
+                "a PNG needs the package Pillow (pip install 'tarnkappe[pictures]'); an SVG needs nothing",
             ) from None
         scale = SHARPNESS * SMOOTHING
         image = Image.new("RGB", (round(scale * self.width), round(scale * self.height)), PAPER)

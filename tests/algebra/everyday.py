@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering import Backend
-from tarnkappe.algebra.persons import PersonPath
+from tarnkappe.algebra.person_paths import PersonPath
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table import Role
 from tests.conftest import ROOT

@@ -15,7 +15,7 @@ from tarnkappe.algebra.facts import DeclaredFacts
 from tarnkappe.algebra.kinds import EQUAL, NOT_EQUAL, PartialGeneralization
 from tarnkappe.algebra.nodes import Generalization, Plan, Relation, SlicingNode
 from tarnkappe.algebra.proof import RuleFinding, check_rule, starts, try_rule
-from tarnkappe.algebra.rules import ALL_RULES, CLASSICAL, RULES, RewriteRule, Way
+from tarnkappe.algebra.rules import ALL_RULES, CLASSICAL, RENAMING, RULES, RewriteRule, Way
 from tarnkappe.algebra.semantics import evaluate, possible_degree
 from tarnkappe.algebra.space import WorldSpace, small_spaces
 from tarnkappe.algebra.world import World
@@ -72,7 +72,7 @@ def test_a_rule_says_what_it_is(rule: RewriteRule) -> None:
     assert rule.direction in ("lr", "rl", "both", "none")
     assert (rule.direction == "none") == (rule.kind == "noneq")
     assert rule.prefer is None or rule.prefer in rule.ways
-    assert rule.function.__name__ == rule.name.lower() or rule in set(CLASSICAL)
+    assert rule.function.__name__ == rule.name.lower() or rule in {*CLASSICAL, *RENAMING}
     assert set(rule.as_dict()) >= {"id", "field", "lhs", "rhs", "kind", "dir", "cond", "fix", "reason"}
 
 

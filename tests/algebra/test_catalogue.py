@@ -7,7 +7,15 @@ from collections import Counter
 
 import pytest
 
-from tarnkappe.algebra.rules import ALL_RULES, BETWEEN, CLASSICAL, RULES, TRANSFORMATIONS, RewriteRule
+from tarnkappe.algebra.rules import (
+    ALL_RULES,
+    BETWEEN,
+    CLASSICAL,
+    RENAMING,
+    RULES,
+    TRANSFORMATIONS,
+    RewriteRule,
+)
 from tarnkappe.algebra.table import OPERATORS, PARTNERS, Spectrum, as_markdown, commutation_table, rules_of
 from tarnkappe.errors import ParameterError
 from tests.conftest import FIXTURES
@@ -19,7 +27,8 @@ TABLES = json.loads((FIXTURES / "algebra" / "commutation.json").read_text(encodi
 def test_all_45_rules_and_the_twelve_classical_ones_are_there() -> None:
     assert [rule.name for rule in RULES] == [rule["id"] for rule in PUBLISHED]
     assert len(CLASSICAL) == 12
-    assert len(ALL_RULES) == 45 + 12 + len(BETWEEN)
+    assert len(RENAMING) == 8
+    assert len(ALL_RULES) == 45 + 12 + 8 + len(BETWEEN)
 
 
 def test_our_own_rules_are_told_apart_from_the_published_ones() -> None:

@@ -36,7 +36,8 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.noise import Static
 from tarnkappe.algebra.noisy.stability import reach
-from tarnkappe.algebra.persons import HIDDEN, PersonPath, behind
+from tarnkappe.algebra.person_paths import HIDDEN, PersonPath
+from tarnkappe.algebra.persons import behind
 from tarnkappe.algebra.semantics import evaluate
 from tarnkappe.algebra.session import QueryResult, QuerySession
 from tarnkappe.algebra.world import World

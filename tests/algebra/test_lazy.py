@@ -8,6 +8,7 @@ from pathlib import Path
 import ibis
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,7 +16,8 @@ import tarnkappe
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.lazy import LazyRelation, relation, sql
 from tarnkappe.algebra.sql.query import read_sql
-from tarnkappe.errors import ColumnError, InputError, ParameterError, QueryError
+from tarnkappe.errors import ColumnError, InputError, ParameterError, QueryError, TarnkappeError
+from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table import Role, Table
 from tests.algebra.blood import HIERARCHIES, NOISE
 from tests.algebra.test_session import table
@@ -171,7 +173,7 @@ def test_postgresql_stays_the_engine(postgres: str) -> None:
     stored = relation(postgres, table="lazy_spende", hierarchies=HIERARCHIES)
     answer = stored.generalize(["A"], k=3).project("A").collect()
     assert Counter(answer.column("A").to_pylist()) == {"Jan": 3, "Mär": 3}
-    with pytest.raises(ParameterError, match="one engine"):
+    with pytest.raises(ParameterError, match="several places runs on DuckDB"):
         stored.project("A").union(relation(table("BASE6")).project("A")).collect()
     with pytest.raises(ParameterError, match="pass `table`"):
         relation(postgres)
@@ -179,6 +181,64 @@ def test_postgresql_stays_the_engine(postgres: str) -> None:
         relation(postgres, "other", table="lazy_spende")
     with pytest.raises(InputError, match="no table"):
         relation(postgres, table="nirgends")
+
+
+def test_tables_of_two_databases_and_a_file_meet_in_one_query(tmp_path: Path) -> None:
+    for name, number in (("north", 1), ("south", 2)):
+        tarnkappe.write(pa.table({"A": [number] * 3}), f"duckdb:///{tmp_path}/{name}.db", table=name)
+        tarnkappe.write(pa.table({"A": [0]}), f"duckdb:///{tmp_path}/{name}.db", table="common")
+    parts = [relation(f"duckdb:///{tmp_path}/{name}.db", table=name) for name in ("north", "south")]
+    whole = parts[0].union(parts[1]).union(relation(pa.table({"A": [3, 3]}), "here"))
+    assert Counter(whole.collect().column("A").to_pylist()) == {1: 3, 2: 3, 3: 2}
+    common = [relation(f"duckdb:///{tmp_path}/{name}.db", table="common") for name in ("north", "south")]
+    with pytest.raises(ParameterError, match="two relations are called 'common'"):
+        common[0].union(common[1])
+    with pytest.raises(InputError, match="no table"):
+        relation(f"duckdb:///{tmp_path}/north.db", table="south")
+
+
+def test_noise_may_be_a_function_of_the_old_value() -> None:
+    """In the engine, every cell becomes what the function gives for it; here chance has no say."""
+    ages = {"age": {"builder": "intervals", "width": 10}}
+    data = pa.table({"age": [31, 34, 52, None, 57], "n": [1, 2, 3, 4, 5]})
+    whole = data.filter(pc.is_valid(data.column("age")))
+    later = {31: 34, 34: 52, 52: 57, 57: 31}
+    donors = relation(whole, hierarchies=ages, noise={"age": lambda old: {later[old]: 1}})
+    found = donors.randomize({"age": 1}).collect()
+    assert dict(zip(*found.select(["n", "age"]).to_pydict().values(), strict=True)) == {
+        1: 34,
+        2: 52,
+        3: 57,
+        5: 31,
+    }
+    near = relation(whole, hierarchies=ages, noise={"age": "neighbours"}).randomize({"age": 1}).collect()
+    places = {age: place for place, age in enumerate(sorted(later))}
+    moved = dict(zip(*near.select(["n", "age"]).to_pydict().values(), strict=True))
+    for n, old in {1: 31, 2: 34, 3: 52, 5: 57}.items():
+        assert abs(places[moved[n]] - places[old]) == 1
+    with pytest.raises(ParameterError, match="value"):
+        relation(data, hierarchies=ages, noise={"age": "neighbours"}).randomize({"age": 1}).collect()
+
+
+def test_what_is_declared_in_python_is_verified_and_opens_rules() -> None:
+    """S9, G16 and G17 need to know of partners and orders; G14 and G15 of least rows."""
+    left = pa.table({"A": [1, 1, 2, 2], "ID": [1, 2, 3, 4]})
+    right = pa.table({"B": ["x", "y", "x", "y"], "ID": [1, 2, 3, 4]})
+    facts = {"keys": [["ID"]], "least_rows": 4}
+    ages = {"A": Hierarchy.from_rows([["1", "*"], ["2", "*"]])}
+    mine = relation(left, "l", hierarchies=ages, within={"r": ["ID"]}, ordered_like={"r": ["ID"]}, **facts)
+    its = relation(right, "r", within={"l": ["ID"]}, **facts)
+    late = mine.join(its).project("A", "B").generalize(["A"], k=2)
+    explanation = late.explain()
+    assert [step.rule for step in explanation.rewriting.steps] == ["G17"]
+    assert Counter(late.collect().column("A").to_pylist()) == {"1": 2, "2": 2}
+    other = right.set_column(1, "ID", pa.array([1, 2, 3, 5]))
+    false = relation(other, "r", within={"l": ["ID"]}, keys=[["ID"]])
+    with pytest.raises(TarnkappeError, match="ID"):
+        mine.join(false).project("A", "B").generalize(["A"], k=2).collect()
+    declared = mine.join(its).sources.catalog()
+    assert set(declared.orders) == {(frozenset({"l", "r"}), frozenset({"ID"}))}
+    assert declared.least_rows == {"l": 4, "r": 4}
 
 
 # ------------------------------------------------------------------ what is refused

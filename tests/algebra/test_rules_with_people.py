@@ -13,7 +13,8 @@ from tarnkappe.algebra.counting_people import counted
 from tarnkappe.algebra.distribution import OutcomeDistribution
 from tarnkappe.algebra.facts import MeasuredFacts
 from tarnkappe.algebra.nodes import Generalization, Plan, Randomization, Relation, SlicingNode
-from tarnkappe.algebra.persons import PersonPath, Persons, counts_people, needs_of
+from tarnkappe.algebra.person_paths import PersonPath
+from tarnkappe.algebra.persons import Persons, counts_people, needs_of
 from tarnkappe.algebra.proof import starts
 from tarnkappe.algebra.rules import ALL_RULES, RewriteRule
 from tarnkappe.algebra.semantics import evaluate

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tarnkappe.algebra.promises import Promise
 from tarnkappe.algebra.verification import smallest_class, verify
@@ -32,3 +34,32 @@ def test_a_kept_promise_is_told_with_its_measure() -> None:
 def test_a_broken_promise_hands_nothing_over() -> None:
     with pytest.raises(VerificationError, match="nothing is handed over"):
         verify(TABLE, [Promise(frozenset({"a", "A"}), 2)])
+
+
+CELLS = st.sampled_from(["x", "y", "z", None])
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, st.sampled_from([1, 2, None])), max_size=12), st.booleans())
+def test_classes_are_those_of_counting_row_by_row(
+    rows: list[tuple[str | None, str | None, int | None]], coded: bool
+) -> None:
+    table = pa.table(
+        {
+            "a": pa.array([a for a, _, _ in rows], pa.string()),
+            "b": pa.array([b for _, b, _ in rows], pa.string()),
+            "u": pa.array([u for _, _, u in rows], pa.int64()),
+        }
+    )
+    if coded:
+        table = table.set_column(0, "a", table.column("a").dictionary_encode())
+    classes: dict[tuple[str | None, str | None], list[int | None]] = {}
+    for a, b, u in rows:
+        classes.setdefault((a, b), []).append(u)
+    assert smallest_class(table, ["a", "b"]) == min(map(len, classes.values()), default=None)
+    people = (len({u for u in found if u is not None}) for found in classes.values())
+    assert smallest_class(table, ["a", "b"], "u") == min(people, default=None)
+
+
+def test_two_equal_entries_of_a_dictionary_are_one_value() -> None:
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1]), pa.array(["x", "x"]))
+    assert smallest_class(pa.table({"a": codes}), ["a"]) == 4

@@ -21,7 +21,7 @@ BOOK = ROOT / "docs" / "book"
 GIVEN = {
     "docs/explanation/promises.md": {"5 seconds", "256 megabytes", "8 megabytes", "10,000 times"},
     "docs/how-to/gate.md": {"99 times"},
-    "docs/how-to/gate-clients.md": {"50 ms", "5 seconds", "256 megabytes", "8 megabytes"},
+    "docs/how-to/gate-clients.md": {"0.25 s", "50 ms", "5 seconds", "256 megabytes", "8 megabytes"},
     "docs/how-to/many-columns.md": {"60 seconds"},
     "docs/how-to/pseudonyms.md": {"72 hours"},
     "docs/how-to/service.md": {"200 ms", "20 seconds", "2 GB"},

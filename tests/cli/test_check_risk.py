@@ -43,7 +43,7 @@ def test_further_measures_are_asked_for_by_name_or_all_at_once(tarn: Tarn) -> No
     _, everything = tarn.json(*KNOWN, "--measure", "all", "--suda-size", "2")
     assert list(everything["measures"]) == [
         "reidentification", "uniqueness", "attribute-disclosure", "special-uniques", "contributions",
-        "distinction",
+        "distinction", "wildcards", "survey-risk",
     ]  # fmt: skip
     assert everything["measures"]["special-uniques"]["largest"] == 2
     _, out, _ = tarn(*KNOWN, "--measure", "all")
@@ -54,6 +54,13 @@ def test_further_measures_are_asked_for_by_name_or_all_at_once(tarn: Tarn) -> No
         "Contribution of each column",
     ):
         assert title in out
+
+
+def test_survey_weights_are_read_though_nobody_protects_them(tarn: Tarn) -> None:
+    Path("survey.csv").write_text("age;w\n30;120.5\n30;80\n41;15\n", encoding="utf-8")
+    found = tarn.json("survey.csv", "--qi", "age", "--measure", "survey-risk:weight=w")[1]
+    assert found["measures"]["survey-risk"]["population"] == pytest.approx(215.5)
+    assert found["quasi_identifiers"] == ["age"]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,9 @@ def refused(run: subprocess.CompletedProcess[str], *words: str, code: int = 2) -
     assert run.returncode == code, run.stderr
     assert "Traceback" not in run.stderr
     assert run.stdout == ""
-    lines = lines_of(run.stderr)
+    lines = [
+        line for line in lines_of(run.stderr) if not ("--json" in run.args and line.startswith("code: "))
+    ]
     assert len(lines) == 1, run.stderr
     for word in words:
         assert word in lines[0], lines[0]

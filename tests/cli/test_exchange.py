@@ -25,7 +25,11 @@ def tarn(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict
         main(["exchange", *words, "--json"])
     assert ended.value.code == code
     said = capsys.readouterr()
-    return json.loads(said.out) if said.out else {"error": lines_of(said.err)}
+    if said.out:
+        return json.loads(said.out)
+    *error, coded = lines_of(said.err)
+    assert coded.startswith("code: ")
+    return {"error": error}
 
 
 def test_from_a_request_to_a_decision_at_the_desk(trial: Path, capsys: pytest.CaptureFixture[str]) -> None:

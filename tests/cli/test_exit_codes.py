@@ -72,3 +72,21 @@ def test_the_reference_lists_every_code() -> None:
     page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     for code in (*ENDINGS, 130, 143):
         assert f"| {code} |" in page
+
+
+def test_an_error_is_told_in_the_language_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["check", "nothing.csv", "--qi", "sex"]
+    said = {}
+    for spoken in ("C", "de_DE.UTF-8"):
+        monkeypatch.setenv("LC_ALL", spoken)
+        assert code_of(words) == 2
+        said[spoken] = capsys.readouterr().err
+    assert said["C"].startswith("error: nothing.csv: ")
+    assert said["de_DE.UTF-8"].startswith("Fehler: nothing.csv: ")
+    assert code_of([*words, "--json"]) == 2
+    english, code = capsys.readouterr().err.splitlines()
+    assert f"{english}\n" == said["C"]
+    assert code.startswith("code: table.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import signal
@@ -14,9 +15,10 @@ import psycopg
 import pytest
 
 from tarnkappe.cli import main
-from tarnkappe.gate.gate import Block, HistoryEntry
+from tarnkappe.gate.answer import Block, HistoryEntry
 from tarnkappe.gate.history_store import HistoryStore
 from tarnkappe.state import Store
+from tests.announced import announced
 from tests.cli.spoken import lines_of
 
 TARN = Path(sys.executable).with_name("tarn")
@@ -71,13 +73,7 @@ def test_from_a_policy_to_answers_a_status_and_a_proof(
         text=True,
     )
     try:
-        assert server.stdout is not None
-        told = ""
-        while not told.endswith("}\n"):
-            line = server.stdout.readline()
-            assert line, server.communicate()[1]
-            told += line
-        port = json.loads(told)["port"]
+        port = announced(server)["port"]
         with psycopg.connect(f"postgresql://ann:a%20long%20password@127.0.0.1:{port}/x") as connection:
             rows = connection.execute("SELECT age, illness FROM people WHERE town = 'Ulm'").fetchall()
             assert len(rows) >= 20
@@ -106,9 +102,14 @@ def test_from_a_policy_to_answers_a_status_and_a_proof(
         (["user", "remove", "ann"], "", "", ["users.toml"]),
         (["serve", "--listen", "0.0.0.0:1"], "", "", ["gate.toml", "TLS"]),
         (["serve", "--listen", "nowhere"], "", "", ["gate.toml", "HOST:PORT"]),
-        (["serve"], "", "quantumm = 1", ["gate.toml", "quantumm", "did you mean 'quantum'"]),
+        (["serve"], "", "deadlinee = 1", ["gate.toml", "deadlinee", "did you mean 'deadline'"]),
         (["serve"], "", 'certificate = "x"', ["gate.toml", "private_key"]),
-        (["serve"], "", 'aggregates = "all"', ["gate.toml", "view, estimate, noisy, refuse"]),
+        (
+            ["serve"],
+            "",
+            'aggregates = "all"',
+            ["gate.toml", "one of estimate, noisy, refuse, view is needed"],
+        ),
     ],
     ids=range(10),
 )
@@ -197,6 +198,37 @@ def test_a_list_is_read_from_the_table_with_its_holders_and_who_was_there(
     assert (code, "every sensitive column has one" in said) == (2, True)
 
 
+def test_spellings_of_one_value_are_pointed_at_and_odd_values_are_written_as_they_are(
+    bare: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = [
+        "flu",
+        "Flu",
+        "FLU ",
+        'gout "bad"',
+        "gout-bad",
+        "new\nline",
+        "ümlaut",
+        "\x1b[31m",
+        "",
+        "(other)",
+        "3.5",
+        "35",
+    ]
+    with (bare / "people.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "age", "town", "illness"])
+        rows.writerows([f"p{n}", 20 + n % 30, "Ulm", odd[n % len(odd)]] for n in range(240))
+    code, told, _ = ends(capsys, "values", "gate.toml")
+    assert code == 0
+    assert 'let them count as one: alike = [["FLU ", "Flu", "flu"]]' in told
+    assert "\x1b" not in told
+    assert "(other): 20 people, becomes (other)" in told
+    written = tomllib.loads((bare / "gate.toml").read_text(encoding="utf-8"))["sensitive"]["illness"]
+    assert sorted(written["values"]) == sorted({*odd, "(missing)"} - {"", "(other)"})
+    assert "nothing was answered yet" in tarn(capsys, "status")
+
+
 @pytest.mark.parametrize(("said", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
 def test_a_list_is_called_public_only_by_somebody_who_says_so(
     said: str, code: int, bare: Path, capsys: pytest.CaptureFixture[str]
@@ -215,6 +247,7 @@ def test_a_list_is_called_public_only_by_somebody_who_says_so(
         (["--holders", "1"], "leaves nobody another value"),
         (["--holders", "101"], "nobody can keep 2 of them"),
         (["--column", "town"], "'town' is no sensitive column"),
+        (["--column", "ilness"], "'ilness' is no sensitive column: did you mean 'illness'"),
     ],
 )
 def test_a_list_that_would_protect_nobody_is_not_written(

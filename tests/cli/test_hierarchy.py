@@ -182,7 +182,7 @@ def test_a_refused_hierarchy_is_told_as_json_too(capsys) -> None:
     code, out, err = run(capsys, "check", file, "--json")
     result = json.loads(out)
     assert (code, result["file"], result["valid"]) == (2, str(file), False)
-    assert err == [f"error: {result['error']}"]
+    assert err == [f"error: {result['error']}", "code: hierarchy.hierarchy-not-monotone-level"]
 
 
 # ------------------------------------------------------------------ the real command
@@ -196,7 +196,7 @@ def test_the_tarn_executable() -> None:
     )  # fmt: skip
     assert (done.returncode, json.loads(done.stdout)["valid"]) == (2, False)
     assert done.stderr.startswith(f"error: {file}: the hierarchy is not monotone")
-    assert len(done.stderr.splitlines()) == 1
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "code"]
 
 
 def test_the_help_names_every_builder(capsys) -> None:

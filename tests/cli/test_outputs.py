@@ -10,11 +10,11 @@ import typer
 
 from tarnkappe.cli.outputs import ONLY_NEW as SECRETS
 from tarnkappe.cli.outputs import is_output, leaves, replaces
-from tarnkappe.cli.program import asked, run
+from tarnkappe.cli.program import every_command, run
 from tarnkappe.table import overwriting
 from tests.job.overwriting_tricks import TRICKS
 
-LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(asked(())))}
+LEAVES = {" ".join(words): leaf for words, leaf in leaves(typer.main.get_command(every_command()))}
 OUTPUTS = [
     (words, parameter.opts[-1])
     for words, leaf in LEAVES.items()
@@ -24,6 +24,7 @@ OUTPUTS = [
 READ_OR_KEPT = {
     "job", "rules", "answers", "decisions", "catalog", "key", "settings", "config", "file", "files", "site",
     "policy", "users", "folder", "keep", "certificate", "release", "source", "hierarchies", "original", "plan",
+    "labels", "expert", "approver_key",
 }  # fmt: skip
 """Paths that are no outputs: what is read, and what is kept and changed in its place."""
 

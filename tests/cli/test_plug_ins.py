@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -31,13 +33,32 @@ def test_help_lists_the_commands_of_all_packages(capsys: pytest.CaptureFixture[s
     assert "bench" in told
 
 
+def test_help_says_of_every_command_what_the_command_says_of_itself() -> None:
+    whole = typer.main.get_command(program.commands(program.COMMANDS))
+    said = {name: getdoc_line(command.help) for name, command in whole.commands.items()}  # type: ignore[attr-defined]
+    assert said == program.COMMANDS
+
+
+def test_help_loads_no_command() -> None:
+    loaded = "import sys; from tarnkappe.cli import main\ntry: main()\nexcept SystemExit: pass\nprint(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", loaded, "--help"], capture_output=True, text=True, check=True, timeout=120
+    )
+    modules = set(run.stdout.splitlines()[-1].split())
+    assert "tarnkappe.cli.program" in modules
+    assert not modules & {"pyarrow", "numpy", "tarnkappe.job", "tarnkappe.cli.anonymize"}
+
+
+def getdoc_line(text: str | None) -> str:
+    return " ".join((text or "").partition("\n\n")[0].split())
+
+
 def test_no_package_takes_the_place_of_a_command_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = EntryPoint("check", "tests.cli.test_plug_ins:never", program.PLUG_INS)
     monkeypatch.setattr(program, "entry_points", lambda group: [foreign])
-    for words in (["check"], []):
-        names = [each for each, _ in _commands(program.asked(words))]
-        assert names.count("check") == 1
-        assert all(run is not never for _, run in _commands(program.asked(words)))
+    for app in (program.asked(["check"]), program.asked([]), program.every_command()):
+        assert [each for each, _ in _commands(app)].count("check") == 1
+        assert all(run is not never for _, run in _commands(app))
 
 
 def never() -> None:

@@ -215,8 +215,21 @@ def test_two_misspelled_sources_are_linked_and_a_person_decides_the_doubtful(vau
     assert stat.S_IMODE((vault / "review.csv").stat().st_mode) == 0o600
     header, line = (vault / "review.csv").read_text(encoding="utf-8").splitlines()
     (vault / "review.csv").write_text(f"{header}\nsame{line}\n", encoding="utf-8")
-    told = ok(tarn(*words, "--decisions", "review.csv", cwd=vault))
+    refused(tarn(*words, "--decisions", "review.csv", cwd=vault), "an approver has to agree")
+    agreed = ("--approved-by", "ada", "--approver-key", "ada.key")
+    wrong = ("--approved-by", "ada", "--approver-key", "quinn.key")
+    refused(tarn(*words, "--decisions", "review.csv", *wrong, cwd=vault), "not the key of 'ada'")
+    labels = ("--labels", "review.csv")
+    told = ok(tarn(*words, "--decisions", "review.csv", *agreed, *labels, cwd=vault))
     assert (told["people"], told["linked"], told["doubtful"]) == (3, 1, 0)
+    assert [each["shown"] for each in told["evaluation"]] == [1.0] * 7
+    [*_, looked] = [
+        one
+        for one in ok(tarn("reidentify", "log", "--vault", "vault.db", "--json", cwd=vault))["entries"]
+        if one["event"] == "people looked up"
+    ]
+    numbers = {name: looked[name] for name in ("people", "known", "new", "approved_by")}
+    assert numbers == {"people": 4, "known": 4, "new": 0, "approved_by": "ada"}
     ursula = {row["pseudonym"] for row in rows(vault / "out" / "lab.csv") if row["value"] == "7"}
     assert ursula == {
         row["pseudonym"] for row in rows(vault / "out" / "visits.csv") if row["illness"] == "ulcer"
@@ -243,9 +256,10 @@ def test_a_command_that_is_killed_leaves_no_name_behind_and_can_be_repeated(vaul
         process.kill()
         process.wait()
         no_trace(vault, "visits.csv", "many.csv")
-    first = ok(tarn(*words, "first.csv", "--keep-order", cwd=vault))
+    agreed = ("--approved-by", "ada", "--approver-key", "ada.key")  # some of them may be known already
+    first = ok(tarn(*words, "first.csv", "--keep-order", *agreed, cwd=vault))
     assert first["people"] == 4000
-    again = ok(tarn(*words, "second.csv", "--keep-order", cwd=vault))
+    again = ok(tarn(*words, "second.csv", "--keep-order", *agreed, cwd=vault))
     assert again["people"] == 4000
     assert (vault / "first.csv").read_bytes() == (vault / "second.csv").read_bytes()
     no_trace(vault, "visits.csv", "many.csv")

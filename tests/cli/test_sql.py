@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tarnkappe.cli.program import run as run_command
@@ -230,7 +231,9 @@ def test_plans_may_come_from_files(tarn: Tarn, folder: Path) -> None:
         ([QUERY, "--engine", "postgresql"], ["reads no files"]),
         ([QUERY, "--rule", "G99"], ["unknown rule 'G99'"]),
         ([QUERY, "--data", "spender"], ["NAME=FILE"]),
-        ([QUERY, "--data", "duckdb:///x.db"], ["one engine"]),
+        ([QUERY, "--data", "duckdb:///x.db"], ["x.db"]),
+        ([QUERY, "--data", "postgresql://nobody@nowhere/x"], ["several places runs on DuckDB"]),
+        ([QUERY, "--data", "spark:folder"], ["several places runs on DuckDB"]),
         ([QUERY, "--hierarchies", "altr=spender.csv"], ["did you mean 'alter'"]),
         ([QUERY, "--out", "answer.docx"], ["answer.docx"]),
         ([], ["write the query"]),
@@ -290,3 +293,24 @@ def test_the_executable(folder: Path) -> None:
     refused(
         executable("sql", QUERY.replace("3", "7"), "--catalog", "catalog.toml", cwd=folder), "7 rows", code=1
     )
+
+
+def test_one_query_goes_over_two_databases_and_a_file(folder: Path, tarn: Tarn) -> None:
+    for name, rows in {"north": "('a', 1), ('b', 2)", "south": "('c', 3), ('c', 3)"}.items():
+        with duckdb.connect(str(folder / f"{name}.db")) as connection:
+            connection.execute("CREATE TABLE visits (ward VARCHAR, n INTEGER)")
+            connection.execute(f"INSERT INTO visits VALUES {rows}")
+            connection.execute(f"CREATE TABLE only_{name} (ward VARCHAR)")
+    (folder / "names.csv").write_text("ward;name\na;Surgery\nb;Eyes\nc;Hearts\n", encoding="utf-8")
+    both = "SELECT ward FROM north.visits UNION ALL SELECT ward FROM south.visits"
+    data = ["--data", "duckdb:///north.db", "--data", "duckdb:///south.db", "--data", "names=names.csv"]
+    done = tarn(
+        "sql",
+        f"SELECT name, count(*) AS n FROM ({both}) AS v JOIN names USING (ward) GROUP BY name",
+        *data,
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(json.loads(done.stdout)["data"]) == [["Eyes", 1], ["Hearts", 2], ["Surgery", 1]]
+    alone = tarn("sql", "SELECT ward FROM only_north", *data, "--json")
+    assert json.loads(alone.stdout)["data"] == []

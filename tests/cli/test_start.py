@@ -72,6 +72,29 @@ def test_nothing_is_loaded_that_the_job_does_not_need(tmp_path: Path) -> None:
     assert "LATER 5.0 1" in run.stdout, "what was hidden for the start can be imported afterwards"
 
 
+SELECTED = """
+import sys
+sys.argv = ["tarn", "sql", "SELECT age FROM people", "--data", "people=good.csv"]
+from tarnkappe.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+unneeded = {"pandas", "sqlalchemy", "scipy", "numba", "tarnkappe.job", "tarnkappe.risk", "tarnkappe.lattice"}
+print("LOADED", sorted(unneeded & set(sys.modules)))
+"""
+
+
+def test_a_plain_query_loads_no_search_no_job_and_no_store(tmp_path: Path) -> None:
+    (tmp_path / "good.csv").write_text(GOOD, encoding="utf-8")
+    environment = os.environ | {"TARN_NATIVE": "python"}  # as above
+    run = subprocess.run(
+        [sys.executable, "-c", SELECTED], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert "LOADED []" in run.stdout
+
+
 def test_the_package_loads_its_parts_when_they_are_asked_for() -> None:
     script = (
         "import sys, tarnkappe; assert 'numba' not in sys.modules; "
@@ -109,3 +132,16 @@ def test_the_version_is_said_before_anything_is_loaded() -> None:
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.splitlines()[-1] == "[]"
+
+
+PROGRAM = """
+import sys
+import tarnkappe.cli.program
+unneeded = {"pydantic", "alembic", "httpx", "uvicorn", "fastapi", "prometheus_client", "multiprocessing.forkserver"}
+print("LOADED", sorted(unneeded & set(sys.modules)))
+"""
+
+
+def test_the_program_loads_nothing_of_servers_and_connections() -> None:
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert run.stdout == "LOADED []\n"

@@ -163,6 +163,15 @@ def test_statistics_are_imported_from_csv_and_json_with_their_provenance(tmp_pat
     assert [entry.event for entry in AuditLog(statistics.store).entries()] == ["statistics imported"] * 2
 
 
+def test_statistics_are_read_as_any_program_writes_them(tmp_path: Path) -> None:
+    text = LONG.replace("0.", "0,").replace("office", "Büro").replace("\n", "\r\n")
+    (tmp_path / "excel.csv").write_bytes(text.encode("cp1252"))
+    statistics = Statistics(Store.in_memory())
+    import_file(statistics, tmp_path / "excel.csv")
+    found = statistics.distribution(("medication", "X"), ("occupation",), DAY)
+    assert found.shares == {("miner",): 0.31, ("Büro",): 0.69}
+
+
 def test_later_figures_take_the_place_of_earlier_ones_and_future_ones_do_not_hold_yet() -> None:
     statistics = Statistics(Store.in_memory())
     for year, share in ((2020, 0.1), (2024, 0.2), (2030, 0.3)):
@@ -189,7 +198,7 @@ def test_later_figures_take_the_place_of_earlier_ones_and_future_ones_do_not_hol
         ("medication;X;age;;0.5;20000;WHO;2024-05-01", "needs a value"),
         ("medication;X;age;40;;20000;WHO;2024-05-01", "either"),
         ("medication;X;age;40;half;20000;WHO;2024-05-01", "no number"),
-        ("medication;X;age;40;0.5;20000;WHO;2024-05-01;more", "more fields"),
+        ("medication;X;age;40;0.5;20000;WHO;2024-05-01;more", "found 9"),
     ],
 )
 def test_a_line_that_is_no_figure_is_named_and_nothing_is_imported(
@@ -199,6 +208,21 @@ def test_a_line_that_is_no_figure_is_named_and_nothing_is_imported(
     statistics = Statistics(Store.in_memory())
     with pytest.raises(InputError, match=f"line 5: .*{error}"):
         import_file(statistics, tmp_path / "bad.csv")
+    assert statistics.imports() == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{}, WIDE[0], {"figures": WIDE}, [[]], [*WIDE, []], [*WIDE, "WHO"], [None], "WHO", 7, None],
+    ids=lambda content: json.dumps(content)[:20],
+)
+def test_a_json_file_of_statistics_is_a_list_of_objects_and_of_nothing_else(
+    content: object, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.json").write_text(json.dumps(content))
+    statistics = Statistics(Store.in_memory())
+    with pytest.raises(InputError, match=r"bad\.json: a JSON file of statistics is a list of objects"):
+        import_file(statistics, tmp_path / "bad.json")
     assert statistics.imports() == []
 
 
@@ -264,13 +288,13 @@ def test_the_example_population_and_its_patients_fit_together() -> None:
 def test_statistics_that_cannot_be_reached_never_improve_a_verdict() -> None:
     class Broken(Statistics):
         def distributions(self, *_, **__):
-            raise InputError("gone")
+            raise InputError("test.gone", "gone")
 
         def distribution(self, *_, **__):
-            raise InputError("gone")
+            raise InputError("test.gone", "gone")
 
         def joint_attributes(self, *_):
-            raise InputError("gone")
+            raise InputError("test.gone", "gone")
 
     found = check(request(), surroundings(statistics=Broken(Store.in_memory())))
     assert found.metrics["discernibility"] == 49

@@ -226,7 +226,7 @@ def test_a_package_comes_in_parts_and_goes_on_where_it_stopped(
         if "/part/" in path:
             asked.append(int(path.rpartition("/")[2]))
             if len(asked) % 3 == 0:
-                raise UnreachableError("gone")
+                raise UnreachableError("test.gone", "gone")
         return really(party, path, *words, **named)
 
     caller.call = sometimes

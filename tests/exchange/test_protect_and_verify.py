@@ -223,7 +223,7 @@ def test_no_release_can_be_recommended_without_a_verified_package(verdict: Check
 @pytest.mark.parametrize("how", ["break", "skip"])
 def test_a_failed_step_never_yields_a_release(place: int, how: str) -> None:
     def broken(_) -> CheckStep:
-        raise InputError("the patient P05 has a problem")
+        raise InputError("test.problem", "the patient P05 has a problem")
 
     replaced = {"break": [broken], "skip": []}[how]
     found = check(request(), surroundings(), steps=(*STEPS[:place], *replaced, *STEPS[place + 1 :]))

@@ -239,7 +239,7 @@ HOLES = {
         "False",
     ),
     "anybody fetches": (RequestRecords, "require_own", "request.institution != institution", "False"),
-    "withdrawn patients": (RequestWorkflow, "withdraw_patient", "State(row.state) in HELD_BACK", "False"),
+    "withdrawn patients": (RequestWorkflow, "hold_back", "REQUESTS.c.state.in_(held_back)", "sa.false()"),
     "past the deadline": (
         RequestWorkflow,
         "expire",

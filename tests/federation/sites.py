@@ -9,8 +9,8 @@ from tarnkappe.federation.certificates import Authority
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.initiator import federate
 from tarnkappe.federation.message import Participant
+from tarnkappe.federation.participants import participant
 from tarnkappe.federation.service import PartyService
-from tarnkappe.federation.site import participant
 from tarnkappe.federation.transcript import MergedTranscript
 from tarnkappe.table import Table
 from tests.federation.federations import Federation

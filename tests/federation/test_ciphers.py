@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 import secrets
+import subprocess
+import sys
 from math import gcd
+from pathlib import Path
 
 import gmpy2
 import pytest
@@ -317,3 +321,12 @@ def test_real_sizes() -> None:
     assert key.public.bits == 3072
     numbers = list(range(300))
     assert key.decrypt(key.public.rerandomize(key.public.encrypt(numbers))) == numbers
+
+
+def test_loading_the_group_leaves_no_file_behind(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-c", "import tarnkappe.federation.ciphers.ristretto"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        check=True,
+    )
+    assert not [path.name for path in tmp_path.rglob("*.so")]

@@ -110,9 +110,9 @@ group = PohligHellman1536()
 print(group.apply((3).to_bytes(192), group.embed(b"column", [b"34"]))[0].hex())
 key = PrivateKey.generate(128)
 assert key.decrypt(key.public.rerandomize(key.public.encrypt([0, 5, 7]))) == [0, 5, 7]
-from tests.federation.federations import EXPECTED, Distribution, Protocol, example, multiset
+from tests.federation.federations import EXPECTED, Partitioning, Protocol, example, multiset
 for protocol in (Protocol.RING, Protocol.MASKED):
-    assert multiset(example(protocol, Distribution.VERTICAL).run()["P2"].outcome.release) == EXPECTED
+    assert multiset(example(protocol, Partitioning.VERTICAL).run()["P2"].outcome.release) == EXPECTED
 """
 
 

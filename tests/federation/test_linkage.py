@@ -13,8 +13,8 @@ from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.federation.contract import CIPHERED, Partitioning, Protocol
 from tarnkappe.federation.leakage import LeakageReport, roles_of
 from tarnkappe.federation.message import Message, Participant
+from tarnkappe.federation.participants import participant
 from tarnkappe.federation.runner import run_in_memory
-from tarnkappe.federation.site import participant
 from tarnkappe.loss import Entropy, Height
 from tarnkappe.privacy import KAnonymity
 from tarnkappe.table import Table

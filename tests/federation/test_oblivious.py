@@ -37,6 +37,7 @@ from tarnkappe.federation.wording import describe
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.loss import LOSSES, Entropy, Height, Loss
 from tarnkappe.privacy import MODELS, KAnonymity, Model
+from tarnkappe.schema.documents import parse
 from tests.federation.federations import HELPER, multiset, random_whole
 from tests.federation.sites import Sites
 from tests.federation.three import ObliviousFederation, obliviously
@@ -376,7 +377,7 @@ def test_a_site_as_it_comes_agrees_to_an_oblivious_run_and_to_no_other_one() -> 
 )
 def test_a_site_says_who_may_compute_and_what_may_be_told(rules: dict[str, Any], broken: str | None) -> None:
     contract = dataclasses.replace(some(parties=4).contract, models=(KAnonymity(5),))
-    policy = Policy.from_section(rules, "site.toml")
+    policy = parse(Policy, rules)
     if broken is None:
         policy.refuse(contract, "P1", "P2", sends_rows=True)
         return
@@ -386,8 +387,10 @@ def test_a_site_says_who_may_compute_and_what_may_be_told(rules: dict[str, Any],
 
 @pytest.mark.parametrize("rules", [{"never_together": ["P1", "P2"]}, {"reveal": ["all"]}])
 def test_a_policy_that_cannot_be_meant_is_refused(rules: dict[str, Any]) -> None:
-    with pytest.raises(JobError, match=r"never_together is a list of lists|reveal has no 'all'"):
-        Policy.from_section(rules, "site.toml")
+    with pytest.raises(
+        JobError, match=r"never_together: a group has at least two|reveal.* is needed, not 'all'"
+    ):
+        parse(Policy, rules)
 
 
 def test_a_job_names_the_hierarchy_that_all_sites_have(tmp_path: Path) -> None:
@@ -405,7 +408,7 @@ def test_a_job_names_the_hierarchy_that_all_sites_have(tmp_path: Path) -> None:
     for wrong in ('"everything"', "3"):
         changed = JOB.replace('"tests"', wrong)
         (tmp_path / "job.toml").write_text(changed, encoding="utf-8")
-        with pytest.raises(JobError, match="cannot be understood"):
+        with pytest.raises(JobError, match=r"\[federation\], reveal: .* is needed"):
             FederatedJob.from_file(tmp_path / "job.toml")
 
 

@@ -363,5 +363,5 @@ def test_checklist_44_shared_tests_have_the_same_answers(
 def test_the_job_of_one_house_is_not_taken_for_that_of_a_federation(tmp_path: Path) -> None:
     job = tmp_path / "job.toml"
     job.write_text('[input]\npath = "people.csv"\n')
-    with pytest.raises(JobError, match="'federation' is missing: is it the job of a federation"):
+    with pytest.raises(JobError, match="the job of a federation says what is done"):
         FederatedJob.from_file(job)

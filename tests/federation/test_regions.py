@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import ColumnError, ParameterError, ProtocolError
-from tarnkappe.federation import contract as contracts
+from tarnkappe.federation import contract_checks
 from tarnkappe.federation.arrow_wire import pack, tokens_of, unpack
 from tarnkappe.federation.contract import CIPHERED, Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.leakage import LeakageReport, foretell, roles_of
@@ -133,7 +133,7 @@ def recognized_by_frequency(regions: int) -> int:
 
 def test_a_ring_of_two_regions_would_be_read_by_its_master(monkeypatch: pytest.MonkeyPatch) -> None:
     assert recognized_by_frequency(3) == 0
-    monkeypatch.setattr(contracts, "LEAST_RING", 2)
+    monkeypatch.setattr(contract_checks, "LEAST_RING", 2)
     assert recognized_by_frequency(2) == 6, "the attack for which it is refused must work"
 
 

@@ -172,12 +172,12 @@ def ends(one: socket.socket) -> set[int]:
 
 
 def test_people_may_take_longer_to_agree_than_a_call_may_take(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=0.7)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=2.0)
     asked = []
 
     def thinks(contract: Contract) -> None:
         asked.append(contract.digest)
-        time.sleep(1.5)
+        time.sleep(4.0)
 
     all_sites.add("P2", all_sites.build("P2"), thinks)
     all_sites.run()
@@ -186,10 +186,10 @@ def test_people_may_take_longer_to_agree_than_a_call_may_take(sites: Callable[..
 
 
 def test_who_is_at_work_for_long_is_waited_for(sites: Callable[..., Sites]) -> None:
-    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=0.5)
+    all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL, patience=2.0)
 
     def slow(contract: Contract) -> Participant:
-        time.sleep(2)
+        time.sleep(4)
         return all_sites.build("P2")(contract)
 
     all_sites.add("P2", slow)

@@ -37,6 +37,8 @@ from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.run import Run, RunStage
 from tarnkappe.federation.service import PartyService
 from tarnkappe.federation.site import FederationSite
+from tarnkappe.schema import replace
+from tarnkappe.schema.documents import parse
 from tarnkappe.table import Table
 from tests.attackers.federation.stages import PARTIES, Federation, population, running
 from tests.federation.federations import example
@@ -49,15 +51,15 @@ JOB_EDITS: list[tuple[str, str, str]] = [
     ('helper = "X"', 'helpers = "X"', "did you mean 'helper'"),
     ("height = 1", "hight = 1", "did you mean 'height'"),
     ('authority = "authority.pem"', 'autority = "authority.pem"', "did you mean 'authority'"),
-    ('model = "k-anonymity"', 'modle = "k-anonymity"', "names no model"),
-    ('loss = "height"', 'loss = { nane = "height" }', "loss has no name"),
-    ('loss = "height"', 'loss = "hieght"', "did you mean height"),
+    ('model = "k-anonymity"', 'modle = "k-anonymity"', "which privacy model is it"),
+    ('loss = "height"', 'loss = { nane = "height" }', "which loss is it"),
+    ('loss = "height"', 'loss = "hieght"', "did you mean 'height'"),
     ('loss = "height"', 'loss = "loss"', "count those in the data"),
     ('loss = "height"', 'loss = "ambiguity"', "cannot be had in a federation"),
     ('X = "127', 'Y = "127', "does not say where 'X' is"),
-    ('parties = ["P1", "P2", "P3"]', 'parties = "P1"', "is a list"),
+    ('parties = ["P1", "P2", "P3"]', 'parties = "P1"', "one party alone needs no federation"),
     ("weak_ciphers = true", 'weak_ciphers = "false"', "true or false"),
-    ("suppression_limit = 0.0", 'suppression_limit = "much"', "a share of the rows"),
+    ("suppression_limit = 0.0", 'suppression_limit = "much"', "suppression_limit: a number is needed"),
     ("k = 2", "k = 1", "protects nobody"),
 ]
 
@@ -101,14 +103,14 @@ def test_a_loss_may_have_parameters_and_a_search_too(files: Path) -> None:
         ("patience = 60", "patiense = 60", "did you mean 'patience'"),
         ("least_k = 2", "leastk = 2", "did you mean 'least_k'"),
         ("least_k = 2", 'least_k = "2"', "a whole number"),
-        ("least_k = 2", 'protocols = ["rings"]', "no protocol 'rings'"),
+        ("least_k = 2", 'protocols = ["rings"]', "did you mean 'ring'"),
         ("least_k = 2", "columns = 7", "a list"),
         ('path = "P1.csv"', 'path = "P1.csv"\nencodng = "latin-1"', "did you mean 'encoding'"),
-        ('path = "P1.csv"', 'pfad = "P1.csv"', "has no key 'pfad'"),
-        ('hierarchy = "P1-sex.csv"', 'hierarchy = { builder = "masking" }', "not a builder"),
+        ('path = "P1.csv"', 'pfad = "P1.csv"', "pfad: there is no such key"),
+        ('hierarchy = "P1-sex.csv"', 'hierarchy = { builder = "masking" }', "a text is needed, not a table"),
         ('hierarchy = "P1-sex.csv"', 'hierachy = "P1-sex.csv"', "did you mean 'hierarchy'"),
         ('address = "127', 'address = "nowhere', "host:port"),
-        ("[site]", "[sites]", "'site' is missing"),
+        ("[site]", "[sites]", "did you mean 'site'"),
     ],
 )
 def test_a_site_file_that_says_what_nobody_reads_is_refused(
@@ -212,7 +214,7 @@ def test_each_rule_of_a_site_refuses_on_arrival_and_at_the_start(
 ) -> None:
     federation = Federation(tmp_path, **changes)
     open_site = federation.site("bonn")
-    strict = dataclasses.replace(open_site, policy=dataclasses.replace(open_site.policy, **policy))
+    strict = dataclasses.replace(open_site, policy=replace(open_site.policy, **policy))
     if "greatest_decodable_cells" not in policy:  # how much can be read is measured when people decide
         with pytest.raises(AccessError, match=f"'bonn' does not agree.*{rule}"):
             strict.receive(federation.contract, "ulm")
@@ -233,7 +235,7 @@ def test_a_site_as_it_comes_sends_nothing(tmp_path: Path) -> None:
             with pytest.raises(ProtocolError, match="accept_decodable_rows"):
                 federation.run()
             assert not federation.messages
-    assert Policy() == Policy.from_section({}, "")
+    assert Policy() == parse(Policy, {})
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,7 @@ def test_repeated_identifiers_are_refused_unless_the_site_gives_that_away(tmp_pa
     named = dataclasses.replace(federation.contract, person=("name",))
     with pytest.raises(ColumnError, match="somebody has several rows"):
         site.check_data(named)
-    policy = dataclasses.replace(site.policy, accept_repeated_people=True)
+    policy = replace(site.policy, accept_repeated_people=True)
     dataclasses.replace(site, policy=policy).check_data(federation.contract)
     federation.site("ulm").check_data(named)
 
@@ -414,7 +416,7 @@ def test_who_says_for_ever_that_he_is_at_work_is_not_waited_for_for_ever(tmp_pat
         with pytest.raises(ProtocolError, match="it is not done: the run ends"):
             service._next(run, None)  # type: ignore[arg-type]
     finally:
-        service._listener.server_close()
+        service.close()
 
 
 def test_runs_that_have_ended_are_forgotten_and_endless_proposals_refused(
@@ -432,4 +434,4 @@ def test_runs_that_have_ended_are_forgotten_and_endless_proposals_refused(
         made._make_room()
         assert set(made._runs) == {"0", "2"}
     finally:
-        made._listener.server_close()
+        made.close()

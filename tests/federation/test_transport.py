@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import socket
 import ssl
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tarnkappe.errors import AccessError, ProtocolError
-from tarnkappe.federation.certificates import Authority, Credentials
+from tarnkappe.federation.certificates import Authority, Credentials, peer_name
 from tarnkappe.federation.contract import CIPHERED, Contract, Partitioning, Protocol
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.transport import Caller, UnreachableError
+from tarnkappe.federation.transport import (
+    LARGEST_CALL,
+    OK,
+    PIECE,
+    Answer,
+    Caller,
+    Listener,
+    UnreachableError,
+)
 from tests.federation.federations import EXPECTED, PURE, multiset
 from tests.federation.sites import Sites
 
@@ -65,11 +75,116 @@ def test_a_party_at_the_wrong_address_is_noticed(sites: Callable[..., Sites]) ->
         Caller(all_sites.credentials["P1"], swapped, 5).call("P2", "/propose", b"{}", pauses=())
 
 
+class Recorder:
+    """Somebody at the address of a party; keeps every byte of an application that it is sent."""
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        self.heard, self._context = bytearray(), context
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.address: tuple[str, int] = self._socket.getsockname()
+        self._thread = threading.Thread(target=self._listen)
+
+    def __enter__(self) -> Recorder:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+        self._socket.close()
+
+    def _listen(self) -> None:
+        raw, _ = self._socket.accept()
+        with contextlib.suppress(OSError), raw:
+            if self._context is None:
+                raw.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+                return
+            with self._context.wrap_socket(raw, server_side=True) as tls:
+                while piece := tls.recv(4096):
+                    self.heard += piece
+
+
+@pytest.mark.parametrize("who", ["P2", "P3", "P2 of another authority", "no certificate"])
+def test_a_peer_with_another_name_or_none_gets_no_byte(tmp_path: Path, who: str) -> None:
+    authority = Authority(tmp_path / "own")
+    shown = {
+        "P2": lambda: authority.issue("P2"),
+        "P3": lambda: authority.issue("P3"),
+        "P2 of another authority": lambda: Authority(tmp_path / "other").issue("P2"),
+    }
+    context = None
+    if who in shown:
+        files = shown[who]()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(files.certificate, files.key)
+    with Recorder(context) as peer:
+        caller = Caller(authority.issue("P1"), {"P2": peer.address}, 2.0)
+        with pytest.raises(ProtocolError, match="instead of 'P2'" if who == "P3" else "cannot be reached"):
+            caller.call("P2", "/message", b"a secret", pauses=())
+    assert (b"a secret" in peer.heard) == (who == "P2"), "the right one hears it, though it does not answer"
+    assert bool(peer.heard) == (who == "P2")
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> Iterator[tuple[Authority, Listener]]:
+    def serve(path: str, body: bytes, certificate: bytes, name: str) -> Answer:
+        if path == "/broken":
+            raise KeyError("a cell")
+        return OK, {"path": path, "size": len(body), "name": name, "same": peer_name(certificate) == name}
+
+    authority = Authority(tmp_path)
+    listener = Listener(("127.0.0.1", 0), authority.issue("P2"), serve)
+    listener.start()
+    yield authority, listener
+    listener.close()
+
+
+def test_the_one_who_is_called_hears_who_calls(echo: tuple[Authority, Listener]) -> None:
+    authority, listener = echo
+    for name in ("P1", "P3"):
+        caller = Caller(authority.issue(name), {"P2": listener.address}, 60.0, keep_open=True)
+        for size in (0, 1, PIECE):
+            told = {"path": "/a/1%2F2", "size": size, "name": name, "same": True}
+            assert caller.call("P2", "/a/1%2F2", b"x" * size) == told
+        caller.close()
+
+
+def test_what_fails_inside_tells_nothing(
+    echo: tuple[Authority, Listener], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    authority, listener = echo
+    with pytest.raises(UnreachableError) as caught:
+        Caller(authority.issue("P1"), {"P2": listener.address}, 60.0).call("P2", "/broken", pauses=())
+    said = (str(caught.value), *capfd.readouterr(), caplog.text)
+    assert not any("cell" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: {LARGEST_CALL + 1}\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+    ],
+)
+def test_what_is_too_long_or_no_call_is_refused_before_it_is_read(
+    echo: tuple[Authority, Listener], head: str
+) -> None:
+    authority, listener = echo
+    context = authority.issue("P1").client_context()
+    with socket.create_connection(listener.address) as raw, context.wrap_socket(raw) as tls:
+        tls.sendall(head.encode())
+        answer = b""
+        while piece := tls.recv(4096):  # and the connection is closed
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 409")
+    assert b"a call that cannot be read" in answer
+
+
 def test_nothing_starts_before_everybody_has_confirmed(sites: Callable[..., Sites]) -> None:
     all_sites = sites(Protocol.STAR, Partitioning.HORIZONTAL)
 
     def refuse(_: Contract) -> None:
-        raise AccessError("'P2' does not agree to the contract")
+        raise AccessError("test.disagrees", "'P2' does not agree to the contract")
 
     all_sites.add("P2", all_sites.build("P2"), refuse)
     with pytest.raises(ProtocolError, match="'P2' does not agree"):

@@ -161,3 +161,15 @@ def test_wrong_statements_are_refused_with_a_sentence_of_ours(name: str, wrong: 
     table = pa.table({"age": [30, 40], "illness": ["flu", "cold"]})
     with pytest.raises(TarnkappeError):
         tarnkappe.propose(table, **{name: wrong})
+
+
+def test_minus_zero_is_zero() -> None:
+    people = pd.DataFrame({"score": [-0.0, 0.0, 1.5, 2.5, None] * 12, "town": ["Ulm", "Hof", "Rom"] * 20})
+    result = tarnkappe.anonymize(people, k=5, quasi_identifiers=["score", "town"])
+    assert len(result.frame) == 60
+
+
+def test_values_of_a_kind_of_pandas_alone_are_refused_by_name() -> None:
+    months = pd.period_range("2020-01", periods=60, freq="M")
+    with pytest.raises(TarnkappeError, match="the column 'month' holds values"):
+        tarnkappe.anonymize(pd.DataFrame({"month": months, "age": range(60)}), k=5)

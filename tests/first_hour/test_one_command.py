@@ -11,6 +11,7 @@ import subprocess
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -208,6 +209,15 @@ def test_few_values_cannot_promise_three_of_them_to_everybody() -> None:
     table = people().set_column(2, "illness", [["flu", "cold"] * 30])
     proposal = tarnkappe.propose(table, for_="public", sensitive=["illness"])
     assert proposal.privacy[1].parameters == {"column": "illness", "l": 2}
+
+
+@pytest.mark.parametrize("said", [{"k": 0}, {"k": "five"}, {"for_": "nobody"}])
+def test_what_cannot_be_promised_is_refused_before_a_file_is_read(
+    said: dict[str, Any], tmp_path: Path
+) -> None:
+    """Else somebody waits for a long file to hear of a slip of the finger."""
+    with pytest.raises(ParameterError):
+        tarnkappe.propose(tmp_path / "not there.csv", **said)
 
 
 def test_k_is_never_lowered_by_itself() -> None:

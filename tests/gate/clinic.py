@@ -51,7 +51,13 @@ def policy(folder: Path, *, source: str = "t.parquet", two: bool = False, **sett
         name: settings.pop(name) for name in ("answer", "surplus", "users", "state") if name in settings
     }
     content = {
-        "table": {"source": source, "name": "t", "key": "name", "quasi_identifiers": ["age", "zip", "sex"]},
+        "table": {
+            "source": source,
+            "name": "t",
+            "key": "name",
+            "quasi_identifiers": ["age", "zip", "sex"],
+            "refresh": 0,
+        },
         "sensitive": {"disease": {"values": DISEASES}, **({"pay": {"values": PAYS}} if two else {})},
         "protection": {"k": 2, **settings},
         **sections,

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import GuaranteeError, VerificationError
+from tarnkappe.gate.answer import Block, HistoryEntry
 from tarnkappe.gate.audit import audit
-from tarnkappe.gate.gate import Block, HistoryEntry
 from tarnkappe.gate.history_store import ANSWERS, HistoryStore
 from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.state.audit import AuditLog

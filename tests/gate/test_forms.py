@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tarnkappe.gate.answer import Block
 from tarnkappe.gate.forms import rows_shown
-from tarnkappe.gate.gate import Block
 from tarnkappe.gate.question import AnswerRows
 from tarnkappe.gate.source import SelectedPeople
 from tests.conftest import FIXTURES

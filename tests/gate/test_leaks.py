@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tarnkappe.gate import Exact, Gate, LabelDomain, PublicPool, Strategy
 from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
 from tarnkappe.gate.partition import DivideOnly
-from tarnkappe.gate.policy import Surplus
+from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.surplus import Coins, Veiled
 from tests.gate import twin
 from tests.gate.informed import (

@@ -318,7 +318,7 @@ def test_another_strategy_takes_the_answers_over(clinic: Path) -> None:
 
 
 def test_a_kept_answer_that_breaks_the_promise_is_noticed_at_the_start(clinic: Path) -> None:
-    from tarnkappe.gate.gate import Block, HistoryEntry
+    from tarnkappe.gate.answer import Block, HistoryEntry
 
     one = keeper(policy(clinic))
     one.close()

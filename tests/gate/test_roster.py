@@ -12,13 +12,14 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import GuaranteeError, InputError, ParameterError, VerificationError
 from tarnkappe.gate import PublicPool, history_store
+from tarnkappe.gate.answer import Block, HistoryEntry
 from tarnkappe.gate.audit import audit
 from tarnkappe.gate.column_gate import ColumnGate
-from tarnkappe.gate.gate import Block, HistoryEntry
 from tarnkappe.gate.history_store import LISTED, HistoryStore, Lease
 from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.monitor import QueryMonitor
-from tarnkappe.gate.policy import GatePolicy, Sensitive
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import Sensitive
 from tarnkappe.gate.question import AnswerRows, GateQuery
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.state.audit import AuditLog
@@ -170,11 +171,11 @@ def test_a_number_that_is_written_otherwise_has_not_changed(clinic: Path) -> Non
         lambda _: PublicPool(),
     )
     made.look(["a"], ["20.50"])
-    made.ask(["a"])
+    made.ask(["a"], ["20.50"])
     made.look(["a"], ["20.5"])
     assert made.gate.knowledge.tuples == 1
     made.look(["a"], ["777"])
-    made.ask(["a"])
+    made.ask(["a"], ["777"])
     made.look(["a"], ["778"])
     assert made.gate.knowledge.tuples == 3, "both are (other), and not the same"
 

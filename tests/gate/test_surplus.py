@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate import Gate, Ilp, LabelDomain, Population, PublicPool
-from tarnkappe.gate.policy import Surplus
+from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.signature_check import farthest
 from tarnkappe.gate.surplus import Coins, Veiled
 from tarnkappe.gate.world_search import could_have

@@ -21,7 +21,7 @@ from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.exact_test import signatures
 from tarnkappe.gate.highs import Highs
 from tarnkappe.gate.knowledge import Knowledge
-from tarnkappe.gate.policy import Surplus
+from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.problem import problem
 from tarnkappe.gate.solver import FeasibleAssignment
 from tarnkappe.gate.surplus import Coins, Veiled

@@ -16,7 +16,7 @@ from tarnkappe.errors import HierarchyError
 from tarnkappe.hierarchy import BUILDERS, Hierarchy
 from tarnkappe.hierarchy import clusters as module
 from tarnkappe.hierarchy.clusters import Clusters, shortest_between
-from tarnkappe.web.reasons import in_words
+from tarnkappe.texts import told
 
 
 def error_of(groups: list[list[int]], rows: Counter[int]) -> Fraction:
@@ -86,7 +86,7 @@ def test_numbers_that_do_not_nest_and_columns_that_are_too_long_are_refused(
 ) -> None:
     with pytest.raises(HierarchyError, match="fewer on every level") as refused:
         Clusters(clusters=(2, 3))
-    assert in_words("de", str(refused.value)) != str(refused.value)
+    assert told("de", refused.value) != str(refused.value)
     monkeypatch.setattr(module, "MOST_NUMBERS", 3)
     with pytest.raises(HierarchyError, match="use intervals with quantiles"):
         Clusters(clusters=2).build(pa.array([1, 2, 3, 4]))

@@ -101,7 +101,7 @@ def test_weeks_nest_in_no_longer_period(longer) -> None:
     [
         ([], "levels: too few entries: 0, at least 1 needed"),
         (["fortnight"], "levels 1: one of century, day, decade, .* is needed, not 'fortnight'"),
-        ([7], "levels 1: one of century, day, decade, .* is needed, not 7"),
+        ([7], "levels 1: a name is needed, not 7"),
         (["year", "month"], "'month' cannot follow 'year'"),
         (["year", "year"], "'year' cannot follow 'year'"),
     ],

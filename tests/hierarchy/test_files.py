@@ -62,10 +62,22 @@ def test_a_comma_in_a_value_is_no_delimiter_and_a_semicolon_in_a_comma_file_neit
     assert read_hierarchy(file).values == ("a;b", "a;c")
 
 
+def test_a_file_is_read_whoever_wrote_it(tmp_path) -> None:
+    text = "München;Bayern;*\r\nKöln;NRW;*\r\n"
+    values = ("Köln", "München")
+    for name, content in {
+        "excel.csv": text.encode("cp1252"),
+        "mark.csv": text.encode("utf-8-sig"),
+        "wide.csv": text.encode("utf-16"),
+        "packed.csv.gz": gzip.compress(text.encode()),
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        assert read_hierarchy(tmp_path / name).values == values, name
+
+
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [
-        (b"a;*\nM\xfcnchen;*\n", InputError, r"line 2 is not in UTF-8 \(byte 0xfc\)"),
         (b'a;*\n"b;*\n', InputError, "line 2 cannot be read .* quotation marks"),
         (b"\n\n", HierarchyError, "the hierarchy is empty"),
         (b"", InputError, "the file is empty"),

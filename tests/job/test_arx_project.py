@@ -160,6 +160,15 @@ def test_criteria_without_an_equal_are_listed(given_one: Obj, words: str, tmp_pa
     assert any("criterion" in sentence and words in sentence for sentence in made.left_out)
 
 
+def test_a_share_of_records_at_risk_is_a_model_of_its_own(tmp_path: Path) -> None:
+    given_one = criterion("AverageReidentificationRisk", threshold=0.05, highestRisk=0.2, recordsAtRisk=0.1)
+    _, job = imported(Project(criteria=[given_one]), tmp_path)
+    assert job["privacy"] == [
+        {"model": "average-risk", "threshold": 0.05},
+        {"model": "records-at-risk", "highest_risk": 0.2, "share": 0.1},
+    ]
+
+
 LOSSES = [
     (
         metric("MetricMDNMLossPotentiallyPrecomputed", 0.25, "GEOMETRIC_MEAN"),
@@ -203,18 +212,18 @@ def test_quality_models_are_carried_over(given_one: Obj, entry: dict[str, Any], 
     assert job["search"]["loss"] == entry
 
 
-def test_weights_are_factors_and_rank_is_listed(tmp_path: Path) -> None:
+def test_weights_are_factors_and_rank_is_carried_over(tmp_path: Path) -> None:
     project = Project(
         metric=metric("MetricMDNMLoss", function="RANK"), weights={"age": 1.0, "town": 0.5, "id": 0.5}
     )
     made, job = imported(project, tmp_path)
     assert job["search"]["loss"] == {
         "name": "loss",
-        "aggregate": "maximum",
+        "aggregate": "rank",
         "weights": {"age": 1.0, "town": 0.5},
         "weighting": "factor",
     }
-    assert any("rank" in sentence for sentence in made.left_out)
+    assert not any("rank" in sentence for sentence in made.left_out)
 
 
 def test_a_target_is_classified(tmp_path: Path) -> None:

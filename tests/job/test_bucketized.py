@@ -88,7 +88,7 @@ def test_whatever_fails_nothing_is_published(
     def failing(*arguments: Any, **options: Any) -> None:
         calls.append(arguments)
         if len(calls) == 2:
-            raise OutputError("the disk is full")
+            raise OutputError("test.full", "the disk is full")
         real(*arguments, **options)
 
     monkeypatch.setattr(bucketized, "write", failing)
@@ -111,7 +111,7 @@ def test_parameters_come_from_the_job_and_wrong_ones_are_refused(tmp_path: Path)
     result = tarnkappe.run(job_in(tmp_path, "slicing", groups=groups))
     assert isinstance(result, Bucketized)
     assert result.tables["columns"].num_rows == 5
-    with pytest.raises(JobError, match="has no parameter 'size'"):
+    with pytest.raises(JobError, match="size: there is no such key"):
         job_in(tmp_path, "anatomy", size=3)
 
 

@@ -127,13 +127,13 @@ def test_without_data_there_are_roles_and_noise_but_no_hierarchies(folder: Path)
         ("[relations.a]\npath = 'x.csv'\ncolumns = ['b']", "needs either its rows"),
         ("[relations.a]\nkeys = [['b']]", "needs either its rows"),
         ("[relations.a]\ndatabase = 'postgresql://x'", "name either a 'table' or a 'query'"),
-        ("[relations.a]\ncolumns = 'b'", "must be a list of column names"),
-        ("[relations.a]\ncolumns = ['b']\nkeys = 'b'", "a list of lists"),
+        ("[relations.a]\ncolumns = 3", "a list of texts is needed, not 3"),
+        ("[relations.a]\ncolumns = ['b']\nkeys = 'b'", "keys: a list of values is needed"),
         ("[relations.a]\ncolumns = ['b']\nleast_rows = true", "a whole number"),
-        ("relations = 3", "must be a section"),
-        ("[columns.b]\nrole = 'spy'", "unknown role"),
-        ("[columns.b]\nnoise = 3", 'is a file, "uniform"'),
-        ("[columns.b]\nnoise = {a = true}", "a probability is a number"),
+        ("relations = 3", "a table of tables is needed"),
+        ("[columns.b]\nrole = 'spy'", "role: one of identifier"),
+        ("[columns.b]\nnoise = 3", "a text or a table of values is needed, not 3"),
+        ("[columns.b]\nnoise = {a = true}", "a number or a text is needed, not True"),
         ("[columns.b]\nnoise = {a = 'viel'}", "not a number"),
         ("[columns.b]\nhierachy = 'x.csv'", "did you mean 'hierarchy'"),
     ],
@@ -174,5 +174,25 @@ def test_probabilities_must_add_up_and_values_must_fit() -> None:
     with pytest.raises(ParameterError, match="none of the type"):
         wrong.declarations.catalog({"r": ("b",)}, lambda _: pa.chunked_array([[1]])).noise["b"]
     rootless = CatalogFile.from_dict({"columns": {"b": {"noise": "uniform"}}})
-    with pytest.raises(ParameterError, match="the column has none"):
+    with pytest.raises(ParameterError, match="none was stated for the column"):
         rootless.declarations.catalog({"r": ("b",)}).noise["b"]
+
+
+def test_neighbours_are_drawn_by_size_or_as_the_hierarchy_lists_them() -> None:
+    ages = {"builder": "intervals", "width": 10}
+    said = {"alter": {"noise": "neighbours", "hierarchy": ages}, "rh": {"noise": "neighbours:2"}}
+    declared = CatalogFile.from_dict({"columns": said}).declarations
+    noise = declared.catalog(COLUMNS, VALUES.__getitem__).noise
+    assert noise["alter"] == Dynamic(
+        {18: {25: Fraction(1)}, 25: {18: Fraction(1, 2), 31: Fraction(1, 2)}, 31: {25: Fraction(1)}}
+    )
+    with pytest.raises(ParameterError, match="the noise of 'rh': the values of a hierarchy are meant"):
+        noise["rh"]  # nobody stated which values there are, and those of the data tell who is in them
+
+
+@pytest.mark.parametrize(
+    "said", ["neighbours:0", "neighbours:", "neighbours:x", "neighbours:99999", "neighbours:-1"]
+)
+def test_neighbours_are_some_steps_away(said: str) -> None:
+    with pytest.raises(ParameterError, match="with 1 to 1000 steps"):
+        CatalogFile.from_dict({"columns": {"rh": {"noise": said}}}, name="catalog.toml")

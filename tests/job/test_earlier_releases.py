@@ -119,9 +119,9 @@ def test_what_was_remembered_meanwhile_counts(folder: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"history": {"store": "ward.db"}}, "needs 'key'"),
+        ({"history": {"store": "ward.db"}}, "key: it is missing"),
         ({"history": {"store": "ward.db", "key": "k", "populaton": "x"}}, "did you mean 'population'"),
-        ({"history": {"store": "", "key": "k"}}, "needs 'store'"),
+        ({"history": {"store": "", "key": "k"}}, "store: too few characters"),
     ],
 )
 def test_a_section_that_cannot_be_understood(folder: Path, changes: dict[str, Any], words: str) -> None:

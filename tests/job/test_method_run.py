@@ -147,11 +147,11 @@ def test_parameters_of_a_method_are_given_as_those_of_a_search(job: Path) -> Non
     wrong: list[tuple[dict[str, Any], str]] = [
         (
             {"algorithm": "mondrian", "mod": "relaxed"},
-            "the method 'mondrian' has no parameter 'mod': did you mean 'mode'",
+            "mod: there is no such key: did you mean 'mode'",
         ),
         (
             {"algorithm": "mondrian", "mode": 3},
-            "mondrian: mode: one of strict, relaxed, fallback is needed, not 3",
+            "mode: 'strict' or 'relaxed' or 'fallback' is needed, not 3",
         ),
         ({"algorithm": "mondrain"}, "unknown algorithm 'mondrain': did you mean 'mondrian'"),
     ]

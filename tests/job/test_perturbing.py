@@ -12,7 +12,7 @@ import pytest
 
 from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.job import Job, run
-from tarnkappe.web.reasons import in_words
+from tarnkappe.texts import told
 
 ROWS = [
     (f"P{i}", 20 + i * 7 % 60, 1000 + i * 37 % 40 * 13, ("flu", "cold", "gout", "asthma")[i % 4])
@@ -95,15 +95,15 @@ def test_promises_hold_of_the_values_that_are_published(tmp_path: Path) -> None:
 def test_promises_about_true_values_are_refused(sections: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(JobError, match=words) as refused:
         run(job(tmp_path, {"method": "noise", "columns": ["age"]}, **sections))
-    assert in_words("de", str(refused.value)) != str(refused.value)
+    assert told("de", refused.value) != str(refused.value)
     assert not (tmp_path / "release.csv").exists()
 
 
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"columns": ["income"]}, "needs the key 'method'"),
-        ({"method": "nois", "columns": ["income"]}, "did you mean noise"),
+        ({"columns": ["income"]}, "which perturbation is it"),
+        ({"method": "nois", "columns": ["income"]}, "did you mean 'noise'"),
         ({"method": "noise"}, "columns"),
         ({"method": "noise", "columns": ["income"], "share": 0}, "share"),
     ],
@@ -111,5 +111,5 @@ def test_promises_about_true_values_are_refused(sections: dict[str, Any], words:
 def test_what_is_wrong_is_said(entry: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=words):
         job(tmp_path, entry)
-    with pytest.raises(JobError, match="one \\[\\[perturb\\]\\] section for each perturbation"):
+    with pytest.raises(JobError, match="one \\[\\[perturb\\]\\] for each perturbation"):
         Job.from_dict({"input": {"path": "x"}, "perturb": {"method": "noise"}})

@@ -77,7 +77,7 @@ def test_weights_need_a_loss_by_columns_and_must_not_contradict_each_other(peopl
         )
     with pytest.raises(ParameterError, match=r"weights\.age: at least 0 is needed"):
         tarnkappe.anonymize(people, privacy=K5, loss="loss", weights={"age": -1})
-    with pytest.raises(ParameterError, match="'illness' is no quasi-identifier: weight has no meaning"):
+    with pytest.raises(ParameterError, match="'illness': it is no quasi-identifier: weight has no meaning"):
         tarnkappe.anonymize(people, privacy=K5, loss="loss", weights={"illness": 2})
 
 
@@ -164,13 +164,13 @@ def test_job_file_flags_and_python_do_the_same(
 @pytest.mark.parametrize(
     ("age", "town", "search", "message"),
     [
-        ("weight = true", "", "", "weight is a number, not True"),
+        ("weight = true", "", "", "weight: a number is needed, not True"),
         ("weigth = 2", "", "", "did you mean 'weight'"),
-        ("", 'aggregate = "avg"', "", "unknown aggregation 'avg'"),
-        ("", 'suppressed = "yes"', "", "suppressed is true or false"),
+        ("", 'aggregate = "avg"', "", "aggregate: one of mean, geometric-mean"),
+        ("", 'suppressed = "yes"', "", "suppressed: true or false is needed"),
         ("", "suppressed = true\nlevel = 1", "", "is suppressed: it can have no level"),
-        ("", "", 'suppression = "attribute"', "use record or cell"),
-        ("", "", 'local_recoding = "yes"', "local_recoding is true, false, or the share"),
+        ("", "", 'suppression = "attribute"', "suppression: one of record, cell is needed"),
+        ("", "", 'local_recoding = "yes"', "local_recoding: true or false or a number is needed"),
     ],
 )
 def test_what_a_job_file_gets_wrong_is_named(

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from tarnkappe.drawing import Drawing
@@ -46,6 +47,29 @@ def test_a_large_lattice_becomes_a_heat_map_that_counts_every_node(
     counts = [tip.split(" nodes, ") for tip in tips(draw_lattice(view))]
     assert sum(int(nodes) for nodes, _ in counts) == 36
     assert sum(int(kept.split()[0]) for _, kept in counts) == 12
+
+
+def test_the_cells_of_a_heat_map_do_not_overlap_and_the_fullest_fills_its_place(
+    view: LatticeView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture, "MAX_NODES", 10)
+    cells = [cell for cell in shapes(draw_lattice(view), "rect") if "nodes" in "".join(cell.itertext())]
+    place = (picture.WIDTH - picture.LEFT - picture.RIGHT) / picture.BINS
+    wide = {int("".join(cell.itertext()).split()[0]): float(cell.get("width") or 0) for cell in cells}
+    assert len(wide) > 1
+    assert wide[max(wide)] == pytest.approx(place - 1.5, abs=0.1)
+    assert [wide[nodes] for nodes in sorted(wide)] == sorted(wide.values()), "more nodes, a larger cell"
+
+
+def test_every_level_is_one_row_and_no_row_is_left_empty(view: LatticeView) -> None:
+    sums = view.levels.sum(axis=1)
+    first = int(sums.min())
+    heights = [
+        draw_lattice(view.take(np.flatnonzero((sums >= first) & (sums < first + rows)))).height
+        for rows in (1, 2, 3)
+    ]
+    assert heights[2] - heights[1] == pytest.approx(heights[1] - heights[0])
+    assert heights[1] > heights[0]
 
 
 def test_better_nodes_are_darker(view: LatticeView) -> None:

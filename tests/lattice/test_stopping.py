@@ -20,7 +20,7 @@ from tarnkappe.lattice import (
     compiled_sweep,
 )
 from tarnkappe.lattice.checker import Checker, NodeCheck
-from tarnkappe.lattice.core import TESTS, Core
+from tarnkappe.lattice.core_classes import TESTS, Core
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS
 from tests.random_tables import build_tuples

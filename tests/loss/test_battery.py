@@ -410,3 +410,28 @@ def tall_example(generator: random.Random) -> Example:
     ]
     tuples = build_tuples(rows, {**maps, "disease": DISEASE_LEVELS})
     return with_bounds(Example(rows, None, maps, tuples))
+
+
+NO_BOUND_FROM_LEVELS = {"classification", "discernibility-star-released"}
+"""What these lose at least depends on the classes; levels alone tell nothing."""
+BY_LEVELS = {"height", "precision", "precision-star", "static", "normalized-entropy", "kl-divergence"}
+"""What these lose is told by the levels of columns, and by no cell alone."""
+
+
+@every_loss
+def test_a_search_knows_from_levels_alone_what_is_lost_at_least(loss: Loss) -> None:
+    """Without this bound it would have to group every node: a loss must not lose it unnoticed."""
+    rows = [{"a": value, "disease": "flu", "treatment": "none"} for value in (0, 0, 1, 2)]
+    tuples = build_tuples(rows, {"a": [{0: "x", 1: "x", 2: "y"}, dict.fromkeys(range(3), "*")]})
+    columns = tuples.classes(("a",), (1,)).quasi_identifiers
+    bounds = [loss.lower_bound_at(tuples, columns, (level,)) for level in range(3)]
+    assert (None in bounds) == (loss.name in NO_BOUND_FROM_LEVELS)
+    known = [bound for bound in bounds if bound is not None]
+    assert known == sorted(known), "what is more general loses no less"
+
+
+@every_loss
+def test_which_losses_measure_cells_at_several_levels(loss: Loss) -> None:
+    """`regions` and the other methods below one level in a column take only these."""
+    counts_data = "leaves=data" in str(loss)  # how many leaves occur depends on the column's one level
+    assert loss.measures_cells is (loss.name not in BY_LEVELS and not counts_data)

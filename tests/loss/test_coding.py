@@ -27,6 +27,19 @@ def test_prices_follow_the_coding_model(coding_model: float, kept: float, suppre
         assert loss(state) == pytest.approx((kept * 5 * 0.5 + suppressed * 1) / 6)
 
 
+@pytest.mark.parametrize(
+    ("coding_model", "level", "bound"),
+    [(0.1, 1, 5 * 0.2 / 6), (0.25, 1, 5 * 0.5 / 6), (0.4, 1, 5 * 0.5 / 6), (0.1, 2, 0.2), (0.4, 2, 0.8)],
+)
+def test_the_bound_charges_a_cell_at_most_what_a_suppressed_one_costs(
+    coding_model: float, level: int, bound: float
+) -> None:
+    """Five of six cells hide half of the others at level 1, all hide everything at level 2."""
+    columns = TUPLES.classes(("a",), (level,)).quasi_identifiers
+    loss = LeafLoss(coding_model=coding_model)
+    assert loss.lower_bound_at(TUPLES, columns, (level,)) == pytest.approx(bound)
+
+
 @pytest.mark.parametrize(("coding_model", "level"), [(0.1, 0), (0.5, 0), (0.95, 2)])
 def test_a_search_follows_the_coding_model(coding_model: float, level: int) -> None:
     problem = SearchProblem(TUPLES, ("a",), (KAnonymity(2),), Precision(coding_model=coding_model), 0.5)

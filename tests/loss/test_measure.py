@@ -37,7 +37,7 @@ def state_of(
         (
             "loss",
             {"aggregate": "median"},
-            r"aggregate: one of sum, mean, geometric-mean, maximum is needed, not 'median': did you mean 'mean'\?",
+            r"aggregate: one of sum, mean, geometric-mean, maximum, rank is needed, not 'median': did you mean 'mean'\?",
         ),
         ("loss", {"leaves": "all"}, "leaves: one of hierarchy, data is needed, not 'all'"),
         ("aecs", {"p": 0}, "p: at least 1 is needed, not 0"),
@@ -74,7 +74,13 @@ def test_names_are_enough_for_a_job_file() -> None:
 
 @pytest.mark.parametrize(
     ("aggregate", "expected"),
-    [("sum", 4.0), ("mean", 1.0), ("geometric-mean", (4 * 2) ** (1 / 4) - 1), ("maximum", 3.0)],
+    [
+        ("sum", 4.0),
+        ("mean", 1.0),
+        ("geometric-mean", (4 * 2) ** (1 / 4) - 1),
+        ("maximum", 3.0),
+        ("rank", 3.0),
+    ],
 )
 def test_aggregates_weigh_the_columns(aggregate: str, expected: float) -> None:
     assert AggregateFunction(aggregate).of([0.0, 3.0, 1.0], [2.0, 1.0, 1.0]) == pytest.approx(expected)

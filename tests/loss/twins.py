@@ -106,7 +106,7 @@ def aggregated(loss: Any, values: dict[str, Number]) -> float:
         weight = dict.fromkeys(exact, Fraction(1))
     if loss.aggregate == "sum":
         return float(sum(weight[name] * exact[name] for name in exact))
-    if loss.aggregate == "maximum":
+    if loss.aggregate in ("maximum", "rank"):
         return float(max(weight[name] * exact[name] for name in exact))
     total = sum(weight.values())
     if loss.aggregate == "mean":

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -18,3 +20,16 @@ def test_ctrl_c_is_recognized_behind_the_error_that_a_kernel_makes_of_it() -> No
     with pytest.raises(SystemError) as caught:
         raise SystemError("a kernel returned a result with an exception set") from KeyboardInterrupt()
     assert is_interruption(caught.value)
+
+
+def test_an_error_that_ctrl_c_causes_in_a_lock_is_an_interruption() -> None:
+    def interrupted() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            threading.Lock().release()
+
+    with pytest.raises(RuntimeError) as caught:
+        interrupted()
+    assert is_interruption(caught.value)
+    assert not is_interruption(RuntimeError("something else"))

@@ -17,7 +17,7 @@ import pytest
 from tarnkappe.native import CompiledFunction, build, library
 from tarnkappe.native.library import CONTENTS, LIBRARY, OBJECT, PrebuiltFunction, entries_of, load
 from tarnkappe.native.signatures import Signature, read_signatures, tuple_class
-from tarnkappe.native.stamp import stamp_of
+from tarnkappe.native.stamp import sources_of, stamp_of
 from tests.native import kernels
 from tests.native.kernels import Pair
 
@@ -206,20 +206,86 @@ def test_the_stamp_knows_every_file_that_a_kernel_reaches(monkeypatch: pytest.Mo
     from tarnkappe.native import stamp
 
     seen: list[str] = []
-    truth = stamp._digest
-    monkeypatch.setattr(stamp, "_digest", lambda path: seen.append(Path(path).name) or truth(path))
+    truth = stamp._source
+    monkeypatch.setattr(stamp, "_source", lambda path: seen.append(Path(path).name) or truth(path))
     whole = stamp_of(run.function)  # type: ignore[attr-defined]
-    assert {"core.py", "space.py", "border_search.py", "forecast.py", "kernels.py"} <= set(seen)
+    assert {"core.py", "core_classes.py", "space.py", "border_search.py", "forecast.py", "kernels.py"} <= set(
+        seen
+    )
     for name in sorted(set(seen)):
         monkeypatch.setattr(
-            stamp, "_digest", lambda path, name=name: truth(path) + ("x" if path.endswith(name) else "")
+            stamp,
+            "_source",
+            lambda path, name=name: truth(path) + (b"\nMORE = 1\n" if path.endswith(name) else b""),
         )
         assert stamp_of(run.function) != whole, name  # type: ignore[attr-defined]
 
 
+KERNEL = """
+LIMIT = 3
+
+
+def kernel(values):
+    return values[0] + LIMIT
+"""
+SAID_BETTER = """# what this is for
+
+LIMIT = 3
+'''The largest.'''
+
+
+def kernel(values):
+    '''The first one and more.
+
+    Values are sorted.
+    '''
+    # the order is that of the caller
+    return values[0] + LIMIT  # never too large
+"""
+
+
+def source_stamp(folder: Path, text: str, known: dict[str, str] | None = None) -> str:
+    """The stamp of a kernel in a file of its own."""
+    path = folder / f"written{len(list(folder.iterdir()))}.py"
+    path.write_text(text)
+    names: dict[str, Any] = {"__name__": "written"}
+    exec(compile(text, str(path), "exec"), names)
+    return stamp_of(names["kernel"], known)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        (KERNEL, True),
+        (SAID_BETTER, True),
+        (KERNEL.replace("values[0] + LIMIT", "(values[0]\n            + LIMIT)"), True),
+        (KERNEL.replace("[0]", "[1]"), False),
+        (KERNEL.replace("+", "-"), False),
+        (KERNEL.replace("LIMIT = 3", "LIMIT = 4"), False),
+        (KERNEL + "\nOTHER = 1\n", False),
+    ],
+)
+def test_the_stamp_is_of_what_the_source_means_and_not_of_its_comments(
+    tmp_path: Path, text: str, is_same: bool
+) -> None:
+    assert (source_stamp(tmp_path, text) == source_stamp(tmp_path, KERNEL)) == is_same
+
+
+def test_a_source_that_the_library_knows_is_not_parsed(
+    folder: Path, prebuilt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the start of a command costs nothing, and another version of Python finds the same stamp."""
+    from tarnkappe.native import stamp
+
+    contents = json.loads((folder / CONTENTS).read_text())
+    assert set(sources_of(kernels.scaled.function).items()) <= set(contents["sources"].items())  # type: ignore[attr-defined]
+    monkeypatch.setattr(stamp, "_meaning", lambda source: pytest.fail("parsed"))
+    assert entries("scaled")
+
+
 @pytest.mark.parametrize(
     "change",
-    [{"format": "0"}, {"machine": "pdp-11"}, {"linked": None}, {"kernels": None}],
+    [{"format": "0"}, {"machine": "pdp-11"}, {"linked": None}, {"kernels": None}, {"sources": None}],
 )
 def test_a_library_that_was_not_made_for_this_is_refused(
     folder: Path, tmp_path: Path, change: dict[str, Any]
@@ -230,7 +296,7 @@ def test_a_library_that_was_not_made_for_this_is_refused(
     assert load(tmp_path / "other") is None
 
 
-@pytest.mark.parametrize("broken", ["", "{", "[]", '{"format": "1"}'])
+@pytest.mark.parametrize("broken", ["", "{", "[]", '{"format": "2"}'])
 def test_broken_contents_are_no_library(folder: Path, tmp_path: Path, broken: str) -> None:
     shutil.copytree(folder, tmp_path / "other")
     (tmp_path / "other" / CONTENTS).write_text(broken)
@@ -243,6 +309,27 @@ def test_half_a_library_is_no_library(folder: Path, tmp_path: Path) -> None:
         made.unlink(missing_ok=True)
     assert load(tmp_path / "other") is None
     assert load(tmp_path / "nothing") is None
+
+
+def test_what_is_current_is_not_compiled_anew(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [*SIGNATURES, *TOO_MUCH]
+    assert build.is_current(folder, asked)
+    assert not build.is_current(folder, SIGNATURES)
+    assert not build.is_current(tmp_path, asked)
+    monkeypatch.setattr(kernels, "FACTOR", 7)  # a kernel reads it
+    assert not build.is_current(folder, asked)
+
+
+@pytest.mark.parametrize("change", [{"format": "0"}, {"machine": "pdp-11"}, {"asked": []}, {"kernels": None}])
+def test_what_was_made_of_something_else_is_not_current(
+    folder: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    shutil.copytree(folder, tmp_path / "other")
+    contents = json.loads((folder / CONTENTS).read_text())
+    (tmp_path / "other" / CONTENTS).write_text(json.dumps(contents | change))
+    assert not build.is_current(tmp_path / "other", [*SIGNATURES, *TOO_MUCH])
 
 
 def test_without_a_linker_llvm_puts_the_object_into_place(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
+import os
+import pwd
 from pathlib import Path
+
+import pytest
 
 from tests.attackers.sql.stages import tarn
 from tests.policy.clinic import POLICY, write
 
 
 def test_a_policy_is_checked_explained_granted_and_its_log_shown(tmp_path: Path) -> None:
-    me = getpass.getuser()
+    me = pwd.getpwuid(os.getuid()).pw_name
     path = str(write(tmp_path, policy=POLICY.replace('["olga"]', f'["{me}"]')))
     checked = tarn("policy", "check", path)
     assert checked.code == 0, checked.errors
@@ -37,3 +40,14 @@ def test_the_verdict_of_a_policy_prints_no_row(tmp_path: Path) -> None:
     missing = tarn("sql", "SELECT * FROM patients", "--policy", path)
     assert missing.code != 0
     assert "--as USER" in missing.errors
+
+
+def test_nobody_becomes_an_owner_by_a_variable_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(write(tmp_path))
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "olga")
+    given = tarn("policy", "grant", path, "--to", "ann", "--table", "patients", "--epsilon", "9")
+    assert given.code != 0
+    assert "is no owner of this policy" in given.errors

@@ -154,6 +154,16 @@ def test_granting_needs_another_right_than_asking(tmp_path: Path) -> None:
         AccessPolicy.load(write(tmp_path, policy=POLICY.replace('["olga"]', '["ann"]')))
 
 
+def test_a_grant_counts_from_the_next_query_on(tmp_path: Path) -> None:
+    policy = AccessPolicy.load(write(tmp_path))
+    with Enforcer(policy) as enforcer:
+        query = "SELECT noisy_count(epsilon => 7) AS n FROM patients"
+        with pytest.raises(AccessError, match="does not suffice"):
+            enforcer.ask("ann", query, by="test")
+        grant(policy, "olga", "ann", "patients", Fraction(5))
+        assert enforcer.ask("ann", query, by="test").table.num_rows == 1
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

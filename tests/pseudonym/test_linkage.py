@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import stat
+import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
-from tarnkappe.pseudonym.linkage import Links, link, read_decisions, write_review
+from tarnkappe.pseudonym.linkage import Links, evaluate, link, read_decisions, write_review
 from tarnkappe.pseudonym.linkage.blocking import BLOCKS, candidates
-from tarnkappe.pseudonym.linkage.generated import FIELDS, TwoSources, two_sources
+from tarnkappe.pseudonym.linkage.generated import FIELDS, TwoSources, children_of_one_name, two_sources
 from tarnkappe.pseudonym.linkage.names import sound, spelled
 from tarnkappe.pseudonym.linkage.records import NAME_LENGTH, records
 from tarnkappe.pseudonym.linkage.similarity import (
@@ -27,6 +29,7 @@ from tarnkappe.pseudonym.linkage.similarity import (
     MISSING,
     jaro_winkler,
     levels,
+    one_slip,
 )
 from tarnkappe.pseudonym.linkage.weights import chances, estimate
 
@@ -246,15 +249,12 @@ def test_twins_are_kept_apart() -> None:
 
 def with_children(size: int, seed: int, *, same_day: bool) -> tuple[TwoSources, list[tuple]]:
     """Two sources, and 4 % of parents of the clinic whose child of one name is in the registry."""
-    made, draw = two_sources(size, seed), random.Random(seed + 99)
-    both = {one for one, _ in made.same}
-    parents = [person for number, person in enumerate(made.clinic) if number not in both]
-    draw.shuffle(parents)
-    families = []
-    for parent in parents[: size // 25]:
-        year = int(parent[2][:4]) + (draw.choice((20, 30, 40)) if same_day else draw.randint(18, 40))
-        day = parent[2][4:] if same_day else f"-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
-        families.append((parent, (*parent[:2], f"{year}{day}", *parent[3:])))
+    made = two_sources(size, seed)
+    families = children_of_one_name(made, seed)
+    if same_day:  # the child was born on a birthday of the parent, a multiple of ten years later
+        draw = random.Random(seed)
+        born = [f"{int(parent[2][:4]) + draw.choice((20, 30, 40))}{parent[2][4:]}" for parent, _ in families]
+        families = [(p, (*p[:2], day, *p[3:])) for (p, _), day in zip(families, born, strict=True)]
     return made, families
 
 
@@ -271,7 +271,94 @@ def test_parent_and_child_of_one_name_are_never_one_person_without_a_person_who_
     doubts = {frozenset(doubt.pair): doubt.why for doubt in found.doubts}
     assert pairs <= set(doubts), "they are shown to a person"
     assert {doubts[pair] for pair in pairs} == {"parent and child?"}
-    assert (precision >= 0.997, recall >= 0.93, asked >= 0.99) == (True, True, True)
+    assert (precision >= 0.997, recall >= 0.95, asked >= 0.99) == (True, True, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [4000, 10_000])
+def test_the_same_holds_among_more_people(size: int) -> None:
+    made, families = with_children(size, 1, same_day=False)
+    found = link([made.clinic, [*made.registry, *(child for _, child in families)]], FIELDS)
+    precision, recall, asked = figures(made, found)
+    pairs = {frozenset(pair) for pair in families}
+    assert not pairs & {frozenset(pair) for pair in found.sure}
+    assert pairs <= {frozenset(doubt.pair) for doubt in found.doubts}
+    assert (precision >= 0.997, recall >= 0.95, asked >= 0.99) == (True, True, True)
+
+
+@pytest.mark.slow
+def test_100_000_by_100_000_take_at_most_20_seconds_of_processor_time() -> None:
+    small = two_sources(200, 1)
+    link([small.clinic, small.registry], FIELDS)  # compiles
+    made, families = with_children(100_000, 1, same_day=False)
+    registry = [*made.registry, *(child for _, child in families)]
+    start = time.process_time()
+    found = link([made.clinic, registry], FIELDS)
+    assert time.process_time() - start <= 20
+    assert not {frozenset(pair) for pair in families} & {frozenset(pair) for pair in found.sure}
+
+
+@given(st.text("abcdäö", min_size=1, max_size=6), st.text("abcdäö", min_size=1, max_size=6))
+@example("jan", "jna")
+@example("uwe", "we")
+@example("lea", "lia")
+@example("anna", "ana")
+def test_one_slip_is_that_of_the_twin(one: str, other: str) -> None:
+    def slips(name: str) -> set[str]:
+        left_out = {name[:place] + name[place + 1 :] for place in range(len(name))}
+        swaps = {name[:p] + name[p + 1] + name[p] + name[p + 2 :] for p in range(len(name) - 1)}
+        return left_out | swaps
+
+    expected = one != other and min(len(one), len(other)) >= 2
+    expected = expected and (other in slips(one) or one in slips(other))
+    letters = np.array([one, other], dtype="U24")[:, np.newaxis].view(np.uint32).reshape(2, 24)
+    assert one_slip(letters, np.array([0]), np.array([1])).tolist() == [expected]
+
+
+def test_the_reasons_of_a_doubt_add_up_and_say_in_words_what_they_are(tmp_path: Path) -> None:
+    made, families = with_children(600, 3, same_day=False)
+    doubts = link([made.clinic, [*made.registry, *(child for _, child in families)]], FIELDS).doubts
+    write_review(tmp_path / "review.csv", doubts, FIELDS)
+    rows = list(csv.DictReader((tmp_path / "review.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == len(doubts) > 20
+    for row, doubt in zip(rows, doubts, strict=True):
+        parts = [float(row[f"weight_{name}"]) for name in FIELDS]
+        total = float(row["total"])
+        assert sum(parts) + float(row["prior"]) == pytest.approx(total, abs=5e-4)
+        assert 1 / (1 + 2**-total) == pytest.approx(doubt.chance, abs=1e-3), "the chance is that of the total"
+        for name, words in zip(FIELDS, row["why"].split("; "), strict=True):
+            said = {"given": "given name", "born": "birth date"}.get(name, name)
+            assert said in words
+            if "missing" not in words:
+                assert float(words.split()[-1].replace("−", "-")) == pytest.approx(
+                    float(row[f"weight_{name}"]), abs=0.051
+                )
+
+
+def test_known_pairs_tell_how_good_a_linkage_is() -> None:
+    made, families = with_children(500, 4, same_day=False)
+    sources = [made.clinic, [*made.registry, *(child for _, child in families)]]
+    labels = {frozenset((made.clinic[one], made.registry[other])): True for one, other in made.same[:120]}
+    labels = {pair: same for pair, same in labels.items() if len(pair) == 2}
+    labels |= {frozenset(pair): False for pair in families}
+    labels |= {
+        frozenset((("Nobody", "N.", "1900-01-01", "f", "1"), made.clinic[0])): True
+    }  # not in the tables
+    measured = evaluate(sources, FIELDS, labels)
+    assert [each.chance for each in measured] == [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
+    for each in measured:
+        found = link(sources, FIELDS, sure=each.chance)
+        sure, doubts = {frozenset(pair) for pair in found.sure}, {frozenset(d.pair) for d in found.doubts}
+        same = {pair for pair, one in labels.items() if one and all(p[0] != "Nobody" for p in pair)}
+        right, wrong = len(sure & same), len(sure & {frozenset(pair) for pair in families})
+        assert each.linked == right + wrong
+        assert each.precision == pytest.approx(right / (right + wrong))
+        assert (each.recall, each.shown) == pytest.approx(
+            (right / len(same), len((sure | doubts) & same) / len(same))
+        )
+        assert each.doubts == len(found.doubts)
+    with pytest.raises(ParameterError, match="no pair"):
+        evaluate(sources, FIELDS, {})
 
 
 KNOWN = ("Unverwechselbar", "Zita", "1971-01-12", "f", "62104")

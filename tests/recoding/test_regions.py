@@ -23,6 +23,7 @@ from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
 from tarnkappe.recoding import Mondrian, Regions
 from tarnkappe.recoding.best_cuts import powers, propose
+from tarnkappe.recoding.box_costs import box_cost
 from tarnkappe.recoding.class_rules import ruled
 from tarnkappe.recoding.deadline import Patience
 from tarnkappe.recoding.labels import LabelReader
@@ -215,6 +216,52 @@ def test_corners_of_crowded_places_give_the_cuts_that_their_rows_give(seed: int)
         found.append((cuts.tolist(), estimates.tolist()))
     assert found[0] == found[1]
     assert found[0][0][0][0][0] >= 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_proposed_cut_has_the_estimate_of_its_two_sides(seed: int) -> None:
+    """Also where one label in the middle is cut off: the other side is then in two pieces."""
+    rng = np.random.default_rng(seed)
+    towns = rng.choice(list("abcdefgh"), 60)
+    own = np.array(["abcdefgh".index(town) for town in towns]) + rng.integers(0, 3, 60)
+    ages = 20 + own if seed % 2 else 29 - own  # the least age is before the label, or behind it
+    table = people([(int(age), str(town)) for age, town in zip(ages, towns, strict=True)])
+    parts = Hierarchy.from_rows(
+        [[town, part, "*"] for town, part in zip("abcdefgh", "NNOSSWWW", strict=True)]
+    )
+    ready = prepare(
+        table,
+        plan_columns(table, {"age": AGES, "town": parts}, {}),
+        [k_anonymity(2)],
+        LOSSES.create("loss", {}),
+    )
+    run = RegionsRun(
+        ready.rows, ready.problem, Patience(None), None, labels=False, block=500, balance=0.1, blind=False
+    )
+    codes, weights, power = run.tree.codes, run.tree.weights, powers(60, 0.1)
+    cuts, estimates = np.full((1, 99, 3), -1, np.int32), np.zeros((1, 99))
+    propose(
+        codes, weights, run.tree.order, np.array([0]), np.array([len(codes)]), np.array([False, True]),
+        run.costs, power, 2, ruled(ready.rows, []).rules, np.zeros((len(codes), 0), np.int32), 0, 1, cuts,
+        estimates,
+    )  # fmt: skip
+    found = {
+        tuple(cut): estimate
+        for cut, estimate in zip(cuts[0].tolist(), estimates[0], strict=True)
+        if cut[0] >= 0
+    }
+    middle = [
+        (d, low, high) for d, low, high in found if codes[:, d].min() < low and high < codes[:, d].max()
+    ]
+    assert {d for d, _, _ in middle} == {1}, "labels in the middle, and no numbers"
+    for (d, low, high), estimate in found.items():
+        is_inside = (codes[:, d] >= low) & (codes[:, d] <= high)
+        sides = [np.flatnonzero(is_inside), np.flatnonzero(~is_inside)]
+        assert estimate == sum(
+            power[weights[rows].sum()] * box_cost(run.costs, codes[rows].min(axis=0), codes[rows].max(axis=0))
+            for rows in sides
+        )
+    assert list(found.values()) == sorted(found.values())
 
 
 # ------------------------------------------------------------------ what is written

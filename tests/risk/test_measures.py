@@ -23,7 +23,9 @@ from tarnkappe.risk.measures import (
     Distinction,
     ReidentificationRisk,
     SpecialUniques,
+    SurveyRisk,
     Uniqueness,
+    Wildcards,
     with_usual,
 )
 from tarnkappe.risk.measures import contributions as contributions_module
@@ -57,6 +59,8 @@ def instance(name: str) -> Any:
         "special-uniques": SpecialUniques(3),
         "contributions": Contributions(),
         "distinction": Distinction(2, "2/5"),
+        "wildcards": Wildcards("2/5"),
+        "survey-risk": SurveyRisk(threshold="2/5"),
     }[name]
 
 
@@ -64,6 +68,36 @@ def classes_of(rows: list[Row], names: tuple[str, ...], population: list[Row] | 
     everyone = None if population is None else as_table(population)
     tuples = row_tuples(as_table(rows), names, ["disease"], population=everyone)
     return tuples.classes(names, None, [("disease",)])
+
+
+@twin("wildcards")
+def wildcards(rows, population, names):
+    """Each row compared with each."""
+    seen = [{name: str(row[name]) for name in names} for row in rows]
+
+    def fits(one, other):
+        return all(one[n] == other[n] or SUPPRESSED in (one[n], other[n]) for n in names)
+
+    risks = [Fraction(1, sum(fits(one, other) for other in seen)) for one in seen]
+    return {
+        "highest": max(risks),
+        "average": sum(risks) / len(rows),
+        "above": Fraction(sum(risk > THRESHOLD for risk in risks), len(rows)),
+        "starred": Fraction(sum(SUPPRESSED in row.values() for row in seen), len(rows)),
+    }
+
+
+@twin("survey-risk")
+def survey_risk(rows, population, names):
+    """Without weights each row stands for itself, so F is f."""
+    risks = [Fraction(1, len(members)) for members in group(rows, names).values() for _ in members]
+    return {
+        "population": float(len(rows)),
+        "highest": max(risks),
+        "average": sum(risks) / len(rows),
+        "expected": float(sum(risks)),
+        "above": Fraction(sum(risk > THRESHOLD for risk in risks), len(rows)),
+    }
 
 
 @twin("reidentification")

@@ -24,7 +24,7 @@ from tarnkappe.risk.attacks import ATTACKS
 from tarnkappe.risk.measures import MEASURES
 from tarnkappe.risk.repairs import REPAIRS
 from tarnkappe.schema import Family, Field, fields_of
-from tarnkappe.schema.explain import alternatives
+from tarnkappe.schema.described import alternatives
 
 FAMILIES: dict[str, Family[Any]] = {
     family.family: family

@@ -7,7 +7,7 @@ import gc
 import random
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from msgspec import inspect
@@ -16,10 +16,10 @@ import tarnkappe
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.job import Job
-from tarnkappe.job.job import InputSource, Memory, Output
+from tarnkappe.job.sources import InputSource, Memory, Output
 from tarnkappe.schema import InvalidError, fields_of
 from tarnkappe.schema.arguments import fits
-from tarnkappe.schema.explain import alternatives
+from tarnkappe.schema.described import alternatives
 from tarnkappe.table.encoding import Progress
 from tests.schema.families import DECLARED, FAMILIES, MEMBERS, WRONG, constructions, plausible
 
@@ -225,3 +225,23 @@ def test_a_huge_number_of_levels_or_labels_is_refused_at_once(builder: str, para
 def test_what_is_told_about_progress_may_be_left_out_by_name() -> None:
     assert fits(None, Progress | None)
     assert fits(print, Progress | None)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "is_right"),
+    [
+        ("".join(["au", "to"]), Literal["auto", "none"], True),  # equal, and another object
+        (10**3, Literal[1000], True),
+        (1.0, Literal[1], False),
+        (True, Literal[1], False),
+        (1, Literal[True], False),
+        ("other", Literal["auto", "none"], False),
+        (int, type[int], True),
+        (3, type[int], False),
+        ("int", type[int], False),
+    ],
+)
+def test_a_choice_is_one_of_its_values_and_a_class_is_a_class(
+    value: object, hint: Any, is_right: bool
+) -> None:
+    assert fits(value, hint) is is_right

@@ -58,7 +58,7 @@ def test_jobs_of_every_state_go_with_their_upload_and_others_stay(
     house.jobs.remove(done, ann)  # the link between the upload and the check of its release
     for file_id in (gone, kept):
         house.drafts.save(file_id, ann, {"file": file_id}, 0)
-    house._profiles[gone] = other
+    house._profiles[gone] = {"": other}
     house.remove_file(gone, ann)
     assert [job.id for job in house.jobs.list(ann, 1000)] == [other]
     assert [path.name for path in (house.settings.folder / "jobs").iterdir()] == [other]

@@ -26,13 +26,13 @@ INPUT = {"input": {"file": FILE}}
 
 def only_one(file_id: str) -> Path:
     if file_id != FILE:
-        raise NotFoundError("you have no such file here")
+        raise NotFoundError("test.no-file", "you have no such file here")
     return Path("/house/files/one.csv")
 
 
 def result(job_id: str, what: str) -> Path:
     if (job_id, what) not in (("job", "release"), ("job", "hierarchy")):
-        raise NotFoundError("you have no such job")
+        raise NotFoundError("test.no-job", "you have no such job")
     return Path(f"/house/jobs/{what}.parquet")
 
 

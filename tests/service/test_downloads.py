@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarnkappe.errors import LimitError, TarnkappeError
-from tarnkappe.service.downloads import Form, Formulas, table_as
+from tarnkappe.service.downloads import Form, Formulas, style_of, table_as
 from tarnkappe.service.spreadsheet import neutral
 from tarnkappe.table import read
 
@@ -127,3 +127,18 @@ def test_a_table_without_rows_still_has_a_header(tmp_path: Path) -> None:
     assert as_csv(pa.table({"a": pa.array([], pa.string())}), path) == [["a"]]
     data = b"".join(table_as(path, Form.ARROW, Formulas.KEEP))
     assert pa.ipc.open_stream(data).read_all().num_rows == 0
+
+
+def test_csv_for_excel_has_semicolons_and_one_mark(tmp_path: Path) -> None:
+    path = tmp_path / "release.parquet"
+    rows = 70_000  # more than one piece
+    pq.write_table(
+        pa.table({"city": ["Köln; Süd"] * rows, "value": [5.7] * rows, "risk": ["=1+1"] * rows}), path
+    )
+    form = Form.CSV_FOR_EXCEL
+    content = b"".join(table_as(path, form, Formulas.NEUTRALIZE, style_of(tmp_path / "none", form)))
+    assert content.startswith(b"\xef\xbb\xbf")
+    assert content.count(b"\xef\xbb\xbf") == 1
+    told = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=";"))
+    assert told[0] == ["city", "value", "risk"]
+    assert told[1:] == [["Köln; Süd", "5.7", "'=1+1"]] * rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import resource
@@ -12,8 +13,10 @@ from pathlib import Path
 
 import httpx
 import openpyxl
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 
 from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError, TarnkappeError
@@ -21,6 +24,7 @@ from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.files import Files, shown_name
 from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.settings import Limits
+from tarnkappe.table import read
 from tests.conftest import run_async
 from tests.service.conftest import Running
 from tests.service.test_serve import start
@@ -62,6 +66,61 @@ def test_an_upload_is_kept_as_it_came(house: ServiceCore, ann: Account) -> None:
 def test_honest_files_come_in(house: ServiceCore, ann: Account, content: bytes) -> None:
     suffix = {b"PK": ".xlsx", b"\x1f\x8b": ".csv.gz"}.get(content[:2], ".csv")
     assert house.files.store([content], f"table{suffix}", ann).bytes == len(content)
+
+
+def archive(**members: bytes) -> bytes:
+    page = io.BytesIO()
+    with zipfile.ZipFile(page, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+    return page.getvalue()
+
+
+def statistics(suffix: str, folder: Path) -> bytes:
+    path, frame = folder / f"table{suffix}", pd.DataFrame({"AGE": [34.0, 45.0], "SEX": ["m", "f"]})
+    writers = {".dta": pyreadstat.write_dta, ".xpt": pyreadstat.write_xport, ".por": pyreadstat.write_por}
+    if suffix in writers:
+        writers[suffix](frame, str(path))
+    else:
+        pyreadstat.write_sav(frame, str(path), compress=suffix == ".zsav")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".dta", ".sav", ".zsav", ".por", ".xpt"])
+def test_files_of_statistics_packages_come_in(
+    house: ServiceCore, ann: Account, tmp_path: Path, suffix: str
+) -> None:
+    stored = house.files.store([statistics(suffix, tmp_path)], f"table{suffix}", ann)
+    assert read(house.files.path(stored.id, ann)).num_rows == 2
+    with pytest.raises(InputError, match="whatever its name says"):
+        house.files.store([CSV], f"table{suffix}", ann)
+
+
+@pytest.mark.parametrize("name", ["t.csv.bz2", "t.csv.zst", "t.csv.lz4", "t.zip", "t.csv.zip"])
+def test_packed_files_come_in_and_are_read(house: ServiceCore, ann: Account, name: str) -> None:
+    content = {
+        ".bz2": bz2.compress,
+        ".zst": lambda text: pa.compress(text, "zstd", asbytes=True),
+        ".lz4": lambda text: pa.compress(text, "lz4", asbytes=True),
+        ".zip": lambda text: archive(**{"ward.csv": text, "readme.md": b"hello"}),
+    }[Path(name).suffix](CSV)
+    stored = house.files.store([content], name, ann)
+    assert read(house.files.path(stored.id, ann)).data.to_pydict() == {"age": [34, 45], "sex": ["m", "f"]}
+
+
+@pytest.mark.parametrize("name", ["bomb.csv.bz2", "bomb.csv.zst", "bomb.zip"])
+def test_what_becomes_too_large_is_refused_however_it_is_packed(
+    house: ServiceCore, ann: Account, name: str
+) -> None:
+    text = b"a" * (40 * 2**20)
+    content = {
+        ".bz2": bz2.compress,
+        ".zst": lambda text: pa.compress(text, "zstd", asbytes=True),
+        ".zip": lambda text: archive(**{"ward.csv": text}),
+    }[Path(name).suffix](text)
+    with pytest.raises(LimitError, match="unpacked"):
+        house.files.store([content], name, ann)
+    assert left(house) == []
 
 
 @pytest.mark.parametrize(
@@ -130,6 +189,17 @@ LIES = {
     "unknown.exe": CSV,
     "no suffix": CSV,
     "book.xlsx.gz": gzip.compress(workbook()),
+    "plain.csv.bz2": CSV,
+    "cut.csv.bz2": bz2.compress(CSV * 1000)[:-20],
+    "plain.csv.zst": CSV,
+    "cut.csv.zst": pa.compress(CSV * 1000, "zstd", asbytes=True)[:-20],
+    "plain.zip": CSV,
+    "no table.zip": archive(**{"readme.md": b"hello"}),
+    "program.zip": archive(**{"ward.csv": b"\x7fELF" + bytes(100)}),
+    "book.zip": workbook(),
+    "book.ods": workbook(),
+    "book.xlsb": workbook(),
+    "text.xls": CSV,
 }
 
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError
+from tarnkappe.errors import AccessError, InputError, LimitError, NotFoundError, Reason
 from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.jobs import JobRecord, Jobs, JobState
 from tarnkappe.service.jobs.events import Events
-from tarnkappe.service.jobs.nursery import Nursery
 from tarnkappe.service.jobs.process import JobProcess
 from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.settings import Limits, ServiceSettings
@@ -291,7 +288,7 @@ def test_events_go_on_growing_over_a_restart() -> None:
 def test_who_watches_an_ended_job_hears_its_end(house: ServiceCore, ann: Account, patients: bytes) -> None:
     file_id = house.files.store([patients], "ward.csv", ann).id
     job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
-    house.jobs._end(job, JobState.FAILED, error="why")
+    house.jobs._end(job, JobState.FAILED, error=Reason("test.why", "why"))
     later = Jobs(house.store, house.settings.folder / "jobs", house.files, house.settings)
 
     async def heard(number: int) -> list[dict[str, Any]]:
@@ -300,46 +297,3 @@ def test_who_watches_an_ended_job_hears_its_end(house: ServiceCore, ann: Account
     for number in (0, 10**9):
         [event] = run_async(heard(number))
         assert (event["state"], event["error"]) == ("failed", "why")
-
-
-def test_a_process_does_not_get_the_secrets_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TARN_TOKEN", "hunter2")
-    nursery = Nursery()
-    process = JobProcess(nursery)
-    environment = Path(f"/proc/{process.pid}/environ").read_bytes()
-    process.end(grace=0.0)
-    nursery.close()
-    assert b"hunter2" not in environment
-
-
-@pytest.mark.slow
-def test_a_lost_nursery_is_replaced_and_its_processes_end_with_their_lines() -> None:
-    nursery = Nursery()
-    first = JobProcess(nursery)
-    os.kill(nursery._process.pid, signal.SIGKILL)
-    nursery._process.wait()
-    second = JobProcess(nursery)
-    assert second.memory() > 0
-    first._line.shutdown(socket.SHUT_RDWR)
-    until(lambda: first.memory() == 0)
-    for process in (first, second):
-        process.end(grace=0.0)
-    until(lambda: second.memory() == 0)
-    nursery.close()
-
-
-def test_every_job_has_a_process_of_its_own_and_none_stays(
-    small: Callable[..., ServiceCore], patients: bytes
-) -> None:
-    with small(jobs_at_once=3) as house:
-        ann, file_id = stored(house, patients)
-        jobs, pids = [], set()
-        for _ in range(4):  # each is looked at before it can have ended
-            jobs.append(house.jobs.start("profile", {"input": {"file": file_id}}, ann))
-            pids.add(process_of(house, jobs[-1]).pid)
-        assert {ended(house, job, ann).state for job in jobs} == {JobState.DONE}
-        assert len(pids) == 4
-        assert house.jobs._nursery is not None
-        nursery = psutil.Process(house.jobs._nursery._process.pid)
-        until(lambda: not nursery.children())
-    assert not nursery.is_running()

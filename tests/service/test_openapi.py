@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import jsonschema_rs
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -14,6 +15,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 from tarnkappe.service.app import create_app
 from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.people import ServiceRole
+from tarnkappe.service.routes.examples import JOB_EXAMPLES
 from tarnkappe.service.security import API
 from tarnkappe.service.work import KINDS
 from tests.service.conftest import Running
@@ -45,8 +47,19 @@ def test_every_kind_of_job_is_in_the_document_with_an_example(document: dict[str
     assert set(body["examples"]) == set(KINDS.names)
 
 
+def test_every_kind_of_job_has_its_schema_which_takes_its_example(document: dict[str, Any]) -> None:
+    asked = document["components"]["schemas"]["JobIn"]["oneOf"]
+    assert {each["properties"]["kind"]["const"] for each in asked} == set(KINDS.names)
+    schema = {"$ref": "#/components/schemas/JobIn", "components": document["components"]}
+    validator = jsonschema_rs.validator_for(schema)
+    for name in KINDS.names:
+        example = JOB_EXAMPLES[name]["value"]
+        validator.validate(example)
+        assert not validator.is_valid({**example, "document": {**example["document"], "unheard": 1}})
+
+
 def test_every_model_that_is_sent_has_examples(document: dict[str, Any]) -> None:
-    for name in ("Login", "PersonIn", "TokenIn", "Preview", "DecisionIn"):
+    for name in ("Login", "PersonIn", "TokenIn", "Preview", "ProposalIn", "DecisionIn"):
         properties = document["components"]["schemas"][name]["properties"]
         assert any("examples" in said or "default" in said for said in properties.values()), name
 

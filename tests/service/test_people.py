@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LoginError, NotFoundError, ParameterError
 from tarnkappe.service.people import Account, Accounts, Right, ServiceRole
+from tarnkappe.service.people import people as people_module
 from tarnkappe.service.people.login_throttle import (
     FIRST_WAIT,
     FREE_TRIES,
@@ -189,6 +191,79 @@ def test_somebody_who_is_removed_is_gone_everywhere(people: Accounts) -> None:
     assert people.by_token(secret) is None
     with pytest.raises(NotFoundError):
         people.make_link("ann")
+
+
+OTHER = "staple of another stable"
+
+
+def at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch, where: Any, name: str, does: Callable[[], object]
+) -> None:
+    """Somebody else does something as soon as a function has returned, before its caller goes on; once."""
+    waiting = [does]
+    real = getattr(where, name)
+
+    def interrupted(*given: Any) -> Any:
+        found = real(*given)
+        if waiting:
+            waiting.pop()()
+        return found
+
+    monkeypatch.setattr(where, name, interrupted)
+
+
+TAKEN_AWAY: list[Callable[[Accounts], object]] = [
+    lambda people: people.change("ann", password=OTHER),
+    lambda people: people.reset("ann"),
+    lambda people: people.remove("ann"),
+]
+
+
+@pytest.mark.parametrize("take", TAKEN_AWAY)
+def test_a_password_that_is_changed_while_it_is_compared_begins_no_session(
+    people: Accounts, monkeypatch: pytest.MonkeyPatch, take: Callable[[Accounts], object]
+) -> None:
+    ann = people.get("ann")
+    at_the_same_time(monkeypatch, people, "_fits", lambda: take(people))
+    with pytest.raises(LoginError, match="is wrong"):
+        people.log_in("ann", PASSWORD)
+    assert people.sessions_of(ann) == 0
+
+
+@pytest.mark.parametrize("take", TAKEN_AWAY)
+def test_what_ended_while_it_was_looked_up_is_not_remembered(
+    people: Accounts, monkeypatch: pytest.MonkeyPatch, take: Callable[[Accounts], object]
+) -> None:
+    session = people.log_in("ann", PASSWORD)
+    token = people.tokens.make(session.person, "nightly")[1]
+    at_the_same_time(monkeypatch, people_module, "LoginSession", lambda: take(people))
+    people.by_session(session.secret)
+    assert people.by_session(session.secret) is None
+    assert people.by_token(token) is None
+
+
+@pytest.mark.parametrize("take", TAKEN_AWAY)
+def test_a_token_that_ended_while_it_was_looked_up_is_not_remembered(
+    people: Accounts, monkeypatch: pytest.MonkeyPatch, take: Callable[[Accounts], object]
+) -> None:
+    token = people.tokens.make(people.get("ann"), "nightly")[1]
+    at_the_same_time(monkeypatch, people.tokens, "find", lambda: take(people))
+    people.by_token(token)
+    assert people.by_token(token) is None
+
+
+@pytest.mark.parametrize("take", TAKEN_AWAY)
+def test_a_session_that_has_ended_makes_no_token_and_no_password(
+    people: Accounts, monkeypatch: pytest.MonkeyPatch, take: Callable[[Accounts], object]
+) -> None:
+    session = people.log_in("ann", PASSWORD)
+    at_the_same_time(monkeypatch, people, "_hash", lambda: take(people))
+    with pytest.raises(LoginError, match="the session has ended"):
+        people.change_own_password(session.secret, PASSWORD, "a third password")
+    with pytest.raises((LoginError, AccessError)):
+        people.tokens.make(session.person, "late", session=session.secret)
+    with pytest.raises(LoginError):
+        people.log_in("ann", "a third password")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a\n", "x" * 65, "<script>"])

@@ -11,7 +11,7 @@ import pytest
 
 import tarnkappe
 from tarnkappe.cli import main
-from tarnkappe.errors import AccessError, InputError, LoginError, NotFoundError, ParameterError
+from tarnkappe.errors import AccessError, InputError, JobError, LoginError, NotFoundError, ParameterError
 from tarnkappe.service.client import ServiceClient
 from tests.service.conftest import Running
 
@@ -183,7 +183,7 @@ def test_errors_of_the_service_have_their_classes(service: Running, remote: str,
         ServiceClient("http://127.0.0.1:9", "tarn_x").job("0" * 32)
     (tmp_path / "t.csv").write_text("age\n30\n")
     file_id = client.upload(tmp_path / "t.csv")
-    with pytest.raises(ParameterError, match="unknown hierarchy builder"):
+    with pytest.raises(JobError, match="unknown hierarchy builder"):
         client.start(
             "hierarchy", {"input": {"file": file_id}, "column": "age", "hierarchy": {"builder": "x"}}
         )

@@ -73,7 +73,7 @@ def test_every_operation_is_for_who_has_its_right_and_for_nobody_else(
         need = needs()[operation_of(method, path)]
         headers = {"Authorization": f"Bearer {secret}"}
         if way == "session":
-            session = people._begin(person, "test").secret
+            session = people.use_link(people.make_link(person.name)).secret
             headers = {"Cookie": f"tarn_session={session}", "X-CSRF-Token": csrf_of(session)}
         with httpx.Client(base_url=f"{service.url}{API}", timeout=120) as client:
             status = sent(client, method, path, has_body, headers)

@@ -11,6 +11,7 @@ from functools import partial
 import httpx
 import pytest
 
+from tarnkappe.service.people import LoginSession
 from tarnkappe.service.people.login_throttle import FREE_TRIES
 from tarnkappe.service.security import API, CSRF_HEADER, PAGES, SESSION_COOKIE, STRICT
 from tests.service.conftest import LIMITS, Running
@@ -26,10 +27,14 @@ def people(service: Running) -> None:
         service.house.people.add(name, [role], PASSWORD)
 
 
+def logged_in(service: Running, name: str) -> LoginSession:
+    return service.house.people.use_link(service.house.people.make_link(name))
+
+
 @pytest.fixture
 def browser(service: Running, people: None) -> Iterator[httpx.Client]:
     """The browser of somebody who is logged in."""
-    session = service.house.people._begin(service.house.people.get("carl"), "test")
+    session = logged_in(service, "carl")
     with httpx.Client(base_url=service.url, cookies={SESSION_COOKIE: session.secret}, timeout=60) as client:
         client.headers["X-Test-CSRF"] = session.csrf  # ignored by the service, handy for the tests
         yield client
@@ -89,7 +94,7 @@ def test_a_foreign_page_changes_nothing_although_the_browser_sends_the_cookie(br
 
 
 def test_a_session_needs_its_csrf_token_for_every_change(browser: httpx.Client, service: Running) -> None:
-    other = service.house.people._begin(service.house.people.get("victim"), "test").csrf
+    other = logged_in(service, "victim").csrf
     for shown in ({}, {CSRF_HEADER: ""}, {CSRF_HEADER: other}):
         assert browser.post(f"{API}/jobs", json=JOB, headers=shown).status_code == 403
         assert browser.delete(f"{API}/files/{'0' * 32}", headers=shown).status_code == 403
@@ -160,7 +165,7 @@ def test_a_stolen_token_makes_no_tokens_and_no_people(service: Running) -> None:
 
 
 def test_who_manages_people_does_it_in_a_session(service: Running, people: None) -> None:
-    session = service.house.people._begin(service.house.people.get("root"), "test")
+    session = logged_in(service, "root")
     headers = {CSRF_HEADER: session.csrf}
     with httpx.Client(
         base_url=f"{service.url}{API}", cookies={SESSION_COOKIE: session.secret}, timeout=60
@@ -253,7 +258,7 @@ def test_half_characters_are_refused_not_choked_on(service: Running, steward: ht
     for path, body in bodies.items():
         answer = steward.post(path, content=body, headers=headers)
         assert answer.status_code in (401, 403, 422), path
-        assert set(answer.json()) == {"error", "kind"}
+        assert {"error", "kind"} <= set(answer.json())
 
 
 def test_an_error_does_not_repeat_what_was_sent(service: Running) -> None:
@@ -268,7 +273,7 @@ def test_secrets_are_not_in_the_log(service: Running, people: None, caplog: pyte
     caplog.set_level(logging.DEBUG)
     _, token = service.house.people.tokens.make(service.house.people.get("carl"), "test")
     link = service.house.people.make_link("carl")
-    session = service.house.people._begin(service.house.people.get("carl"), "test")
+    session = logged_in(service, "carl")
     get(f"{service.url}/login/link", params={"secret": link})
     get(f"{service.url}{API}/files", headers={"Authorization": f"Bearer {token}"})
     get(f"{service.url}{API}/files", cookies={SESSION_COOKIE: session.secret})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
@@ -16,6 +15,7 @@ import uvicorn
 
 from tarnkappe.cli.serve import _bound
 from tarnkappe.service.client import ServiceClient
+from tests.announced import announced
 from tests.cli.test_contract import TARN, refused, tarn
 
 
@@ -27,8 +27,7 @@ def start(folder: Path) -> tuple[subprocess.Popen[str], dict[str, str]]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
-    told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
+    told = announced(process)
     end = time.monotonic() + 120
     while time.monotonic() < end:
         try:

@@ -11,7 +11,10 @@ import pytest
 
 import tarnkappe
 from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError
+from tarnkappe.privacy import DistinctDiversity
+from tarnkappe.risk.attacks import Background
 from tarnkappe.service.work import KINDS, JobContext, JobOutcome
+from tarnkappe.service.work.knowledge import background
 from tarnkappe.service.worker import WITH_NAMES, _named
 
 COLUMNS = {
@@ -115,6 +118,29 @@ def test_an_attack_with_what_the_attacker_knows(ward: dict[str, Any], tmp_path: 
     rules = [{"column": "diagnosis", "excludes": ["flu"]}]
     asked = {**ward, **known, "rules": rules, "attack": {"name": "background-knowledge", "limit": 1}}
     assert run("attack", asked, tmp_path).figures["results"]
+
+
+def test_what_the_attacker_knows_is_what_the_document_says_and_no_more(
+    ward: dict[str, Any], tmp_path: Path
+) -> None:
+    table = tarnkappe.read(tmp_path / "ward.csv").with_roles({name: c["role"] for name, c in COLUMNS.items()})
+
+    def known(**said: Any) -> Background | None:
+        return background({**ward, **said}, table, None, {}, None)
+
+    assert known() is None
+    assert known(attack={"name": "linking"}) is None
+    rules = known(rules=[{"column": "diagnosis", "excludes": ["flu"]}])
+    assert rules is not None
+    assert [rule.column for rule in rules.rules] == ["diagnosis"]
+    assert (rules.earlier, rules.answers, rules.sensitive_table) == ({}, (), None)
+    earlier = known(earlier=[ward["input"]])
+    assert earlier is not None
+    assert list(earlier.earlier) == ["release 1"]
+    assert earlier.rules == ()
+    minimal = known(minimal_for={"model": "distinct-diversity", "column": "diagnosis", "l": 2})
+    assert minimal is not None
+    assert minimal.minimal_for == DistinctDiversity("diagnosis", 2)
 
 
 def test_methods_are_compared_and_nothing_is_released(ward: dict[str, Any], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -136,3 +137,34 @@ def test_points_for_which_anybody_can_sign_are_no_public_keys() -> None:
     small += ["c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"]
     for text in [*small, "ff" * 32, "02" + "00" * 31, "zz" * 32, "ab", "", None, 7, " " + "ab" * 32]:
         assert not is_public_key(text)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        2**53,
+        -(2**53),
+        "\ud800",
+        {1: "a"},
+        object(),
+        b"bytes",
+        {1, 2},
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: [1, it], lambda it: {"a": {"b": (it,)}}])
+def test_what_json_cannot_say_exactly_has_no_canonical_bytes(
+    document: object, wrap: Callable[[object], object]
+) -> None:
+    with pytest.raises(ParameterError, match="cannot be written as canonical JSON"):
+        canonical_json(wrap(document))
+
+
+def test_a_document_that_contains_itself_has_no_canonical_bytes() -> None:
+    document: list[object] = []
+    document.append(document)
+    with pytest.raises(ParameterError, match="cannot be written as canonical JSON"):
+        canonical_json(document)

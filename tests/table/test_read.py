@@ -409,7 +409,7 @@ def test_a_mistake_in_a_file_that_changes_is_blamed_on_the_change(
 
     def half_written(*_: object, **__: object) -> None:
         path.write_text("a,b\n1,2\n3")
-        raise InputError("line 3 is ragged")
+        raise InputError("test.ragged", "line 3 is ragged")
 
     monkeypatch.setattr(tarnkappe.table.formats.csv_read, "find_dialect", half_written)
     assert "changed while it was read" in refusal(path)

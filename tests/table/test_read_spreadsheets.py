@@ -11,7 +11,10 @@ import pyreadstat
 import pytest
 
 from tarnkappe.errors import InputError
-from tarnkappe.table import read
+from tarnkappe.hierarchy import propose
+from tarnkappe.risk.identifiers import propose_roles
+from tarnkappe.table import Role, encode, read
+from tarnkappe.table.reading import Reading
 
 ASCII = {"Müller": "Mueller", "Jäger": "Jaeger"}  # all that the oldest format can hold
 ROWS = {"name": ["Müller", "Jäger"], "age": [34, 45], "size": [1.85, None]}
@@ -40,6 +43,45 @@ def test_labels_of_values_are_read(tmp_path: Path) -> None:
         frame, str(tmp_path / "t.sav"), variable_value_labels={"sex": {1: "male", 2: "female"}}
     )
     assert read(tmp_path / "t.sav").data.column("sex").to_pylist() == ["male", "female", "male"]
+
+
+SCALE = {1: "sehr gut", 2: "gut", 3: "mittel", 4: "schlecht"}
+
+
+def survey(path: Path, measure: str) -> None:
+    frame = pd.DataFrame(
+        {"q7": [float(1 + n % 4) for n in range(40)], "x1": [f"Z{n:03d}" for n in range(40)]}
+    )
+    pyreadstat.write_sav(
+        frame,
+        str(path),
+        column_labels={"q7": "Wie geht es Ihnen?", "x1": "Unique Subject Identifier"},
+        variable_value_labels={"q7": {float(code): label for code, label in SCALE.items()}},
+        variable_measure={"q7": measure, "x1": "nominal"},
+    )
+
+
+def test_codes_order_the_labels_of_values_and_the_label_of_a_column_is_a_second_header(
+    tmp_path: Path,
+) -> None:
+    survey(tmp_path / "t.sav", "ordinal")
+    table = read(tmp_path / "t.sav")
+    assert table.data.column("q7").to_pylist()[:5] == ["sehr gut", "gut", "mittel", "schlecht", "sehr gut"]
+    told = table.reading.columns["q7"]
+    assert (told.label, told.order) == ("Wie geht es Ihnen?", tuple(SCALE.values()))
+    assert Reading.from_dict(table.reading.to_dict()) == table.reading
+    assert not table.data.schema.field("q7").metadata
+    proposed = {each.column: each.role for each in propose_roles(table)}
+    assert proposed["x1"] is Role.IDENTIFIER
+    hierarchy = propose(encode(table, ["q7"])["q7"]).hierarchy
+    assert [row[1] for row in hierarchy.rows() if row[0] in ("sehr gut", "schlecht")] == [
+        "mittel to schlecht", "sehr gut to gut",
+    ]  # fmt: skip
+
+
+def test_codes_of_names_without_an_order_order_nothing(tmp_path: Path) -> None:
+    survey(tmp_path / "t.sav", "nominal")
+    assert read(tmp_path / "t.sav").reading.columns["q7"].order == ()
 
 
 @pytest.mark.parametrize("suffix", [".xls", ".xlsb", ".ods", ".dta", ".sav", ".por", ".sas7bdat", ".xpt"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bz2
 import csv
+import datetime as dt
 import gzip
 import io
 import json
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 import tarnkappe.table.formats.unicode
 from tarnkappe.errors import InputError, ParameterError, TarnkappeError
 from tarnkappe.table import Table, read
+from tarnkappe.table.formats.encoding_guess import guess_encoding
 from tarnkappe.table.reading import Reading
 from tarnkappe.table.spelling import DateOrder, SpellingKind
 
@@ -53,6 +56,55 @@ def test_umlauts_tell_the_encoding(tmp_path: Path, encoding: str) -> None:
     assert texts(table) == [("Müller", "Königsstraße"), ("Jäger", "Grüner Weg")]
     assert reading(table).encoding == encoding
     assert any("since it is no UTF-8" in note and "--encoding" in note for note in reading(table).notes)
+
+
+SCRIPTS = {
+    "cp1250": "Imię;Miasto\nŁukasz Wójcik;Łódź\nMałgorzata;Kraków\n",
+    "cp1251": "ФИО;Город\nИванов Иван;Москва\nПетрова Анна;Казань\n",
+    "koi8_r": "ФИО;Город\nИванов Иван;Москва\nПетрова Анна;Казань\n",
+    "cp1253": "Όνομα;Πόλη\nΓιώργος Παπαδόπουλος;Αθήνα\nΜαρία;Θεσσαλονίκη\n",
+    "cp1255": "שם;עיר\nדוד כהן;תל אביב\nרות לוי;חיפה\n",
+    "cp1256": "الاسم;المدينة\nمحمد علي;الرياض\nفاطمة;جدة\n",
+    "cp932": "氏名;都道府県\n田中太郎;東京都\n鈴木花子;大阪府\n",
+    "gb18030": "姓名;城市\n王伟;北京\n李芳;上海\n张敏;广州\n",
+    "big5": "姓名;城市\n王偉;臺北\n李芳;高雄\n",
+    "cp949": "이름;도시\n김철수;서울\n이영희;부산\n",
+}
+
+
+@pytest.mark.parametrize("encoding", SCRIPTS)
+def test_letters_of_other_scripts_tell_the_encoding(tmp_path: Path, encoding: str) -> None:
+    table = read(written(tmp_path, SCRIPTS[encoding].encode(encoding)))
+    first, *rows = SCRIPTS[encoding].splitlines()
+    assert table.column_names == tuple(first.split(";"))
+    assert texts(table) == [tuple(row.split(";")) for row in rows]
+    assert reading(table).encoding == encoding
+
+
+PEOPLE = (
+    "Müller;Köln", "Jürgen Groß;München", "Zoë Lefèvre;Orléans", "José Muñoz;Málaga", "Søren Ærø;Århus",
+    "Ömer Çelik;Düsseldorf", "Käthe Böhm;Fürth", "Renée Dubé;Québec", "Ángel Núñez;Cádiz", "Åsa Björk;Malmö",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("encoding", "least"), [("utf-8", 1.0), ("cp1252", 0.94), ("mac_roman", 0.72), ("cp850", 0.77)]
+)
+def test_the_encoding_of_small_pieces_is_told_as_often_as_was_measured(encoding: str, least: float) -> None:
+    pieces = []
+    for start in range(len(PEOPLE)):
+        for rows in (1, 3, 30):
+            chosen = [PEOPLE[(start + row) % len(PEOPLE)] for row in range(rows)]
+            pieces.append("\n".join(["name;town", *chosen, ""]))
+    right = 0
+    for piece in pieces:
+        content = piece.encode(encoding)
+        try:
+            read_as = content.decode("utf-8")
+        except UnicodeDecodeError:
+            read_as = content.decode(guess_encoding(content), "replace")
+        right += read_as == piece
+    assert right >= least * len(pieces)
 
 
 def test_an_umlaut_in_the_last_line_decides_for_the_whole_file(
@@ -109,7 +161,7 @@ def test_an_archive_with_one_table_is_this_table(tmp_path: Path) -> None:
 
 def test_of_an_archive_with_several_tables_one_is_chosen(tmp_path: Path) -> None:
     path = archive(tmp_path, a_csv="x,y\n1,2\n", b_csv="x,y\n3,4\n")
-    with pytest.raises(InputError, match=r"several tables: choose one with `sheet`: a\.csv, b\.csv"):
+    with pytest.raises(InputError, match=r"several tables, and --sheet chooses one: a\.csv, b\.csv"):
         read(path)
     assert texts(read(path, sheet="b.csv")) == [(3, 4)]
     with pytest.raises(ParameterError, match="there is no table 'c'"):
@@ -345,3 +397,39 @@ def test_what_a_standard_writer_writes_is_read_with_all_its_rows(rows: list[tupl
         patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(made.getvalue().encode())))
         table = read("-", delimiter=",", quote='"', header=True)
     assert table.num_rows == len(rows)
+
+
+TITLED = (
+    "Befragung 2024;;;\r\nStand: 12.03.2024;;;\r\n;;;\r\nNr.;Abteilung;Eintritt;Gehalt\r\n"
+    "1;Einkauf;28.09.2019;4.823,65 €\r\n2;Vertrieb;04.08.2014;8.987,57 €\r\n3;IT;01.02.2003;3.100,00 €\r\n"
+)
+
+
+def test_titles_that_a_spreadsheet_has_padded_are_no_header(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(TITLED.encode("cp1252"))
+    table = read(tmp_path / "t.csv")
+    assert table.column_names == ("Nr.", "Abteilung", "Eintritt", "Gehalt")
+    assert table.num_rows == 3
+    assert "left out above the header: 3 lines" in table.reading.notes
+    assert read(tmp_path / "t.csv", header=False).num_rows == 7
+
+
+def test_a_row_of_words_is_never_taken_for_names_below_a_title(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("person;;\nAnna;Ulm;Gicht\nBernd;Bonn;Asthma\nClara;Jena;Migraine\n")
+    assert "Anna" not in read(tmp_path / "t.csv").column_names
+
+
+def test_titles_above_the_header_of_a_workbook_are_left_out(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["Sommerlager"],
+        [],
+        ["Name", "geb.", "PLZ"],
+        *([f"N{n}", dt.date(2010, 1, n), 50667] for n in (1, 2, 3)),
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    table = read(tmp_path / "t.xlsx")
+    assert table.column_names == ("Name", "geb.", "PLZ")
+    assert table.data.column("geb.").to_pylist()[0] == dt.date(2010, 1, 1)
+    assert table.reading.notes == ("left out above the header: 1 line",)

@@ -144,3 +144,15 @@ def _is_day(text: str, pattern: str) -> bool:
 def test_any_text_is_a_date_or_none(text: str) -> None:
     find_dates({text: 1}, "date", THIS_YEAR)
     DateFormat((("a.b.Y", DateOrder.OPEN), ("Y-m-d", DateOrder.DAY_FIRST)), THIS_YEAR).parse(text)
+
+
+def test_days_of_the_week_and_clocks_within_dates_are_read() -> None:
+    assert days("Fri Mar 01 10:00:00 +0000 2024", "Tue Apr  2 09:59:59 2024") == ["2024-03-01", "2024-04-02"]
+    assert days("Sun, 02 Feb 2014 23:10:00 GMT", "Mar 03 2014") == ["2014-02-02", "2014-03-03"]
+    assert days("Di, 31.12.1980") == ["1980-12-31"]
+    assert days("20140916T000000", "20150324T101500Z", name="date") == ["2014-09-16", "2015-03-24"]
+    assert days("someday 31.12.1980") == [None]
+
+
+def test_months_have_names_in_seven_languages() -> None:
+    assert days("3 maggio 2020", "4 março 2021", "5 mei 2019") == ["2020-05-03", "2021-03-04", "2019-05-05"]

@@ -241,14 +241,17 @@ def test_no_other_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl", "xlsx", "parquet", "arrow"])
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left on device"), ColumnError])
+@pytest.mark.parametrize(
+    "failure", [KeyboardInterrupt, OSError(28, "No space left on device"), ColumnError("test.column", "no")]
+)
 def test_a_failure_leaves_what_was_there(tmp_path: Path, suffix: str, failure: Any) -> None:
     path = written(tmp_path, "as it was", f"t.{suffix}")
 
     def fail(*_: object) -> None:
         raise failure
 
-    expected = OutputError if isinstance(failure, OSError) else failure
+    kind = failure if isinstance(failure, type) else type(failure)
+    expected = OutputError if kind is OSError else kind
     with pytest.raises(expected):
         write(pa.table({"a": [1, 2]}), path, replace=True, progress=fail)
     assert path.read_text() == "as it was"

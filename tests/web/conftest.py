@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.announced import announced
 from tests.web.steps import PATIENCE, Service, Walk
 
 if TYPE_CHECKING:
@@ -47,14 +47,8 @@ def running(folder: Path, *options: str) -> Iterator[dict[str, str]]:
             [*command, "--json", "--as", "Ann", *options], stdout=subprocess.PIPE, stderr=log, text=True
         ) as process,
     ):
-        assert process.stdout is not None
-        told = ""
-        while not told.endswith("}\n"):
-            line = process.stdout.readline()
-            assert line, folder.with_suffix(".log").read_text(encoding="utf-8")
-            told += line
         try:
-            yield json.loads(told)
+            yield announced(process, folder.with_suffix(".log"))
         finally:
             process.terminate()
 

@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("nicegui", reason="NiceGUI is not installed")
 
-from tarnkappe.web import pages
-from tarnkappe.web.site import PAGES as ALL
+from tarnkappe.web import pages, views
+from tarnkappe.web.addresses import ADDRESSES
+from tarnkappe.web.site import PAGES as WITH_SOCKETS
 from tests.web.steps import Walk
 from tests.web.test_pages import done, ward
 
@@ -31,15 +32,21 @@ PAGES = {
     "/gate": "Gate console",
     "/exchange": "Exchange inbox",
     "/federation": "Federation monitor",
-    "/settings": "People",
+    "{file}/kept": "What is kept about this table",
+    "{run}/utility?part=internal": "Figures before and after",
+    "/people": "Invite somebody",
+    "/audit": "Who did what",
+    "/me": "Access for programs",
 }
 __all__ = ["done", "ward"]
 
 
 def test_every_page_of_the_house_is_looked_at() -> None:
     assert pages.__all__
-    places = {path.format(file="/files/{file}", run="/runs/{job}") for path in PAGES}
-    assert {page.path for page in ALL} == places - {"/login"}
+    assert views.__all__
+    places = {path.partition("?")[0].format(file="/files/{file}", run="/runs/{job}") for path in PAGES}
+    served = {page.path for page in WITH_SOCKETS} | {each.path for each in ADDRESSES if each.is_page}
+    assert served == places - {"/login"}
 
 
 def findings(here: Walk) -> list[str]:

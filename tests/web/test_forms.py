@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.hierarchy import BUILDERS
-from tarnkappe.job.job import Job, create_model
+from tarnkappe.job.job import Job
+from tarnkappe.job.sections import create_model
 from tarnkappe.privacy import MODELS
 from tarnkappe.report.column_pictures import draw_story
 from tarnkappe.schema import fields_of

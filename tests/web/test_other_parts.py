@@ -26,12 +26,11 @@ from tests.cli.test_gate import PEOPLE, POLICY
 from tests.federation.federations import example
 from tests.federation.site_files import serve, wait_for, write_sites
 from tests.web.conftest import entered
-from tests.web.steps import Walk
 from tests.web.test_axe import findings
+from tests.web.test_login import join
 from tests.web.test_pages import start
 
 pytestmark = pytest.mark.slow
-PASSWORD = "correct horse battery"
 
 
 def asked_gate(folder: Path) -> Path:
@@ -129,14 +128,6 @@ clinic = "sqlite:///{clinic(folder)}"
         yield made
 
 
-def log_in(here: Walk, name: str, path: str) -> None:
-    here.open(f"/login?next={path}")
-    here.page.get_by_label("Name").fill(name)
-    here.page.get_by_label("Password").fill(PASSWORD)
-    here.press("Log in")
-    here.page.wait_for_url(f"**{path}")
-
-
 def test_the_gate_is_watched_and_proven(walk, equipped) -> None:
     here = walk(at=equipped)
     here.open("/gate")
@@ -170,15 +161,10 @@ def test_parts_that_have_something_to_show_have_no_serious_finding(walk, equippe
 
 
 def test_a_request_is_checked_by_the_steward_and_decided_by_the_physician(walk, equipped, folder) -> None:
-    ann = walk(at=equipped)
-    ann.open("/settings")
-    ann.page.get_by_label("Name", exact=True).fill("Stew")
-    ann.page.get_by_label("Password").fill(PASSWORD)
-    ann.press("Add")
-    ann.page.get_by_role("rowheader", name="Stew").wait_for()
-
-    stew = walk(at=equipped, who="")
-    log_in(stew, "Stew", "/exchange")
+    ann, stew = walk(at=equipped), walk(at=equipped, who="")
+    join(ann, stew, "Stew", "Data steward")
+    stew.see("Your password was changed.")
+    stew.open("/exchange")
     stew.page.get_by_role("rowheader").first.get_by_role("link").click()
     stew.press("Check this request")
     stew.heading("Recommendation")

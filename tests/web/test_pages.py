@@ -68,7 +68,7 @@ def test_a_column_without_a_role_for_attackers_is_warned_about(walk, ward) -> No
     here.see("No column is a quasi-identifier.")
     here.follow("Back to the columns")
     here.page.get_by_label("Role of age", exact=True).select_option("quasi-identifier")
-    here.see("Made coarser until nobody stands out: age.")
+    here.see("Made coarser: age.")
     here.open(f"{file}/privacy")
     here.press("Start")
     here.see("no guarantee is chosen")
@@ -157,6 +157,7 @@ def test_the_canvas_is_zoomed_and_clicked(walk, done) -> None:
 def test_what_is_left_is_shown_for_every_column(walk, done) -> None:
     here = walk()
     here.open(f"{done[1]}/utility")
+    here.follow("Internal")
     for name in ("age", "sex", "postcode"):
         here.page.get_by_role("img", name=f"Distribution of {name} before and after").wait_for()
     here.picture("web-utility")

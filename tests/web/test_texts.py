@@ -15,7 +15,7 @@ pytest.importorskip("nicegui", reason="NiceGUI is not installed")
 import tarnkappe
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.hierarchy import BUILDERS
-from tarnkappe.job.job import create_model
+from tarnkappe.job.sections import create_model
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, KAnonymity
 from tarnkappe.recoding import METHODS
@@ -25,6 +25,7 @@ from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.people import Right, ServiceRole
 from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.table import STATED, examples, read
+from tarnkappe.texts import told
 from tarnkappe.web import texts
 from tarnkappe.web.builder_forms import FORMS, number
 from tarnkappe.web.draft import Draft
@@ -36,7 +37,8 @@ from tests.conftest import ROOT
 WEB = ROOT / "src" / "tarnkappe" / "web"
 SPEAKING = [
     *sorted((WEB / "pages").glob("*.py")),
-    *(WEB / f"{name}.py" for name in ("layout", "path", "work", "audit", "errors", "login")),
+    *sorted((WEB / "views").glob("*.py")),
+    *(WEB / f"{name}.py" for name in ("layout", "path", "work", "audit", "errors", "login", "addresses")),
 ]
 PROSE = re.compile(r"[A-Za-zÄÖÜäöüß]{2,} [A-Za-zÄÖÜäöüß]{2,}|^[A-ZÄÖÜ][a-zäöüß]+")
 NO_PROSE = re.compile(
@@ -154,13 +156,13 @@ def test_the_reasons_for_roles_are_told_in_german(seed: int) -> None:
 
 
 def test_every_reason_for_a_role_is_told_in_german(tmp_path: Path) -> None:
-    told = set()
+    given = set()
     for name, columns in (DEVELOPMENT | LATER_SEEN | HELD_OUT).items():
         path = tmp_path / "people.csv"
         path.write_text(made_up(columns, name, 40, 0.05, ";", 3).text, encoding="utf-8")
-        told |= {column.reason for column in propose_roles(read(str(path)))}
-    assert len(told) > 30
-    assert [reason for reason in told if in_words("de", reason) == reason] == []
+        given |= {column.reason for column in propose_roles(read(str(path)))}
+    assert len(given) > 30
+    assert [reason for reason in given if in_words("de", reason) == reason] == []
 
 
 def refusals(folder: Path) -> Iterator[Callable[[], object]]:
@@ -196,4 +198,5 @@ def test_what_pages_refuse_is_refused_in_german(tmp_path: Path) -> None:
         with pytest.raises(TarnkappeError) as refused:
             refuse()
         english = str(refused.value)
-        assert in_words("de", english) != english, english
+        assert told("de", refused.value) != english, english
+        assert told("en", refused.value) == english

@@ -46,14 +46,14 @@ def test_a_second_tab_is_told_and_overwrites_nothing_and_a_double_click_starts_o
     second.open(path)
     second.page.get_by_label("Role of age", exact=True).wait_for()  # it has read what the first will change
     change(first, "sex")
-    first.see("Kept as it is, without protection")
+    first.see("Kept as they are, as you or the data say")
     until_kept(walk(), path, "sex")  # the page says it before it is kept
     change(second, "age")
     second.see("changed in another tab")
     second.open(path)
     assert second.page.get_by_label("Role of sex", exact=True).input_value() == "insensitive"
     assert second.page.get_by_label("Role of age", exact=True).input_value() == "quasi-identifier"
-    second.see("diagnosis: kept as it is, protected by nothing.")
+    second.see("with several values in every group: diagnosis")
     second.open(path.replace("/columns", "/privacy"))
     second.press("Add: Nobody stands out")
     second.page.get_by_label("k: rows that look the same").wait_for()

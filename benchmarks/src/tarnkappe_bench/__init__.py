@@ -27,5 +27,10 @@ class Bench(Protocol):
 def bench(name: str) -> Bench:
     """A measurement by its name."""
     if name not in NAMES:
-        raise ParameterError(f"there is no measurement '{name}': there are {', '.join(NAMES)}")
+        raise ParameterError(
+            "bench.no-measurement",
+            "there is no measurement '{name}': there are {names}",
+            name=name,
+            names=", ".join(NAMES),
+        )
     return cast(Bench, import_module(f"tarnkappe_bench.{name}"))

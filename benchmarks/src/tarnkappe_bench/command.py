@@ -41,14 +41,24 @@ def bench(
     draw = getattr(chosen, "draw", None)
     if picture is not None:
         if draw is None:
-            raise ParameterError(f"the measurement '{name}' has no picture: leave --picture out")
+            raise ParameterError(
+                "bench.measurement-no-picture-leave",
+                "the measurement '{name}' has no picture: leave --picture out",
+                name=name,
+            )
         check_picture(picture)
     given = {"seeds": seeds, "setups": setup or None, "keep": keep, "rows": rows}
     size: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     for key in size:
         if key not in inspect.signature(chosen.run).parameters:
             option = {"setups": "setup"}.get(key, key)
-            raise ParameterError(f"the measurement '{name}' has no choice of {key}: leave --{option} out")
+            raise ParameterError(
+                "bench.measurement-no-choice-leave",
+                "the measurement '{name}' has no choice of {key}: leave --{option} out",
+                name=name,
+                key=key,
+                option=option,
+            )
     with progress_bar() as progress:
         measured = chosen.run(progress, **size)
     if picture is not None and draw is not None:

@@ -33,6 +33,7 @@ from tarnkappe.exchange.checking import STEPS, Case
 from tarnkappe.exchange.checking.component import s9_earlier
 from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.desk import RequestWorkflow
+from tarnkappe.exchange.desk.logged import TOLD, registers
 from tarnkappe.exchange.example import fill
 from tarnkappe.exchange.staff import Staff
 from tarnkappe.exchange.statistics.example import CATALOGUE, MEDICATIONS, facts, patients
@@ -146,6 +147,8 @@ def _remember(desk: RequestWorkflow, table: pa.Table, number: int, progress: Pro
             _leave(desk, connection, request, release, marks, told)
         if progress:
             progress("earlier requests", index + 1, number)
+    with desk.store.writing() as connection:  # what the desk would have logged of the packages as they left
+        desk.log.append("packages left", registers(connection, TOLD), connection)
 
 
 def _told(release: Table, marks: list[bytes]) -> Told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
-from tarnkappe.privacy.model import require_whole
+from tarnkappe.privacy.requiring import require_whole
 
 
 @dataclasses.dataclass(frozen=True)

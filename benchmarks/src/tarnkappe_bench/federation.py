@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.site import participant
+from tarnkappe.federation.participants import participant
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import anonymize
 from tarnkappe.loss import Height

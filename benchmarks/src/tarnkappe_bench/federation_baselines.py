@@ -180,7 +180,10 @@ def _fixed(column: Column) -> Levels:
 def _best(problem: SearchProblem) -> tuple[int, ...]:
     best = AutoSearch().run(problem).best
     if best is None:
-        raise NoSolutionError("one of the parties cannot keep the promise with its part alone")
+        raise NoSolutionError(
+            "bench.parties-cannot-keep-promise",
+            "one of the parties cannot keep the promise with its part alone",
+        )
     return best.node
 
 

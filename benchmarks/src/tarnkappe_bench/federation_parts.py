@@ -19,7 +19,7 @@ from tarnkappe.federation.ciphers.long_numbers import mpz, plain_powers
 from tarnkappe.federation.contract import Contract, Partitioning, Protocol, SharedColumn
 from tarnkappe.federation.cost import FederationWorkload, calibrated, estimate
 from tarnkappe.federation.message import Message, Participant
-from tarnkappe.federation.site import participant
+from tarnkappe.federation.participants import participant
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.loss import Entropy, Height
 from tarnkappe.privacy import KAnonymity, Model, RecursiveDiversity

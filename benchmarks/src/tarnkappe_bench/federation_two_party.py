@@ -59,7 +59,11 @@ class _Side:
         self.part = part.drop_columns([key])
         missing = [name for name in self.part.column_names if name not in hierarchies]
         if missing:
-            raise ColumnError(f"the column '{missing[0]}' needs a hierarchy: it is generalized")
+            raise ColumnError(
+                "bench.column-needs-hierarchy-generalized",
+                "the column '{missing}' needs a hierarchy: it is generalized",
+                missing=missing[0],
+            )
         self.rows: Tuples = rows_of_part(self.part, hierarchies)
         self.levels = dict.fromkeys(self.part.column_names, 0)
         self.names: Tokens = []
@@ -126,14 +130,16 @@ def _name_people(one: _Side, two: _Side, group_name: str, chance: Chance) -> int
         place = np.argsort(order)
         side.names = [twice[i] for i in place.tolist()]
     if set(one.names) != set(two.names):
-        raise ProtocolError("the two parties have different people: link them first")
+        raise ProtocolError(
+            "bench.two-parties-different-people", "the two parties have different people: link them first"
+        )
     return 2 * (len(one.keys) + len(two.keys))
 
 
 def _generalize(side: _Side) -> None:
     _, name = side.most_labels()
     if not name:
-        raise NoSolutionError("there are fewer people than a class must have")
+        raise NoSolutionError("bench.fewer-people-class", "there are fewer people than a class must have")
     side.levels[name] += 1
 
 

@@ -157,7 +157,12 @@ def _chosen(setups: Sequence[str]) -> list[str]:
     every = ["1", *PLAN]
     for asked in setups:
         if not any(asked in (name, name.split("-")[0]) for name in every):
-            raise ParameterError(f"there is no setup '{asked}': there are {', '.join(every)}")
+            raise ParameterError(
+                "bench.no-setup",
+                "there is no setup '{asked}': there are {every}",
+                asked=asked,
+                every=", ".join(every),
+            )
     return [name for name in every if not setups or name in setups or name.split("-")[0] in setups]
 
 

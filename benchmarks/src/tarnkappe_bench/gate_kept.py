@@ -34,7 +34,10 @@ class Kept:
                     self._figures[_name(entry["measured"])] = entry["figures"]
                 except (ValueError, KeyError, TypeError):
                     raise InputError(
-                        f"{path}, line {number}: these are no figures of an earlier run: name another file"
+                        "bench.line-no-figures-earlier",
+                        "{path}, line {number}: these are no figures of an earlier run: name another file",
+                        path=path,
+                        number=number,
                     ) from None
 
     def of(self, measured: dict[str, Any], measure: Callable[[], Figures]) -> Figures:

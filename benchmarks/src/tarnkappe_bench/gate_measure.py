@@ -50,7 +50,9 @@ def exact_signatures(seeds: int) -> dict[str, Any]:
             knowledge.publish(members, np.bincount(known[members], minlength=knowledge.values))
             pool = pool.carried(known, knowledge.values, 100)
             if not settle(pool):
-                raise VerificationError("the exact test must decide everything")
+                raise VerificationError(
+                    "bench.exact-test-must-decide", "the exact test must decide everything"
+                )
             pool.trim(knowledge.values)
             if seed >= 0:
                 seconds.append(CLOCK() - start)
@@ -84,7 +86,9 @@ def measure(population: Population, queries: list[list[int]], k: int, strategy: 
         answer = gate.ask(query)
         seconds.append(CLOCK() - start)
         if not isinstance(answer, Answer):
-            raise VerificationError("with artificial values every query can be answered")
+            raise VerificationError(
+                "bench.artificial-values-every-query", "with artificial values every query can be answered"
+            )
         added += answer.artificial
         least += answer.least or 0
         knows &= answer.least is not None
@@ -93,7 +97,12 @@ def measure(population: Population, queries: list[list[int]], k: int, strategy: 
     if "witnesses" in (state := strategy.state()):
         certify(gate.knowledge, state["witnesses"], k)
     if isinstance(strategy, TableStrategy) and strategy.proven_degrees().min() < k:
-        raise VerificationError(f"the table of '{strategy.name}' does not prove {k} values for everybody")
+        raise VerificationError(
+            "bench.table-not-prove-values",
+            "the table of '{strategy}' does not prove {k} values for everybody",
+            strategy=strategy.name,
+            k=k,
+        )
     return {
         "added": added,
         "least": least if knows else None,
@@ -190,7 +199,10 @@ def against_plain_python(setup: str, k: int, queries: int, seeds: int = 1) -> di
             compiled_seconds += CLOCK() - middle
             plain_seconds += middle - start
             if added is None or not isinstance(answer, Answer) or added.total() != answer.artificial:
-                raise VerificationError("the compiled strategy does not decide as its plain twin")
+                raise VerificationError(
+                    "bench.compiled-strategy-not-decide",
+                    "the compiled strategy does not decide as its plain twin",
+                )
     return {
         "clone_matching_compiled_seconds": compiled_seconds / (seeds * queries),
         "clone_matching_plain_python_seconds": plain_seconds / (seeds * queries),

@@ -17,7 +17,7 @@ from scipy.spatial import KDTree
 
 from tarnkappe.errors import ColumnError, InputError
 from tarnkappe.privacy.exact import TOLERANCE, decimal
-from tarnkappe.privacy.model import require_number, require_whole
+from tarnkappe.privacy.requiring import require_number, require_whole
 from tarnkappe.table.encoding import as_numbers
 
 Points = npt.NDArray[np.float64]
@@ -58,7 +58,10 @@ def isolations(
     require_whole("isolation", "t", t, 1)
     points, centres = _points(original, columns), _points(guesses, columns)
     if len(points) == 0 or len(centres) == 0:
-        raise InputError("isolation needs at least one row of the original and one guess")
+        raise InputError(
+            "bench.isolation-needs-least-row",
+            "isolation needs at least one row of the original and one guess",
+        )
     tree = KDTree(points)
     found = []
     for guess, centre in enumerate(centres):
@@ -87,15 +90,25 @@ def _neighbours(points: Points, centre: Points, c: Fraction) -> int:
 
 def _points(table: pa.Table, columns: Sequence[str]) -> Points:
     if not columns:
-        raise ColumnError("isolation needs at least one column of numbers")
+        raise ColumnError(
+            "bench.isolation-needs-least-column", "isolation needs at least one column of numbers"
+        )
     coordinates = []
     for name in columns:
         if name not in table.column_names:
-            raise ColumnError(f"the table has no column '{name}'")
+            raise ColumnError("bench.table-no-column", "the table has no column '{name}'", name=name)
         numbers = as_numbers(table.column(name).combine_chunks())
         if numbers is None:
-            raise ColumnError(f"the column '{name}' does not hold numbers, so its rows are no points")
+            raise ColumnError(
+                "bench.column-not-hold-numbers",
+                "the column '{name}' does not hold numbers, so its rows are no points",
+                name=name,
+            )
         if np.isnan(numbers).any():
-            raise ColumnError(f"the column '{name}' has missing values: leave these rows out")
+            raise ColumnError(
+                "bench.column-missing-values-leave",
+                "the column '{name}' has missing values: leave these rows out",
+                name=name,
+            )
         coordinates.append(numbers)
     return np.column_stack(coordinates)

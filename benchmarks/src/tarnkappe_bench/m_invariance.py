@@ -14,7 +14,7 @@ from enum import StrEnum
 import pyarrow as pa
 
 from tarnkappe.errors import ColumnError
-from tarnkappe.privacy.model import require_whole
+from tarnkappe.privacy.requiring import require_whole
 
 Group = tuple[Hashable, ...]
 
@@ -94,7 +94,7 @@ def _members(
     """The rows of each group as pairs of person and value."""
     for name in (person, *groups, sensitive):
         if name not in release.column_names:
-            raise ColumnError(f"a release has no column '{name}'")
+            raise ColumnError("bench.release-no-column", "a release has no column '{name}'", name=name)
     members: dict[Group, list[tuple[Hashable, Hashable]]] = {}
     columns = [release.column(name).to_pylist() for name in (person, sensitive, *groups)]
     for who, value, *group in zip(*columns, strict=True):

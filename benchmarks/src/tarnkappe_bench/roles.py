@@ -55,14 +55,18 @@ def _labels() -> Path:
     return reference_folder().parent / "corpus" / "labels.tsv"
 
 
+def labelled() -> list[dict[str, str]]:
+    """The labels of the corpus: one line a column."""
+    with _labels().open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
 def corpus() -> Iterator[tuple[str, Table, dict[str, str], bool]]:
     """The files of the corpus: name, table, right roles, and whether it was read without an option."""
     folder = corpus_folder()
     assert folder is not None
-    with _labels().open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     by_file: dict[tuple[str, str], dict[str, str]] = {}
-    for line in lines:
+    for line in labelled():
         by_file.setdefault((line["repository"], line["path"]), {})[line["column"]] = line["role"]
     for (repository, path), right in by_file.items():
         where = folder / repository.replace("/", "+") / path

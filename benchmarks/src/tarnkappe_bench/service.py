@@ -89,7 +89,10 @@ def _service(folder: Path) -> Iterator[tuple[str, str, str]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:
-            told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
+            lines = [process.stdout.readline()]
+            while lines[-1] not in ("}\n", ""):  # nothing more is said by a service that has ended
+                lines.append(process.stdout.readline())
+            told = json.loads("".join(lines))
             token = (folder / "token").read_text().strip()
             _wait_for(told["url"])
             yield told["url"], told["link"], token
@@ -104,7 +107,7 @@ def _wait_for(url: str) -> None:
             return
         except OSError:
             time.sleep(0.1)
-    raise TarnkappeError("the service did not start")
+    raise TarnkappeError("bench.service-not-start", "the service did not start")
 
 
 def _browser(link: str) -> urllib.request.OpenerDirector:

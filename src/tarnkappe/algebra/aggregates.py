@@ -24,12 +24,22 @@ class Noise:
 
     def __post_init__(self) -> None:
         if self.epsilon <= 0:
-            raise ParameterError(f"An epsilon must be greater than 0, not {self.epsilon}.")
+            raise ParameterError(
+                "algebra.epsilon-must-greater-0",
+                "An epsilon must be greater than 0, not {epsilon}.",
+                epsilon=self.epsilon,
+            )
         if (self.lower is None) != (self.upper is None):
-            raise ParameterError("A noisy aggregate needs both bounds, lower and upper, or none.")
+            raise ParameterError(
+                "algebra.noisy-aggregate-needs-both",
+                "A noisy aggregate needs both bounds, lower and upper, or none.",
+            )
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
             raise ParameterError(
-                f"The lower bound {self.lower} must be less than the upper bound {self.upper}."
+                "algebra.lower-bound-must-less",
+                "The lower bound {lower} must be less than the upper bound {upper}.",
+                lower=self.lower,
+                upper=self.upper,
             )
 
 
@@ -48,29 +58,47 @@ class Aggregate:
 
     def __post_init__(self) -> None:
         if self.function not in FUNCTIONS:
-            raise ParameterError(f"No aggregate '{self.function}'; there are {', '.join(FUNCTIONS)}.")
+            raise ParameterError(
+                "algebra.no-aggregate",
+                "No aggregate '{function}'; there are {functions}.",
+                function=self.function,
+                functions=", ".join(FUNCTIONS),
+            )
         if not self.name:
-            raise ParameterError("An aggregate needs a name.")
+            raise ParameterError("algebra.aggregate-needs-name", "An aggregate needs a name.")
         if self.column is None and self.function != "count":
-            raise ParameterError(f"The aggregate '{self.function}' needs a column.")
+            raise ParameterError(
+                "algebra.aggregate-needs-column",
+                "The aggregate '{function}' needs a column.",
+                function=self.function,
+            )
         if (self.at is None) == (self.function == "quantile"):
-            raise ParameterError("A quantile, and only a quantile, says where it is taken (at => 0.5).")
+            raise ParameterError(
+                "algebra.quantile-only-quantile-says",
+                "A quantile, and only a quantile, says where it is taken (at => 0.5).",
+            )
         if self.at is not None and not 0 <= self.at <= 1:
-            raise ParameterError(f"A quantile is taken between 0 and 1, not at {self.at}.")
+            raise ParameterError(
+                "algebra.quantile-taken-between-0",
+                "A quantile is taken between 0 and 1, not at {at}.",
+                at=self.at,
+            )
         if self.noise is not None:
             self._check_noise(self.noise)
 
     def _check_noise(self, noise: Noise) -> None:
         if self.function not in NOISY_FUNCTIONS:
             raise ParameterError(
-                f"There is no noisy '{self.function}'; there are {', '.join(NOISY_FUNCTIONS)}."
+                "algebra.no-noisy",
+                "There is no noisy '{function}'; there are {noisy_functions}.",
+                function=self.function,
+                noisy_functions=", ".join(NOISY_FUNCTIONS),
             )
         if (noise.lower is None) != (self.function == "count"):
+            if self.function == "count":
+                raise ParameterError("algebra.noisy-count-no-bounds", "A noisy count has no bounds.")
             raise ParameterError(
-                f"A noisy {self.function} "
-                + (
-                    "has no bounds."
-                    if self.function == "count"
-                    else "needs bounds (lower => ..., upper => ...)."
-                )
+                "algebra.noisy-needs-bounds-lower",
+                "A noisy {function} needs bounds (lower => ..., upper => ...).",
+                function=self.function,
             )

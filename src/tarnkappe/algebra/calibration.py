@@ -26,7 +26,11 @@ def probability_for(distribution: Static, epsilon: Fraction) -> Fraction:
     0.5
     """
     if not 0 < epsilon <= _MOST_EPSILON:
-        raise ParameterError(f"The epsilon of a randomization must be above 0 and at most {_MOST_EPSILON}.")
+        raise ParameterError(
+            "algebra.epsilon-randomization-must-above-0",
+            "The epsilon of a randomization must be above 0 and at most {most_epsilon}.",
+            most_epsilon=_MOST_EPSILON,
+        )
     least = min(distribution.probabilities.values())
     with localcontext(prec=50, rounding=ROUND_FLOOR):
         exponential = (Decimal(epsilon.numerator) / epsilon.denominator).exp().next_minus()
@@ -42,7 +46,10 @@ def calibrated(noise: Mapping[str, NoiseDistribution]) -> Callable[[str, Fractio
         if not isinstance(distribution, Static):
             known = "depends on the old value" if distribution else "is not known"
             raise ParameterError(
-                f"The noise of '{column}' {known}, so no epsilon follows; give a probability."
+                "algebra.noise-no-epsilon-follows",
+                "The noise of '{column}' {known}, so no epsilon follows; give a probability.",
+                column=column,
+                known=known,
             )
         return probability_for(distribution, epsilon)
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from tarnkappe.algebra.facts import DeclaredFacts
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import Generalization, Randomization
 from tarnkappe.algebra.noise import NoiseDistribution
-from tarnkappe.algebra.persons import Persons, path_of, space_of
+from tarnkappe.algebra.person_paths import path_of, space_of
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.plan import Plan, listed
 from tarnkappe.algebra.roles import threads
 from tarnkappe.algebra.statistics import Statistics
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.table import Role
+
+if TYPE_CHECKING:  # it loads every builder
+    from tarnkappe.hierarchy import Hierarchy
 
 LEAST_BUCKET = 2
 """A bucket of one row would not be anonymized at all."""
@@ -66,8 +70,11 @@ class Catalog:
     def __post_init__(self) -> None:
         if isinstance(self.bucket, bool) or not isinstance(self.bucket, int) or self.bucket < LEAST_BUCKET:
             raise ParameterError(
-                f"a bucket of slicing needs at least {LEAST_BUCKET} rows, or nobody in it is hidden; "
-                f"{self.bucket} is too few"
+                "algebra.bucket-slicing-needs-least-rows",
+                "a bucket of slicing needs at least {least_bucket} rows, or nobody in it is hidden; "
+                "{bucket} is too few",
+                least_bucket=LEAST_BUCKET,
+                bucket=self.bucket,
             )
         columns = {column for declared in self.relations.values() for column in declared}
         _refuse_unknown(set(self.roles) - columns, "a role is given to", columns)
@@ -92,7 +99,11 @@ class Catalog:
         for relation in self.public:
             self._require(relation, (), "that it is public")
             if relation in self.persons:
-                raise ParameterError(f"'{relation}' is declared public, and with a person: leave one out")
+                raise ParameterError(
+                    "algebra.declared-public-person-leave",
+                    "'{relation}' is declared public, and with a person: leave one out",
+                    relation=relation,
+                )
         for relation in self.least_rows:
             self._require(relation, (), "a least number of rows")
 
@@ -115,6 +126,8 @@ class Catalog:
             inclusions=self.inclusions,
             orders=self.orders,
             static_noise=frozenset(column for column, noise in self.noise.items() if noise.is_static),
+            hierarchies=frozenset(self.hierarchies),
+            noise=frozenset(self.noise),
             bucket=self.bucket,
             stable_buckets=True,  # engines number rows by their positions, and slicing keeps the numbers
         )
@@ -124,12 +137,12 @@ class Catalog:
         hierarchies: dict[str, Hierarchy] = {}
         noise: dict[str, NoiseDistribution] = {}
         for node in plan.walk():
-            if not isinstance(node, Generalization | Randomization):
+            if not isinstance(node, Generalization | ModelGeneralization | Randomization):
                 continue
             origins = threads(node.child)
             for column in sorted(node.attributes & node.child.schema):
                 for origin in sorted({thread.column for thread in origins[column]}):
-                    if isinstance(node, Generalization):
+                    if not isinstance(node, Randomization):
                         if column not in self.hierarchies and origin in self.hierarchies:
                             hierarchies.setdefault(column, self.hierarchies[origin])
                     elif column not in self.noise and origin in self.noise:
@@ -138,17 +151,28 @@ class Catalog:
             return self
         return replace(
             self,
-            hierarchies=ChainMap(hierarchies, cast(dict[str, Hierarchy], self.hierarchies)),
+            hierarchies=ChainMap(hierarchies, cast("dict[str, Hierarchy]", self.hierarchies)),
             noise=ChainMap(noise, cast(dict[str, NoiseDistribution], self.noise)),
         )
 
     def _require(self, relation: str, columns: Collection[str], what: str) -> None:
         if relation not in self.relations:
-            raise ParameterError(f"{what} is declared for '{relation}', which is no relation of the catalog")
+            raise ParameterError(
+                "algebra.declared-no-relation-catalog",
+                "{what} is declared for '{relation}', which is no relation of the catalog",
+                what=what,
+                relation=relation,
+            )
         declared = self.relations[relation]
         _refuse_unknown(set(columns) - set(declared), f"{what} of '{relation}' names", declared)
 
 
 def _refuse_unknown(unknown: Collection[str], what: str, known: Collection[str]) -> None:
     if unknown:
-        raise ColumnError(f"{what} {listed(unknown)}, but there are only {listed(known)}")
+        raise ColumnError(
+            "algebra.but-only",
+            "{what} {unknown}, but there are only {known}",
+            what=what,
+            unknown=listed(unknown),
+            known=listed(known),
+        )

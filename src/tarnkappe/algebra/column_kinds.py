@@ -20,6 +20,7 @@ from tarnkappe.algebra.expressions import (
     OneOf,
     Predicate,
 )
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Generalization,
     Grouping,
@@ -78,6 +79,8 @@ def column_kinds(plan: Plan, stored: Mapping[str, Kinds]) -> Kinds | None:
             return {new.get(column, column): kind for column, kind in kinds.items()}
         case Generalization(_, _, k) if k > 1:
             return kinds | dict.fromkeys(plan.attributes & plan.schema, "text")
+        case ModelGeneralization():
+            return kinds | dict.fromkeys(plan.attributes, "text")
         case Grouping(_, by, aggregates):
             counted = {a.name: _aggregated(a.function, kinds.get(a.column or "")) for a in aggregates}
             return {column: kinds[column] for column in by} | counted

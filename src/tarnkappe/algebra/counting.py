@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from tarnkappe.algebra.facts import Facts
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import Anonymization, Grouping, Plan, Projection, Relation
 
 Count = Callable[[Plan], int]
@@ -39,6 +40,12 @@ class CountedFacts(Facts):
     def is_static(self, column: str) -> bool:
         return self.facts.is_static(column)
 
+    def same_hierarchy(self, old: str, new: str) -> bool:
+        return self.facts.same_hierarchy(old, new)
+
+    def same_noise(self, old: str, new: str) -> bool:
+        return self.facts.same_noise(old, new)
+
     def fewest_rows(self, plan: Plan) -> int:
         return self.facts.fewest_rows(plan) or self._counted(plan) or 0
 
@@ -60,7 +67,7 @@ class CountedFacts(Facts):
 
     def _counted(self, plan: Plan) -> int | None:
         """The number of rows, if it does not depend on an anonymization."""
-        if any(isinstance(node, Anonymization | Grouping) for node in plan.walk()):
+        if any(isinstance(node, Anonymization | ModelGeneralization | Grouping) for node in plan.walk()):
             return None
         rows = _without_projections(plan)
         if rows not in self.counted:

@@ -16,7 +16,8 @@ from tarnkappe.algebra.nodes import (
     ThetaJoin,
     Union,
 )
-from tarnkappe.algebra.persons import HIDDEN, Persons, behind
+from tarnkappe.algebra.person_paths import HIDDEN
+from tarnkappe.algebra.persons import Persons, behind
 
 
 def carries_people(plan: Plan, persons: Persons) -> bool:

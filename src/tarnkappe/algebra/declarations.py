@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -17,15 +17,15 @@ from tarnkappe.algebra.noise import NoiseDistribution
 from tarnkappe.algebra.noise_plan import NoisePlan
 from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.sql.query import ParsedQuery
-from tarnkappe.errors import ColumnError
-from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
+from tarnkappe.errors import ColumnError, Reason
 from tarnkappe.schema import near
 from tarnkappe.table import Role
 from tarnkappe.table.encoding import encode_column
 
-if TYPE_CHECKING:  # it loads Ibis
+if TYPE_CHECKING:  # they load Ibis, and every builder
     from tarnkappe.algebra.lowering import Backend
+    from tarnkappe.hierarchy import Hierarchy
+    from tarnkappe.hierarchy.plan import HierarchyPlan
 
 Thing = TypeVar("Thing")
 Values = Callable[[str], pa.ChunkedArray]
@@ -62,8 +62,15 @@ class Declarations:
         for column in (*self.hierarchies, *self.noise, *self.roles):
             if column not in present:
                 meant = near(column, present)
-                hint = f": did you mean '{meant[0]}'?" if meant else ""
-                raise ColumnError(f"no relation has a column '{column}', which is described{hint}")
+                hint = (
+                    Reason("schema.colon-meant", ": did you mean '{meant}'?", meant=meant[0]) if meant else ""
+                )
+                raise ColumnError(
+                    "algebra.no-relation-column-described",
+                    "no relation has a column '{column}', which is described{hint}",
+                    column=column,
+                    hint=hint,
+                )
         hierarchies = LazyMapping(present if values else (), lambda column: self._hierarchy(column, values))
         noise = LazyMapping(self.noise, lambda column: self._noise(column, hierarchies, values))
         return Catalog(
@@ -103,6 +110,8 @@ class Declarations:
         )
 
     def _hierarchy(self, column: str, values: Values | None) -> Hierarchy:
+        from tarnkappe.hierarchy.plan import planned_hierarchy
+
         assert values is not None
         return planned_hierarchy(self._plan(column), encode_column(column, values(column)))
 
@@ -118,6 +127,21 @@ class Declarations:
         stated = plan.needs_hierarchy and column in self.hierarchies
         hierarchy = hierarchies.get(column) if stated else None
         return plan.distribution(hierarchy, values(column).type if values else pa.string())
+
+
+@dataclass(frozen=True)
+class StatedCatalog:
+    """What somebody says of relations, before any data are looked at.
+
+    Attributes:
+        sources: where the rows of each relation are.
+        columns: the columns of relations without rows; they can be explained, but not run.
+        declarations: all that is said of columns and relations.
+    """
+
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    declarations: Declarations = field(default_factory=Declarations)
 
 
 def _values(backend: Backend, column: str) -> pa.ChunkedArray:

@@ -138,7 +138,10 @@ def compare(left: Plan, right: Plan, *spaces: WorldSpace) -> EquivalenceFinding:
     ('equal', 'different')
     """
     if left.schema != right.schema:
-        raise ColumnError("the two plans return different columns, so there is nothing to compare")
+        raise ColumnError(
+            "algebra.two-plans-return-different",
+            "the two plans return different columns, so there is nothing to compare",
+        )
     spaces = spaces or small_spaces(left, right)
     columns = generalized(left, right)
     tally = _Tally([EQUAL, *_weaker(left, right)])

@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.algebra.facts import Declaration
 from tarnkappe.algebra.json_document import plan_object
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import Anonymization, Binary, Grouping, Plan, Randomization, Relation
 from tarnkappe.algebra.noise import NoiseDistribution, Static
 from tarnkappe.algebra.numbers import number_text
@@ -149,7 +150,7 @@ def _meetings_of_raw_rows(plan: Plan) -> int:
 
 
 def _is_raw(plan: Plan) -> bool:
-    if isinstance(plan, Anonymization):
+    if isinstance(plan, Anonymization | ModelGeneralization):
         return False
     return isinstance(plan, Relation) or any(_is_raw(child) for child in plan.children)
 

@@ -12,11 +12,11 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from tarnkappe.algebra.times import alike
 from tarnkappe.errors import ParameterError
@@ -53,6 +53,17 @@ class Expression(ABC):
         """The columns that the expression reads: attr(F)."""
         return frozenset[str]().union(*(part.columns for part in self.parts))
 
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same about columns that are called otherwise (old name to new)."""
+
+        def new(value: Any) -> Any:
+            if isinstance(value, Expression):
+                return value.renamed(names)
+            return tuple(map(new, value)) if isinstance(value, tuple) else value
+
+        own = {each.name: new(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        return type(self)(**own)
+
 
 class Predicate(Expression):
     """An expression that is true, false or unknown (None)."""
@@ -75,6 +86,9 @@ class ColumnRef(Expression):
     @cached_property
     def columns(self) -> frozenset[str]:
         return frozenset({self.name})
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        return type(self)(names.get(self.name, self.name))
 
     def value(self, row: Row) -> Any:
         return row[self.name]
@@ -118,7 +132,12 @@ class ComparisonPredicate(Predicate):
 
     def __post_init__(self) -> None:
         if self.symbol not in COMPARISONS:
-            raise ParameterError(f"No comparison '{self.symbol}'; there are {', '.join(COMPARISONS)}.")
+            raise ParameterError(
+                "algebra.no-comparison",
+                "No comparison '{symbol}'; there are {comparisons}.",
+                symbol=self.symbol,
+                comparisons=", ".join(COMPARISONS),
+            )
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -133,7 +152,11 @@ class ComparisonPredicate(Predicate):
             return COMPARISONS[self.symbol](left, right)
         except TypeError:
             message = f"A predicate compares values of different types by {self.symbol}"
-            raise ParameterError(f"{message}; write texts as '18' and numbers as 18.") from None
+            raise ParameterError(
+                "algebra.write-texts-18-numbers",
+                "{message}; write texts as '18' and numbers as 18.",
+                message=message,
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -145,7 +168,7 @@ class OneOf(Predicate):
 
     def __post_init__(self) -> None:
         if not self.constants:
-            raise ParameterError("IN needs at least one value.")
+            raise ParameterError("algebra.needs-least-value", "IN needs at least one value.")
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -224,7 +247,11 @@ class _Connective(Predicate):
             flat.extend(operand.operands if isinstance(operand, type(self)) else (operand,))
         object.__setattr__(self, "operands", tuple(flat))
         if len(flat) < 2:
-            raise ParameterError(f"{type(self).__name__.upper()} needs at least two predicates.")
+            raise ParameterError(
+                "algebra.needs-least-two-predicates",
+                "{name} needs at least two predicates.",
+                name=type(self).__name__.upper(),
+            )
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -253,7 +280,10 @@ class Or(_Connective):
 
 def _plain(number: Decimal) -> int | Decimal:
     if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS:
-        raise ParameterError("A number in a predicate must be finite and of reasonable size.")
+        raise ParameterError(
+            "algebra.number-predicate-must-finite",
+            "A number in a predicate must be finite and of reasonable size.",
+        )
     return int(number) if number == number.to_integral_value() else number
 
 

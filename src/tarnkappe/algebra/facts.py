@@ -59,6 +59,14 @@ class Facts(ABC):
         """Whether the column's noise is the same for all old values."""
 
     @abstractmethod
+    def same_hierarchy(self, old: str, new: str) -> bool:
+        """Whether a column that is renamed from old to new rises in the same hierarchy as before."""
+
+    @abstractmethod
+    def same_noise(self, old: str, new: str) -> bool:
+        """Whether a column that is renamed from old to new has the same noise as before."""
+
+    @abstractmethod
     def fewest_rows(self, plan: Plan) -> int:
         """A number of rows that the result is known not to fall below."""
 
@@ -144,6 +152,8 @@ class DeclaredFacts(Facts):
             each of these columns, and the right has the same combination.
         orders: sets of base relations that store the same values of these columns in the same order.
         static_noise: the columns whose noise does not depend on the old value.
+        hierarchies: the columns that have a hierarchy by their own name; by another one they take it along.
+        noise: the same of noise.
         counted: plans whose rows were counted, such as a selection before a generalization is moved onto it.
         used: the declarations that answers so far rest on.
     """
@@ -155,6 +165,8 @@ class DeclaredFacts(Facts):
     inclusions: Collection[tuple[str, str, frozenset[str]]] = ()
     orders: Collection[tuple[frozenset[str], frozenset[str]]] = ()
     static_noise: Collection[str] = ()
+    hierarchies: Collection[str] = ()
+    noise: Collection[str] = ()
     counted: Mapping[Plan, int] = field(default_factory=dict)
     bucket: int | None = None
     stable_buckets: bool = False
@@ -162,6 +174,12 @@ class DeclaredFacts(Facts):
 
     def is_static(self, column: str) -> bool:
         return column in self.static_noise
+
+    def same_hierarchy(self, old: str, new: str) -> bool:
+        return old in self.hierarchies and new not in self.hierarchies
+
+    def same_noise(self, old: str, new: str) -> bool:
+        return old in self.noise and new not in self.noise
 
     def fewest_rows(self, plan: Plan) -> int:
         if plan in self.counted:
@@ -176,7 +194,7 @@ class DeclaredFacts(Facts):
                 return self.fewest_rows(left) + self.fewest_rows(right)
             case Projection(child, _, distinct):
                 return min(1, self.fewest_rows(child)) if distinct else self.fewest_rows(child)
-            case Anonymization():
+            case Anonymization() | Rename():
                 return self.fewest_rows(plan.child)
         return 0
 
@@ -191,7 +209,7 @@ class DeclaredFacts(Facts):
                 return None if None in counts else sum(count or 0 for count in counts)
             case Projection(child, _, False):
                 return self.row_count(child)
-            case Anonymization():
+            case Anonymization() | Rename():
                 return self.row_count(plan.child)
         return None
 
@@ -209,6 +227,11 @@ class DeclaredFacts(Facts):
                 return any(self.is_unique(child, set(columns) & set(group)) for group in groups)
             case Generalization() | Randomization():
                 return self.is_unique(plan.child, set(columns) - plan.attributes)
+            case Rename(child, names):
+                old = {new: before for before, new in names}
+                return self.is_unique(child, {old.get(column, column) for column in columns})
+            case Grouping(child, by):
+                return set(by) <= set(columns)
         return False
 
     def is_not_null(self, plan: Plan, columns: Columns) -> bool:
@@ -327,6 +350,13 @@ class MeasuredFacts(Facts):
 
     def is_static(self, column: str) -> bool:
         return self.world.noise_of(column).is_static
+
+    def same_hierarchy(self, old: str, new: str) -> bool:
+        known = self.world.hierarchies
+        return old in known and known[old] == known.get(new)
+
+    def same_noise(self, old: str, new: str) -> bool:
+        return self.world.noise_of(old) == self.world.noise_of(new)
 
     def fewest_rows(self, plan: Plan) -> int:
         return min(self._result(plan).row_counts)

@@ -22,7 +22,9 @@ class RowBound(Unary):
 
     def __post_init__(self) -> None:
         if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise ParameterError("A bound of rows must be a whole number of at least 1.")
+            raise ParameterError(
+                "algebra.bound-rows-must-whole", "A bound of rows must be a whole number of at least 1."
+            )
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ class PostProcessing(Plan):
 
     def __post_init__(self) -> None:
         if len(self.inputs) != len(self.names):
-            raise ParameterError("Every input of post-processing has a name.")
+            raise ParameterError(
+                "algebra.every-input-post-processing", "Every input of post-processing has a name."
+            )
         refuse_repetition(self.names, "the inputs of post-processing")
 
     @property

@@ -39,7 +39,12 @@ def generalize(
     if not names or k == 1:
         return rows
     if len(rows) < k:
-        raise NoSolutionError(f"a generalization to k = {k} needs at least {k} rows; there are {len(rows)}")
+        raise NoSolutionError(
+            "algebra.generalization-k-needs-least-rows",
+            "a generalization to k = {k} needs at least {k} rows; there are {rows}",
+            k=k,
+            rows=len(rows),
+        )
     positions = [columns.index(name) for name in names]
     ladders = [world.ladder(name) for name in names]
     if person is None:
@@ -50,7 +55,10 @@ def generalize(
         people = len({each for _, each in pairs if each is not None})
         if people < k:
             raise NoSolutionError(
-                f"a generalization to k = {k} needs at least {k} people; there are {people}"
+                "algebra.generalization-k-needs-least-people",
+                "a generalization to k = {k} needs at least {k} people; there are {people}",
+                k=k,
+                people=people,
             )
         levels = best_levels_of_people(pairs, ladders, k)
     return tuple(_lifted(row, positions, ladders, levels) for row in rows)
@@ -109,7 +117,9 @@ def _best(
         key = (sum(size * size for size in sizes.values()), height, levels)
         best = key if best is None else min(best, key)
     if best is None:
-        raise NoSolutionError(f"no levels of the hierarchies reach k = {k}")
+        raise NoSolutionError(
+            "algebra.no-levels-hierarchies-reach", "no levels of the hierarchies reach k = {k}", k=k
+        )
     return best[2]
 
 

@@ -27,7 +27,10 @@ def group_rows(
 
 def _value(aggregate: Aggregate, rows: Sequence[Row], columns: tuple[str, ...]) -> Any:
     if aggregate.noise is not None:
-        raise ParameterError("a noisy aggregate has infinitely many results and cannot be enumerated exactly")
+        raise ParameterError(
+            "algebra.noisy-aggregate-infinitely-many",
+            "a noisy aggregate has infinitely many results and cannot be enumerated exactly",
+        )
     if aggregate.column is None:
         return len(rows)
     position = columns.index(aggregate.column)

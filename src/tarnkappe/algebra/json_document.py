@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tarnkappe.algebra.aggregates import Aggregate, Noise
+from tarnkappe.algebra.model_nodes import Diversity, ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Difference,
     Generalization,
@@ -50,6 +51,7 @@ _OPERATORS: dict[type[Plan], str] = {
     Join: "join",
     ThetaJoin: "theta-join",
     Generalization: "generalization",
+    ModelGeneralization: "generalization-under-models",
     SlicingNode: "slicing",
     Randomization: "randomization",
 }
@@ -79,9 +81,14 @@ def read_json(text: str) -> Plan:
     try:
         return read_object(json.loads(text, object_pairs_hook=_once))
     except json.JSONDecodeError as error:
-        raise QueryError(f"Line {error.lineno}, column {error.colno}: this is not JSON.") from None
+        raise QueryError(
+            "algebra.line-column-not-json",
+            "Line {lineno}, column {colno}: this is not JSON.",
+            lineno=error.lineno,
+            colno=error.colno,
+        ) from None
     except RecursionError:
-        raise QueryError("The plan is nested too deeply.") from None
+        raise QueryError("algebra.plan-nested-too-deeply", "The plan is nested too deeply.") from None
 
 
 def read_object(document: Any, path: str = "the plan") -> Plan:
@@ -90,14 +97,22 @@ def read_object(document: Any, path: str = "the plan") -> Plan:
     operator = fields.take("operator", str)
     make = _READERS.get(operator)
     if make is None:
-        raise QueryError(f"In {path}: no operator '{operator}'; there are {', '.join(_READERS)}.")
+        raise QueryError(
+            "algebra.no-operator",
+            "In {path}: no operator '{operator}'; there are {readers}.",
+            path=path,
+            operator=operator,
+            readers=", ".join(_READERS),
+        )
     plan: Plan
     try:
         plan = make(fields)
     except QueryError as error:
-        raise error if str(error).startswith("In ") else QueryError(f"In {path}: {error}") from None
+        if str(error).startswith("In "):
+            raise
+        raise QueryError("algebra.path-error", "In {path}: {error}", path=path, error=error) from None
     except TarnkappeError as error:
-        raise QueryError(f"In {path}: {error}") from None
+        raise QueryError("algebra.path-error", "In {path}: {error}", path=path, error=error) from None
     fields.nothing_left()
     return plan
 
@@ -106,7 +121,9 @@ def _once(pairs: list[tuple[str, Any]]) -> Object:
     """An object whose fields stand once: what two readers could read differently is refused."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise QueryError("In the JSON of the plan, a field stands twice in one object.")
+        raise QueryError(
+            "algebra.json-plan-field-stands", "In the JSON of the plan, a field stands twice in one object."
+        )
     return found
 
 
@@ -126,6 +143,17 @@ def _parameters(plan: Plan) -> Object:
             return {"by": list(plan.by), "aggregates": [_aggregate(a) for a in plan.aggregates]}
         case Generalization():
             return {"k": plan.k, "by": list(plan.by)}
+        case ModelGeneralization():
+            return {
+                "k": plan.k,
+                "by": list(plan.by),
+                "l": [[column, kind, *map(number_text, numbers)] for column, kind, numbers in plan.diversity],
+                "t": {column: number_text(t) for column, t in plan.closeness},
+                "suppress": number_text(plan.suppress),
+                "suppression": plan.suppression,
+                "loss": plan.loss,
+                "method": plan.method,
+            }
         case SlicingNode():
             return {"groups": [list(group) for group in plan.groups]}
         case Randomization():
@@ -154,22 +182,35 @@ class _Fields:
 
     def __init__(self, document: Any, path: str) -> None:
         if not isinstance(document, dict):
-            raise QueryError(f"In {path}: expected an object with an operator.")
+            raise QueryError(
+                "algebra.expected-object-operator",
+                "In {path}: expected an object with an operator.",
+                path=path,
+            )
         self._left = dict(document)
         self.path = path
 
     def take(self, name: str, kind: type | tuple[type, ...]) -> Any:
         if name not in self._left:
-            raise QueryError(f"In {self.path}: '{name}' is missing.")
+            raise QueryError(
+                "algebra.path-name-missing", "In {path}: '{name}' is missing.", path=self.path, name=name
+            )
         value = self._left.pop(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise QueryError(f"In {self.path}: '{name}' has a wrong type.")
+            raise QueryError(
+                "algebra.wrong-type", "In {path}: '{name}' has a wrong type.", path=self.path, name=name
+            )
         return value
 
     def names(self, name: str) -> tuple[str, ...]:
         values = self.take(name, list)
         if not all(isinstance(value, str) for value in values):
-            raise QueryError(f"In {self.path}: '{name}' must be a list of names.")
+            raise QueryError(
+                "algebra.must-list-names",
+                "In {path}: '{name}' must be a list of names.",
+                path=self.path,
+                name=name,
+            )
         return tuple(values)
 
     def number(self, name: str) -> Any:
@@ -178,7 +219,9 @@ class _Fields:
     def mapping(self, name: str) -> tuple[tuple[str, str], ...]:
         values = self.take(name, dict)
         if not all(isinstance(value, str) for value in values.values()):
-            raise QueryError(f"In {self.path}: '{name}' must hold texts.")
+            raise QueryError(
+                "algebra.must-hold-texts", "In {path}: '{name}' must hold texts.", path=self.path, name=name
+            )
         return tuple(values.items())
 
     def child(self, name: str) -> Plan:
@@ -186,7 +229,12 @@ class _Fields:
 
     def nothing_left(self) -> None:
         if self._left:
-            raise QueryError(f"In {self.path}: '{next(iter(self._left))}' is not known.")
+            raise QueryError(
+                "algebra.not-known",
+                "In {path}: '{left}' is not known.",
+                path=self.path,
+                left=next(iter(self._left)),
+            )
 
 
 def _read_aggregate(document: Any, path: str) -> Aggregate:
@@ -223,6 +271,15 @@ _READERS: dict[str, Callable[[_Fields], Plan]] = {
     ),
     "bound": lambda f: RowBound(f.child("input"), f.take("rows", int)),
     "generalization": lambda f: Generalization(f.child("input"), f.names("by"), f.take("k", int)),
+    "generalization-under-models": lambda f: ModelGeneralization(
+        f.child("input"),
+        f.names("by"),
+        f.take("k", int),
+        _diversity(f),
+        tuple((column, read_number(t)) for column, t in f.mapping("t")),
+        read_number(f.take("suppress", str)),
+        *(f.take(name, str) for name in ("suppression", "loss", "method")),
+    ),
     "slicing": lambda f: SlicingNode(f.child("input"), _groups(f)),
     "randomization": lambda f: Randomization(
         f.child("input"), tuple((column, read_number(p)) for column, p in f.mapping("probability"))
@@ -230,8 +287,24 @@ _READERS: dict[str, Callable[[_Fields], Plan]] = {
 }
 
 
+def _diversity(fields: _Fields) -> tuple[Diversity, ...]:
+    stated = fields.take("l", list)
+    if not all(
+        isinstance(each, list) and len(each) > 2 and all(isinstance(part, str) for part in each)
+        for each in stated
+    ):
+        raise QueryError(
+            "algebra.l-must-lists-column",
+            "In {path}: 'l' must be lists of a column, a kind and numbers.",
+            path=fields.path,
+        )
+    return tuple((column, kind, tuple(map(read_number, numbers))) for column, kind, *numbers in stated)
+
+
 def _groups(fields: _Fields) -> tuple[tuple[str, ...], ...]:
     groups = fields.take("groups", list)
     if not all(isinstance(group, list) and all(isinstance(c, str) for c in group) for group in groups):
-        raise QueryError(f"In {fields.path}: 'groups' must be lists of names.")
+        raise QueryError(
+            "algebra.groups-must-lists-names", "In {path}: 'groups' must be lists of names.", path=fields.path
+        )
     return tuple(map(tuple, groups))

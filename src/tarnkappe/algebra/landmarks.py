@@ -76,8 +76,10 @@ def _with_neighbours(constants: list[Any], ordered: bool) -> Iterator[Any]:
     kinds = {_kind(constant) for constant in constants}
     if len(kinds) > 1:
         raise ParameterError(
-            f"a column is compared with a {' and with a '.join(sorted(kinds))}: write texts as '18', "
-            "numbers as 18, and dates as DATE '2024-02-29'"
+            "algebra.column-compared-write-texts",
+            "a column is compared with a {kinds}: write texts as '18', numbers as 18, and dates as DATE "
+            "'2024-02-29'",
+            kinds=" and with a ".join(sorted(kinds)),
         )
     if not kinds:
         return

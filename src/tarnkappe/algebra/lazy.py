@@ -54,7 +54,7 @@ from tarnkappe.hierarchy.plan import HierarchyPlan
 from tarnkappe.table import Role
 
 if TYPE_CHECKING:  # it loads Ibis
-    from tarnkappe.algebra.session import QueryResult
+    from tarnkappe.algebra.query_result import QueryResult
 
 Number = str | int | float | Decimal | Fraction
 
@@ -133,7 +133,10 @@ class LazyRelation:
     ) -> LazyRelation:
         """Cells redrawn with a probability each, or with the one that reaches an epsilon."""
         if (probability is None) == (epsilon is None):
-            raise ParameterError("randomize needs either a probability or an epsilon for each column")
+            raise ParameterError(
+                "algebra.randomize-needs-either-probability",
+                "randomize needs either a probability or an epsilon for each column",
+            )
         if epsilon is None:
             return self._anonymized(Randomization.of(self.plan, probability or {}))
         probability_of = calibrated(self.sources.catalog().noise)
@@ -199,7 +202,11 @@ class LazyRelation:
             return replace(said, name=name)
         plan = read_sql(f"SELECT {said} AS {quoted(name)} FROM r", {"r": self.columns}).plan
         if not isinstance(plan, Grouping) or plan.by or len(plan.aggregates) != 1:
-            raise ParameterError(f"'{name}' is no aggregate: write one like count(*) or avg(alter)")
+            raise ParameterError(
+                "algebra.no-aggregate-write-like",
+                "'{name}' is no aggregate: write one like count(*) or avg(alter)",
+                name=name,
+            )
         return plan.aggregates[0]
 
 
@@ -215,6 +222,9 @@ def relation(
     keys: Sequence[Sequence[str]] = (),
     not_null: Sequence[str] = (),
     person: str | None = None,
+    within: Mapping[str, Sequence[str]] | None = None,
+    ordered_like: Mapping[str, Sequence[str]] | None = None,
+    least_rows: int | None = None,
     bucket: int = 2,
 ) -> LazyRelation:
     """A relation to build queries on.
@@ -228,12 +238,17 @@ def relation(
         hierarchies: how columns generalize: a hierarchy, its file, or a builder with its parameters. One is
             proposed from the values where none is given.
         noise: what randomized cells are drawn from: values with probabilities, "uniform" (over the
-            values of the hierarchy), a file, or a distribution.
+            values of the hierarchy), "neighbours:3" (one of those that are at most three places away), a
+            function from an old value to the new ones with their probabilities, a file, or a distribution.
         roles: what columns are to an attacker; warnings depend on it.
         keys: sets of columns that are never missing and in which no two rows agree; verified before use.
         not_null: columns that are never missing; verified before use.
         person: the column that tells people apart. Then nobody may have two rows below an anonymization, and
             k is a number of people. Without it, rows are counted.
+        within: other relations, by name, that have all values of these columns; verified before use.
+        ordered_like: other relations, by name, that store the same values of these columns in the same order;
+            verified before use.
+        least_rows: how many rows it has at least, whatever is asked; verified before use.
         bucket: the least number of rows in a bucket of slicing.
     """
     found = source_of(source, name, table, engine)
@@ -246,6 +261,9 @@ def relation(
         bucket,
         not_null,
         person,
+        within,
+        ordered_like,
+        least_rows,
     )
     sources = Sources({found.name: found}, stated)
     sources.catalog()  # says at once if a column is described that is not there
@@ -273,7 +291,11 @@ def sql(text: str, **relations: Any) -> LazyRelation:
     used = [node.name for node in query.plan.walk() if isinstance(node, Relation)]
     for name in {name for name in used if used.count(name) > 1}:
         if draws_at_random(given[name].plan):
-            raise ParameterError(f"'{name}' draws at random and may be used only once: two draws tell more")
+            raise ParameterError(
+                "algebra.draws-random-may-used",
+                "'{name}' draws at random and may be used only once: two draws tell more",
+                name=name,
+            )
     plan = _put_in(query.plan, given)
     promises_epsilon = query.promises_epsilon or any(each.promises_epsilon for each in given.values())
     return LazyRelation(plan, query.columns, sources, query.order, promises_epsilon)
@@ -290,6 +312,7 @@ def _refuse_two_draws(left: Plan, right: Plan) -> None:
     mine = {id(node) for node in left.walk() if draws_at_random(node)}
     if any(id(node) in mine for node in right.walk()):
         raise ParameterError(
+            "algebra.expression-draws-random-stands",
             "an expression that draws at random stands on both sides, and two draws tell more than one: "
-            "collect it first"
+            "collect it first",
         )

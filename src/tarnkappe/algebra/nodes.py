@@ -67,9 +67,11 @@ class Relation(Plan):
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise ParameterError("A base relation needs a name.")
+            raise ParameterError("algebra.base-relation-needs-name", "A base relation needs a name.")
         if not self.declared:
-            raise ColumnError(f"The relation '{self.name}' has no columns.")
+            raise ColumnError(
+                "algebra.relation-no-columns", "The relation '{name}' has no columns.", name=self.name
+            )
         refuse_repetition(self.declared, f"the relation '{self.name}'")
 
     @property
@@ -96,7 +98,9 @@ class Projection(Unary):
     def __post_init__(self) -> None:
         object.__setattr__(self, "onto", canonical(self.onto, "the projection"))
         if not self.onto:
-            raise ColumnError("A projection needs at least one column.")
+            raise ColumnError(
+                "algebra.projection-needs-least-column", "A projection needs at least one column."
+            )
         self.require(self.onto, "The projection")
 
     @property
@@ -123,7 +127,9 @@ class Rename(Unary):
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(sorted((old, new) for old, new in self.names if old != new)))
         if not self.names:
-            raise ColumnError("A renaming needs at least one column with a new name.")
+            raise ColumnError(
+                "algebra.renaming-needs-least-column", "A renaming needs at least one column with a new name."
+            )
         refuse_repetition([old for old, _ in self.names], "the renaming")
         self.require((old for old, _ in self.names), "The renaming")
         refuse_repetition(self.columns, "the result of the renaming")
@@ -148,7 +154,10 @@ class Grouping(Unary):
         object.__setattr__(self, "by", canonical(self.by, "the grouping"))
         object.__setattr__(self, "aggregates", tuple(sorted(self.aggregates, key=lambda a: a.name)))
         if not self.columns:
-            raise ColumnError("A grouping needs a column to group by or an aggregate.")
+            raise ColumnError(
+                "algebra.grouping-needs-column-group",
+                "A grouping needs a column to group by or an aggregate.",
+            )
         self.require(self.by, "The grouping")
         self.require((a.column for a in self.aggregates if a.column is not None), "The aggregation")
         refuse_repetition(self.columns, "the result of the grouping")
@@ -166,8 +175,12 @@ class SetOperation(Binary):
         if self.left.schema != self.right.schema:
             name = type(self).__name__.lower()
             raise ColumnError(
-                f"The {name} needs the same columns on both sides, "
-                f"but the left has {listed(self.left.columns)} and the right {listed(self.right.columns)}."
+                "algebra.needs-same-columns-both",
+                "The {name} needs the same columns on both sides, but the left has {columns} and the right "
+                "{columns_2}.",
+                name=name,
+                columns=listed(self.left.columns),
+                columns_2=listed(self.right.columns),
             )
 
     @property
@@ -214,11 +227,17 @@ class ThetaJoin(Binary):
         common = self.left.schema & self.right.schema
         if common:
             raise ColumnError(
-                f"A join by a predicate needs different columns, but both sides have {listed(common)}."
+                "algebra.join-predicate-needs-different",
+                "A join by a predicate needs different columns, but both sides have {common}.",
+                common=listed(common),
             )
         missing = self.predicate.columns - self.left.schema - self.right.schema
         if missing:
-            raise ColumnError(f"The join reads {listed(missing)}, which neither side has.")
+            raise ColumnError(
+                "algebra.join-reads-neither-side",
+                "The join reads {missing}, which neither side has.",
+                missing=listed(missing),
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -253,7 +272,9 @@ class Generalization(Anonymization):
         object.__setattr__(self, "by", canonical(self.by, "the generalization"))
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             raise ParameterError(
-                f"The k of a generalization must be a whole number of at least 1, not {self.k}."
+                "algebra.k-generalization-must-whole",
+                "The k of a generalization must be a whole number of at least 1, not {k}.",
+                k=self.k,
             )
 
     @property
@@ -292,8 +313,10 @@ class SlicingNode(Anonymization):
         left_out = self.child.schema - self.attributes
         if left_out:
             raise ColumnError(
-                f"The slicing leaves out {listed(left_out)}: every column belongs to one correlation set. "
-                "Add a set for it, or project it away before."
+                "algebra.slicing-leaves-out-every-column",
+                "The slicing leaves out {left_out}: every column belongs to one correlation set. Add a set "
+                "for it, or project it away before.",
+                left_out=listed(left_out),
             )
         super().check()
 
@@ -314,7 +337,12 @@ class Randomization(Anonymization):
         refuse_repetition([column for column, _ in pairs], "the randomization")
         for column, p in pairs:
             if not 0 <= p <= 1:
-                raise ParameterError(f"The probability of '{column}' must be between 0 and 1, not {p}.")
+                raise ParameterError(
+                    "algebra.probability-must-between-0",
+                    "The probability of '{column}' must be between 0 and 1, not {p}.",
+                    column=column,
+                    p=p,
+                )
         object.__setattr__(self, "probabilities", tuple(pairs))
 
     @classmethod

@@ -81,10 +81,16 @@ class Dynamic(NoiseDistribution):
 
     def drawn(self, old: Hashable) -> Draw:
         if old not in self.kernel:
-            raise ParameterError("the dynamic noise distribution has no entry for a value of its column")
+            raise ParameterError(
+                "algebra.dynamic-noise-distribution-no-entry",
+                "the dynamic noise distribution has no entry for a value of its column",
+            )
         return self.kernel[old]
 
 
 def _check(probabilities: Draw) -> None:
     if any(chance <= 0 for chance in probabilities.values()) or sum(probabilities.values()) != 1:
-        raise ParameterError("the probabilities of a noise distribution must be positive and add up to 1")
+        raise ParameterError(
+            "algebra.probabilities-noise-distribution-must-positive",
+            "the probabilities of a noise distribution must be positive and add up to 1",
+        )

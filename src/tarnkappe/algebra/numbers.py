@@ -23,7 +23,9 @@ _NUMBER = re.compile(
 def read_number(text: str) -> Fraction:
     """The number that a text says exactly, as a decimal (0.16) or a quotient (1/3)."""
     if not _NUMBER.fullmatch(text.strip()):
-        raise ParameterError(f"'{text[:20]}' is not a number like 0.16 or 1/3.")
+        raise ParameterError(
+            "algebra.not-number-like-0", "'{text}' is not a number like 0.16 or 1/3.", text=text[:20]
+        )
     numerator, _, denominator = text.strip().partition("/")
     return Fraction(numerator) / Fraction(denominator or 1)
 

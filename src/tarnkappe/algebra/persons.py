@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from tarnkappe.algebra.facts import Declaration
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Anonymization,
     Difference,
@@ -35,70 +36,12 @@ from tarnkappe.algebra.nodes import (
     ThetaJoin,
     Union,
 )
+from tarnkappe.algebra.person_paths import PersonPath, path_of, space_of
 from tarnkappe.algebra.plan import listed
-from tarnkappe.errors import ParameterError
-
-HIDDEN = "\ue000person"
-"""The column that tells people apart, as plans carry it. No table has a column of this name to ask for."""
-
-
-@dataclass(frozen=True)
-class PersonPath:
-    """How the person of a row is found: in a column, or through a foreign key in another relation.
-
-    Attributes:
-        column: the column that tells people apart; empty if it is found through another relation.
-        through: the column that leads to the other relation, where it is a key under the same name.
-        to: the other relation, whose rows have a person themselves.
-        space: which kind of people these are; tables of one space have one budget. Empty: not named.
-        rows: the most rows that one person has; one, if it is not said. Verified before it is relied on.
-    """
-
-    column: str = ""
-    through: str = ""
-    to: str = ""
-    space: str = ""
-    rows: int = 1
-
-    def __post_init__(self) -> None:
-        if bool(self.column) == bool(self.through) or bool(self.through) != bool(self.to):
-            raise ParameterError("a person is a column, or found `through` a column `to` another relation")
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise ParameterError("rows_per_person is a whole number of at least 1")
-
-    @property
-    def own(self) -> str:
-        """The column of the relation itself."""
-        return self.column or self.through
-
+from tarnkappe.errors import ParameterError, Reason
 
 Persons = Mapping[str, str | PersonPath]
 """For each relation whose people are declared, how they are found; a text is the name of a column."""
-
-
-def path_of(persons: Persons, relation: str) -> PersonPath | None:
-    """How the person of a row of a relation is found; None if nobody is declared."""
-    said = persons.get(relation)
-    return PersonPath(said) if isinstance(said, str) else said
-
-
-def space_of(persons: Persons, relation: str) -> str:
-    """The space of the people of a relation, which is that of the relation that its path ends in."""
-    seen = {relation}
-    path = path_of(persons, relation)
-    while path is not None and path.to:
-        if path.to in seen or path.to not in persons:
-            raise ParameterError(
-                f"the person of '{relation}' is found through '{path.to}', which has none itself: declare it"
-            )
-        seen.add(path.to)
-        path = path_of(persons, path.to)
-    return path.space if path is not None else ""
-
-
-def payer(persons: Persons, relation: str) -> str:
-    """Whose privacy budget a relation spends: that of its space, or, without a named one, its own."""
-    return space_of(persons, relation) or relation
 
 
 @dataclass(frozen=True)
@@ -128,8 +71,12 @@ class People:
 
 def counts_people(plan: Plan, persons: Persons) -> bool:
     """Whether the k of every generalization in a plan is a number of people."""
-    degrees = [node for node in plan.walk() if isinstance(node, Generalization) and node.k > 1]
-    return bool(degrees) and all(behind(node.child, persons) is not None for node in degrees)
+    degrees = [
+        node
+        for node in plan.walk()
+        if (isinstance(node, Generalization) and node.k > 1) or isinstance(node, ModelGeneralization)
+    ]
+    return bool(degrees) and all(behind(node.children[0], persons) is not None for node in degrees)
 
 
 def needs_of(plan: Plan, persons: Persons) -> tuple[Declaration, ...]:
@@ -140,7 +87,7 @@ def needs_of(plan: Plan, persons: Persons) -> tuple[Declaration, ...]:
     """
     found: dict[Declaration, None] = {}
     for node in plan.walk():
-        if not isinstance(node, Anonymization | RowBound) and not _is_noisy(node):
+        if not isinstance(node, Anonymization | ModelGeneralization | RowBound) and not _is_noisy(node):
             continue
         people = behind(node.children[0], persons)
         if isinstance(node, RowBound):
@@ -152,34 +99,49 @@ def needs_of(plan: Plan, persons: Persons) -> tuple[Declaration, ...]:
         elif isinstance(node, Generalization):
             _check_generalization(node, people)
             found.update(dict.fromkeys(sorted(people.paths, key=str)))
+        elif isinstance(node, ModelGeneralization):
+            _check_models(node, people)
+            found.update(dict.fromkeys(sorted(people.paths | people.needs, key=str)))
         elif not isinstance(node, SlicingNode) or len(node.groups) > 1:
             if people.most is None:
-                raise ParameterError(people.unbounded)
+                raise ParameterError.because(people.unbounded)
             if people.noiseless and _is_noisy(node):
-                raise ParameterError(people.noiseless)
+                raise ParameterError.because(people.noiseless)
             found.update(dict.fromkeys(sorted(people.paths | people.needs, key=str)))
     return tuple(found)
 
 
-def _check_generalization(node: Generalization, people: People) -> None:
-    if node.k == 1:
+def _check_models(node: ModelGeneralization, people: People) -> None:
+    _check_generalization(node, people)
+    if people.most != 1:
+        raise ParameterError(
+            "algebra.diversity-closeness-suppression-count",
+            "diversity, closeness and suppression count rows, and here one person may have several: write "
+            "bound(..., rows => 1) below, or declare rows_per_person = 1",
+        )
+
+
+def _check_generalization(node: Generalization | ModelGeneralization, people: People) -> None:
+    if isinstance(node, Generalization) and node.k == 1:
         return
     if people.lost:
-        raise ParameterError(people.lost)
+        raise ParameterError.because(people.lost)
     if people.column in node.attributes:
         raise ParameterError(
-            f"'{people.column}' tells people apart and cannot be generalized: it is counted; leave it out of "
-            "`by`"
+            "algebra.tells-people-apart-cannot-generalized",
+            "'{column}' tells people apart and cannot be generalized: it is counted; leave it out of `by`",
+            column=people.column,
         )
 
 
 def _check_bound(people: People | None) -> None:
     if people is None:
         raise ParameterError(
-            "bound keeps some rows of each person: declare `person`, which tells people apart"
+            "algebra.bound-keeps-some-rows-person",
+            "bound keeps some rows of each person: declare `person`, which tells people apart",
         )
     if people.lost:
-        raise ParameterError(people.lost)
+        raise ParameterError.because(people.lost)
 
 
 def _is_noisy(node: Plan) -> bool:
@@ -198,7 +160,10 @@ def behind(plan: Plan, persons: Persons) -> People | None:
             people = _shown(behind(child, persons), onto)
             if people is None or not distinct or people.column is not None:
                 return people
-            lost = "rows become one by DISTINCT, and nobody knows whose: generalize before DISTINCT"
+            lost = Reason(
+                "algebra.rows-become-distinct-nobody",
+                "rows become one by DISTINCT, and nobody knows whose: generalize before DISTINCT",
+            )
             return replace(people, lost=people.lost or lost)
         case Rename(child, names):
             people = behind(child, persons)
@@ -216,9 +181,12 @@ def behind(plan: Plan, persons: Persons) -> People | None:
             return _joined(left, right, frozenset(), persons)
         case SlicingNode(child):
             return _sliced(plan, behind(child, persons))
-        case Generalization(child):
+        case Generalization(child) | ModelGeneralization(child):
             people = behind(child, persons)
-            levels = "levels of a generalization depend on all rows, so no noise above it hides a person"
+            levels = Reason(
+                "algebra.levels-generalization-depend-all-rows",
+                "levels of a generalization depend on all rows, so no noise above it hides a person",
+            )
             return people and replace(people, noiseless=people.noiseless or levels)
         case Randomization(child):
             return _shown(behind(child, persons), plan.schema - plan.attributes)
@@ -230,7 +198,9 @@ def behind(plan: Plan, persons: Persons) -> People | None:
             return people and replace(people, most=most, unbounded="", needs=frozenset())
         case PostProcessing():
             return None
-    raise ParameterError(f"the people behind a {type(plan).__name__.lower()} are not known")
+    raise ParameterError(
+        "algebra.people-behind", "the people behind a {name} are not known", name=type(plan).__name__.lower()
+    )
 
 
 def _stored(name: str, persons: Persons) -> People | None:
@@ -259,7 +229,10 @@ def _grouped(people: People | None, by: tuple[str, ...]) -> People | None:
     if people.column is not None and people.column in by:
         one = by == (people.column,)
         return replace(people, most=1, unbounded="", needs=frozenset()) if one else people
-    reason = "a grouping puts the rows of several people together: group by the column that tells them apart"
+    reason = Reason(
+        "algebra.grouping-puts-rows-several",
+        "a grouping puts the rows of several people together: group by the column that tells them apart",
+    )
     return replace(people, column=None, most=None, unbounded=reason, lost=people.lost or reason)
 
 
@@ -305,13 +278,17 @@ def _matched(plan: Plan, mine: People | None, its: People | None) -> People | No
         most = mine.most if isinstance(plan, Difference) else min(bounds, default=None)
         return _both(mine, its, mine.column, most)
     most = None if mine.most is None or its.most is None else mine.most + its.most
-    lost = "rows are compared without the column that tells people apart: show it on both sides"
+    lost = Reason(
+        "algebra.rows-compared-without-column",
+        "rows are compared without the column that tells people apart: show it on both sides",
+    )
     return _both(mine, its, None, most, lost)
 
 
-_PAIRED = (
+_PAIRED = Reason(
+    "algebra.join-below-anonymization-pairs",
     "a join below an anonymization pairs the rows of two people: join on the column that is declared as "
-    "`person`"
+    "`person`",
 )
 
 
@@ -328,9 +305,12 @@ def _joined(left: Plan, right: Plan, on: frozenset[str], persons: Persons) -> Pe
     assert people is not None
     partner = _base(other, on)
     if partner is None:
-        reason = (
-            "a join may multiply the rows of a person without a bound: join with a table in which "
-            f"{listed(on) or 'a column'} is a key"
+        key = listed(on) or Reason("algebra.column", "a column")
+        reason = Reason(
+            "algebra.join-may-multiply-rows",
+            "a join may multiply the rows of a person without a bound: join with a table in which {key} is "
+            "a key",
+            key=key,
         )
         return replace(people, most=None, unbounded=people.unbounded or reason)
     return replace(people, needs=people.needs | {Declaration("key", partner, on)})

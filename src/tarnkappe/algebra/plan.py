@@ -69,7 +69,11 @@ class Unary(Plan):
         missing = sorted(set(names) - self.child.schema)
         if missing:
             raise ColumnError(
-                f"{what} names {listed(missing)}, but there are only {listed(self.child.columns)}."
+                "algebra.names-but",
+                "{what} names {missing}, but there are only {columns}.",
+                what=what,
+                missing=listed(missing),
+                columns=listed(self.child.columns),
             )
 
 
@@ -100,7 +104,12 @@ def refuse_repetition(columns: Iterable[str], what: str) -> None:
     """Raise ColumnError if a column stands twice."""
     repeated = [column for column, times in Counter(columns).items() if times > 1]
     if repeated:
-        raise ColumnError(f"{listed(repeated)} stands more than once in {what}.")
+        raise ColumnError(
+            "algebra.stands-more-once",
+            "{repeated} stands more than once in {what}.",
+            repeated=listed(repeated),
+            what=what,
+        )
 
 
 def expect_children(children: tuple[Plan, ...], number: int) -> None:

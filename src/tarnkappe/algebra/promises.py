@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Generalization,
     Grouping,
@@ -49,14 +50,14 @@ def promises(plan: Plan) -> tuple[Promise, ...]:
     return strongest(_kept(plan))
 
 
-def ended(plan: Plan) -> Iterator[tuple[Generalization, Plan]]:
+def ended(plan: Plan) -> Iterator[tuple[Generalization | ModelGeneralization, Plan]]:
     """The generalizations whose promise does not reach the result, each with the operator that ends it.
 
     A promise about columns that are not shown has not ended: there is nothing left to promise.
     """
     for path in _paths(plan):
         generalization = path[-1]
-        if not isinstance(generalization, Generalization):
+        if not isinstance(generalization, Generalization | ModelGeneralization):
             continue
         promise: Promise | None = Promise(generalization.attributes & generalization.schema, generalization.k)
         for below, above in zip(path[::-1], path[-2::-1], strict=False):
@@ -86,7 +87,9 @@ def _kept(plan: Plan) -> list[Promise]:
         pairs = ((left, right) for left in _kept(plan.left) for right in _kept(plan.right))
         return _real(Promise(a.columns & b.columns, min(a.k, b.k)) for a, b in pairs)
     below = [promise for child in plan.children for promise in _kept(child)]
-    own = [Promise(plan.attributes & plan.schema, plan.k)] if isinstance(plan, Generalization) else []
+    own = []
+    if isinstance(plan, Generalization | ModelGeneralization):
+        own = [Promise(plan.attributes & plan.schema, plan.k)]
     return _real([*own, *_through(plan, below)])
 
 
@@ -95,6 +98,8 @@ def _through(plan: Plan, below: Iterable[Promise]) -> list[Promise]:
     match plan:
         case Generalization():  # lifting a whole column merges classes and never splits one
             return list(below)
+        case ModelGeneralization():
+            return list(below) if plan.keeps_columns_whole else []
         case Projection(_, onto, False):
             return _real(Promise(promise.columns & set(onto), promise.k) for promise in below)
         case Rename(_, names):

@@ -41,7 +41,9 @@ def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | EquivalenceFi
             TRANSFORMATIONS[claim[0]].rule if claim[0] in TRANSFORMATIONS else ALL_RULES[claim[0]]
         )
     if len(claim) != 2:
-        raise ParameterError("prove one rule by its name, or give two plans to compare")
+        raise ParameterError(
+            "algebra.prove-rule-name-give", "prove one rule by its name, or give two plans to compare"
+        )
     left, right, notes = abridged(*(read_plan(text, catalog) for text in claim))
     dynamic = [column for column, noise in catalog.noise.items() if not noise.is_static]
     bucket = min(catalog.bucket, MOST_BUCKET)
@@ -53,7 +55,8 @@ def prove(claim: Sequence[str], catalog: Catalog) -> RuleFinding | EquivalenceFi
     found = compare(left, right, *spaces)
     if not found.worlds:
         raise NoSolutionError(
-            "no small relation has enough rows for both plans, so nothing can be said of them"
+            "algebra.no-small-relation-enough",
+            "no small relation has enough rows for both plans, so nothing can be said of them",
         )
     return replace(found, notes=notes)
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.counting_people import repeated, several_rows
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Anonymization,
     Difference,
@@ -135,8 +136,9 @@ def threads(plan: Plan) -> Threads:
             return shown | {each.name: _aggregated(each, below) for each in aggregates}
         case Difference(left):
             return threads(left)
-        case Generalization(child):
-            there = plan.attributes & child.schema if plan.k > 1 else frozenset()
+        case Generalization(child) | ModelGeneralization(child):
+            is_bare = isinstance(plan, Generalization) and plan.k == 1
+            there = frozenset() if is_bare else plan.attributes & child.schema
             equals = [ColumnTreatment.AMONG_EQUALS] if there else []
             return {
                 column: _each(found, *equals, *([ColumnTreatment.GENERALIZED] if column in there else []))
@@ -213,7 +215,8 @@ def _exact(plan: Plan, roles: Mapping[str, Role], public: Collection[str]) -> It
             name for name, each in relations.items() if name not in public and each.schema & set(roles)
         }
         exact = [each for each in node.aggregates if each.noise is None]
-        protected = any(isinstance(each, Anonymization) or _noisy(each) for each in node.walk())
+        operators = Anonymization | ModelGeneralization
+        protected = any(isinstance(each, operators) or _noisy(each) for each in node.walk())
         if exact and personal and not protected:
             yield Warning(
                 "exact-figures",

@@ -78,7 +78,11 @@ def _evaluate(plan: Plan, world: World, ordered: bool) -> OutcomeDistribution:
                 ((combine(l_rows, r_rows), p * q) for l_rows, p in left for r_rows, q in right),
             )
         case _:
-            raise ParameterError(f"there is no reference evaluation for {type(plan).__name__}")
+            raise ParameterError(
+                "algebra.no-reference-evaluation",
+                "there is no reference evaluation for {name}",
+                name=type(plan).__name__,
+            )
     return result if ordered else result.unordered()
 
 
@@ -130,7 +134,11 @@ def _binary(plan: Plan) -> Callable[[Rows, Rows], Rows]:
         case Difference():
             return lambda rows, others: _without(rows, _aligned(others, right, left))
         case _:
-            raise ParameterError(f"there is no reference evaluation for {type(plan).__name__}")
+            raise ParameterError(
+                "algebra.no-reference-evaluation",
+                "there is no reference evaluation for {name}",
+                name=type(plan).__name__,
+            )
 
 
 def _aligned(rows: Rows, columns: tuple[str, ...], wanted: tuple[str, ...]) -> Rows:
@@ -208,7 +216,10 @@ def _slicing(plan: SlicingNode, world: World, ordered: bool) -> OutcomeDistribut
     def draw(rows: Rows) -> Iterable[tuple[Rows, Fraction]]:
         if len(rows) < world.bucket:
             raise NoSolutionError(
-                f"slicing needs at least {world.bucket} rows, a bucket; there are {len(rows)}"
+                "algebra.slicing-needs-least-rows-bucket",
+                "slicing needs at least {bucket} rows, a bucket; there are {rows}",
+                bucket=world.bucket,
+                rows=len(rows),
             )
         reached: list[tuple[Rows, Fraction]] = [((), ONE)]
         for bucket in bucket_ranges(len(rows), world.bucket):

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.calibration import calibrated
@@ -21,10 +18,10 @@ from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.column_kinds import Kinds, column_kinds
 from tarnkappe.algebra.counting import CountedFacts
 from tarnkappe.algebra.counting_people import carries_people, counted
-from tarnkappe.algebra.equivalence import EquivalenceFinding
 from tarnkappe.algebra.explanation import Explanation, local_privacy
 from tarnkappe.algebra.facts import Declaration, Facts
 from tarnkappe.algebra.lowering import Backend
+from tarnkappe.algebra.lowering.released import decoded
 from tarnkappe.algebra.nodes import (
     Generalization,
     Grouping,
@@ -39,62 +36,33 @@ from tarnkappe.algebra.nodes import (
 from tarnkappe.algebra.noisy.spending import spending
 from tarnkappe.algebra.optimizer import RewriteMode, Rewriting, rewrite
 from tarnkappe.algebra.optimizer.places import replaced
-from tarnkappe.algebra.persons import HIDDEN, counts_people, needs_of
+from tarnkappe.algebra.person_paths import HIDDEN
+from tarnkappe.algebra.persons import counts_people, needs_of
 from tarnkappe.algebra.prerequisites import is_noisy, is_protected, prepare
 from tarnkappe.algebra.promises import Promise, promises, strongest
-from tarnkappe.algebra.proof import RuleFinding
-from tarnkappe.algebra.proving import prove
+from tarnkappe.algebra.query_result import QueryResult
 from tarnkappe.algebra.roles import ColumnTreatment, Warning, threads, warnings
 from tarnkappe.algebra.rules import ALL_RULES
 from tarnkappe.algebra.sql.post_processing import read_query
 from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.algebra.statistics import RelationStatistics
-from tarnkappe.algebra.verification import VerifiedPromise, smallest_class, verify
+from tarnkappe.algebra.verification import degree_of, verify
 from tarnkappe.engines.post_processing import check_statement, post_processed
 from tarnkappe.errors import ParameterError
-from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.table.encoding import Progress
 
-
-@dataclass(frozen=True)
-class QueryResult:
-    """The answer to a query, and all that is to be said of it.
-
-    Attributes:
-        table: the rows.
-        explanation: how the query was rewritten, what it promises, what there is to warn of.
-        verified: the promises, each with what was measured in the rows.
-        degree: how many rows the smallest class of the generalized columns has; None if there are none.
-        spent: the privacy budget of each table that has paid, as it is now.
-        seconds: how long each stage took.
-    """
-
-    table: pa.Table
-    explanation: Explanation
-    verified: tuple[VerifiedPromise, ...]
-    degree: int | None
-    spent: Mapping[str, Budget]
-    seconds: Mapping[str, float]
-
-    def as_dict(self) -> dict[str, Any]:
-        """All but the rows, for machines."""
-        return {
-            "rows": self.table.num_rows,
-            "columns": self.table.column_names,
-            **self.explanation.as_dict(),
-            "verified": [kept.as_dict() for kept in self.verified],
-            "degree": self.degree,
-            "budgets": {
-                table: {"user": budget.user, "spent": float(budget.spent), "left": float(budget.left)}
-                for table, budget in self.spent.items()
-            },
-            "seconds": {stage: round(seconds, 6) for stage, seconds in self.seconds.items()},
-        }
+if TYPE_CHECKING:
+    from tarnkappe.algebra.equivalence import EquivalenceFinding
+    from tarnkappe.algebra.lowering.dialects import PrintedStatement
+    from tarnkappe.algebra.proof import RuleFinding
+    from tarnkappe.privacy.verify import Verification
+    from tarnkappe.state.budgets import Budget, Budgets
 
 
 class QuerySession:
     """Queries over the relations of one backend, under one catalog.
 
+    >>> import pyarrow as pa
     >>> from tarnkappe.algebra.lowering import connect
     >>> from tarnkappe.hierarchy import Hierarchy
     >>> donors = pa.table({"alter": ["31", "34", "52", "57"], "blutgruppe": ["A", "B", "A", "0"]})
@@ -251,6 +219,7 @@ class QuerySession:
         counting = [
             bool(each) and carries_people(part.plan, persons) for part, each in zip(parts, held, strict=True)
         ]
+        models: list[Verification] = []
         found = backend.execute_all(
             [self._counting_people(part, carry) for part, carry in zip(parts, counting, strict=True)],
             catalog,
@@ -259,6 +228,7 @@ class QuerySession:
             promised=promised,
             relies_on=explanation.relies_on,
             progress=self._progress,
+            verified=models,
         )
         ran = time.perf_counter()
         verified = tuple(
@@ -270,19 +240,32 @@ class QuerySession:
         found = [t.drop_columns(HIDDEN) if carry else t for t, carry in zip(found, counting, strict=True)]
         generalized = _generalized(query.plan)
         if isinstance(chosen, PostProcessing):  # only when everything below it is verified
-            table = post_processed(
-                chosen.statement, dict(zip(chosen.names, found, strict=True)), progress=self._progress
-            )
+            inputs = dict(zip(chosen.names, map(decoded, found), strict=True))
+            table = post_processed(chosen.statement, inputs, progress=self._progress)
         else:
             (table,) = found
         return QueryResult(
             table,
             explanation,
             verified,
-            smallest_class(table, generalized) if generalized else None,
+            degree_of(table, generalized, verified) if generalized else None,
             spent,
             {"plan": planned - start, "run": ran - planned, "verify": time.perf_counter() - ran},
+            tuple(models),
         )
+
+    def printed(self, query: ParsedQuery, dialect: str) -> list[PrintedStatement]:
+        """The statements of a query in the SQL of an engine; nothing is run, and no row is looked at."""
+        from tarnkappe.algebra.lowering.dialects import printed  # few queries are printed
+
+        query.plan.check()
+        needs_of(query.plan, self.catalog.persons)
+        rewriting = rewrite(query.plan, self._mode, self.catalog.facts(), {}, rules=self._rules)
+        chosen = ParsedQuery(self._as_it_may_run(rewriting).plan, query.columns, query.order)
+        types = {name: self._backend().types(name) for name in self._backend().relations}
+        promised = promises(query.plan)
+        carry = bool(promised) and carries_people(chosen.plan, self.catalog.persons)
+        return printed(self._counting_people(chosen, carry), self.catalog, types, dialect, promised)
 
     def _counting_people(self, query: ParsedQuery, carry: bool) -> ParsedQuery:
         """A query as it runs: with the people that generalizations count, also in its result if asked for."""
@@ -300,17 +283,23 @@ class QuerySession:
             return {}
         if self._budgets is None or not self._user:
             raise ParameterError(
-                "a noisy aggregate spends a privacy budget: say who asks, and where budgets are kept"
+                "algebra.noisy-aggregate-spends-privacy",
+                "a noisy aggregate spends a privacy budget: say who asks, and where budgets are kept",
             )
         return self._budgets.spend_all(self._user, costs)
 
     def prove(self, *claim: str) -> RuleFinding | EquivalenceFinding:
         """Check a rule by its name, or compare two plans, on all small relations; no data are looked at."""
+        from tarnkappe.algebra.proving import prove
+
         return prove(claim, self.catalog)
 
     def _backend(self) -> Backend:
         if self.backend is None:
-            raise ParameterError("there are no data to run this on: say where the rows of each relation are")
+            raise ParameterError(
+                "algebra.no-data-run-say",
+                "there are no data to run this on: say where the rows of each relation are",
+            )
         return self.backend
 
     def _known(self, plan: Plan) -> dict[str, RelationStatistics]:

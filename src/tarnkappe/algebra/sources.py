@@ -54,17 +54,30 @@ def source_of(source: Any, name: str | None, table: str | None, engine: str | No
     """A source from anything that holds a table."""
     if is_address(source):
         if table is None:
-            raise ParameterError(f"{shown(source)}: pass `table`, the name of a table in it")
+            raise ParameterError(
+                "algebra.pass-table-name-table",
+                "{source}: pass `table`, the name of a table in it",
+                source=shown(source),
+            )
         if name not in (None, table):
-            raise ParameterError(f"a table of a database keeps its name: call it '{table}'")
+            raise ParameterError(
+                "algebra.table-database-keeps-name",
+                "a table of a database keeps its name: call it '{table}'",
+                table=table,
+            )
         from tarnkappe.algebra.lowering import connect
 
         with connect(source) as backend:
             if table not in backend.relations:
-                raise InputError(f"{shown(source)}: there is no table '{table}'")
+                raise InputError(
+                    "algebra.no-table",
+                    "{source}: there is no table '{table}'",
+                    source=shown(source),
+                    table=table,
+                )
             return RelationSource(table, backend.relations[table], source, engine)
     if table is not None:
-        raise ParameterError("`table` is for databases: leave it out")
+        raise ParameterError("algebra.table-databases-leave", "`table` is for databases: leave it out")
     if _is_ibis(source):
         stored = getattr(source.op(), "name", None)  # a table has a name, what is computed from it has none
         return RelationSource(name or stored or UNNAMED, tuple(source.columns), source, engine)
@@ -99,6 +112,9 @@ def declared(
     bucket: int,
     not_null: Sequence[str] = (),
     person: str | None = None,
+    within: Mapping[str, Sequence[str]] | None = None,
+    ordered_like: Mapping[str, Sequence[str]] | None = None,
+    least_rows: int | None = None,
 ) -> Declarations:
     """What is said of a relation and its columns."""
     return Declarations(
@@ -111,6 +127,11 @@ def declared(
         roles={column: Role.parse(role) for column, role in roles.items()},
         keys={name: [frozenset(key) for key in keys]} if keys else {},
         not_null={name: frozenset(not_null)} if not_null else {},
+        inclusions=[(name, other, frozenset(columns)) for other, columns in (within or {}).items()],
+        orders=[
+            (frozenset({name, other}), frozenset(columns)) for other, columns in (ordered_like or {}).items()
+        ],
+        least_rows={} if least_rows is None else {name: least_rows},
         persons={} if person is None else {name: person},
     )
 
@@ -127,7 +148,11 @@ class Sources:
         for name, source in other.relations.items():
             mine = self.relations.get(name, source)
             if mine is not source and not (source.is_database and mine.place == source.place):
-                raise ParameterError(f"two relations are called '{name}': give one of them another name")
+                raise ParameterError(
+                    "algebra.two-relations-called-give",
+                    "two relations are called '{name}': give one of them another name",
+                    name=name,
+                )
         return Sources({**self.relations, **other.relations}, self.declarations.merged(other.declarations))
 
     def catalog(self) -> Catalog:
@@ -142,11 +167,34 @@ class Sources:
 
         sources = self.relations.values()
         databases = {str(source.place) for source in sources if source.is_database}
-        if len(databases) > 1 or (databases and not all(source.is_database for source in sources)):
-            raise ParameterError("a query runs in one engine: its relations are files, or in one database")
+        several = len(databases) > 1 or (databases and not all(source.is_database for source in sources))
         engines = {source.engine for source in sources if source.engine is not None}
         if len(engines) > 1:
-            raise ParameterError(f"a query runs in one engine, not in {' and '.join(sorted(engines))}")
-        place = databases.pop() if databases else {name: s.rows() for name, s in self.relations.items()}
+            raise ParameterError(
+                "algebra.query-runs-engine",
+                "a query runs in one engine, not in {engines}",
+                engines=" and ".join(sorted(engines)),
+            )
+        place: Any = {name: source.rows() for name, source in self.relations.items()}
+        if several:
+            place = [self._side_by_side()]
+        elif databases:
+            place = databases.pop()
         with connect(place, engine=engines.pop() if engines else None) as backend:
             yield QuerySession(backend, self.declarations.over(backend), **options)
+
+    def _side_by_side(self) -> dict[str, Any]:
+        """Relations of several places, which DuckDB brings together if it reads all of them."""
+        from tarnkappe.algebra.lowering.connecting import attached_table
+
+        found: dict[str, Any] = {}
+        for name, source in self.relations.items():
+            found[name] = attached_table(str(source.place), name) if source.is_database else source.rows()
+            if found[name] is None:
+                raise ParameterError(
+                    "algebra.several-places-duckdb",
+                    "a query over several places runs on DuckDB, which reads files and DuckDB databases "
+                    "(duckdb:///file), and not {address}",
+                    address=shown(str(source.place)),
+                )
+        return found

@@ -229,7 +229,11 @@ def _relations(plans: Sequence[Plan]) -> dict[str, Relation]:
     for plan in plans:
         for node in plan.walk():
             if isinstance(node, Relation) and found.setdefault(node.name, node).columns != node.columns:
-                raise ParameterError(f"the relation '{node.name}' has different columns in the two plans")
+                raise ParameterError(
+                    "algebra.relation-different-columns-two",
+                    "the relation '{node}' has different columns in the two plans",
+                    node=node.name,
+                )
     return dict(sorted(found.items()))
 
 

@@ -45,4 +45,6 @@ Statistics = Mapping[str, RelationStatistics]
 
 def _check(number: int | None, what: str) -> None:
     if number is not None and number < 0:
-        raise ParameterError(f"there cannot be {number} {what}")
+        raise ParameterError(
+            "algebra.number-what", "there cannot be {number} {what}", number=number, what=what
+        )

@@ -22,11 +22,15 @@ def read_time(text: str) -> date:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ParameterError(
-            "A text that is compared with a date or a time must be one, as '2024-02-29' or "
-            "'2024-02-29 12:30:00'."
+            "algebra.text-compared-date-time",
+            "A text that is compared with a date or a time must be one, as '2024-02-29' or '2024-02-29 "
+            "12:30:00'.",
         ) from None
     if moment.tzinfo is not None:
-        raise ParameterError("A time in a predicate has no time zone: columns that have one are read in UTC.")
+        raise ParameterError(
+            "algebra.time-predicate-no-time",
+            "A time in a predicate has no time zone: columns that have one are read in UTC.",
+        )
     return moment
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tarnkappe.algebra.aggregates import Aggregate
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Difference,
     Generalization,
@@ -31,7 +32,7 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.numbers import number_text
 from tarnkappe.algebra.plan import Plan
-from tarnkappe.algebra.sql.printing import aggregate_sql, expression_sql, quoted
+from tarnkappe.algebra.sql.printing import aggregate_sql, expression_sql, model_arguments, quoted
 
 
 def plan_tree(plan: Plan) -> str:
@@ -66,6 +67,8 @@ def operator_text(plan: Plan) -> str:
             return f"⋈ where {expression_sql(plan.predicate)}"
         case Generalization():
             return f"αG k={plan.k} on {_names(plan.by)}"
+        case ModelGeneralization():
+            return f"αG {model_arguments(plan)} on {_names(plan.by)}"
         case SlicingNode():
             return "αS " + " ".join(f"{{{_names(group)}}}" for group in plan.groups)
         case Randomization():

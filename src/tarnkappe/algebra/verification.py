@@ -1,15 +1,16 @@
-"""Verification of an answer before it is handed over: from its values, in SQL, whoever computed them."""
+"""Verification of an answer before it is handed over: from its values alone, whoever computed them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-import duckdb
+import numpy as np
 import pyarrow as pa
 
 from tarnkappe.algebra.promises import Promise
 from tarnkappe.errors import VerificationError
+from tarnkappe.table.encoding import Counts
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,22 @@ def verify(
     for kept in found:
         if kept.measured is not None and kept.measured < kept.promise.k:
             raise VerificationError(
-                f"the answer is not {kept.promise}, as the query promises: a class has {kept.measured} "
-                f"{'people' if kept.people else 'rows'}; "
-                "nothing is handed over"
+                "algebra.answer-not-query-promises",
+                "the answer is not {promise}, as the query promises: a class has {measured} {what}; nothing"
+                " is handed over",
+                promise=kept.promise,
+                measured=kept.measured,
+                what="people" if kept.people else "rows",
             )
     return found
+
+
+def degree_of(answer: pa.Table, columns: Collection[str], verified: Iterable[VerifiedPromise]) -> int | None:
+    """How many rows the smallest class of some columns has; it is not counted twice."""
+    for kept in verified:
+        if kept.promise.columns == frozenset(columns) and not kept.people:
+            return kept.measured
+    return smallest_class(answer, columns)
 
 
 def smallest_class(answer: pa.Table, columns: Iterable[str], person: str | None = None) -> int | None:
@@ -73,15 +85,35 @@ def smallest_class(answer: pa.Table, columns: Iterable[str], person: str | None 
     names = sorted(columns)
     if not answer.num_rows:
         return None
-    if not names and person is None:
-        return int(answer.num_rows)
-    with duckdb.connect(config={"temp_directory": ""}) as connection:  # nothing is spilled to disk
-        # Names of the data are numbered: DuckDB does not tell apart names that differ in case alone.
-        numbered = [f"c{i}" for i in range(len(names))]
-        who, counted = ([person], ["u"]) if person is not None else ([], [])
-        connection.register("answer", answer.select([*names, *who]).rename_columns([*numbered, *counted]))
-        by = f" GROUP BY {', '.join(numbered)}" if numbered else ""
-        size = "count(*)" if person is None else "count(DISTINCT u)"
-        found = connection.execute(f"SELECT min(n) FROM (SELECT {size} AS n FROM answer{by})").fetchone()
-    assert found is not None
-    return int(found[0])
+    classes, number = _numbered(np.zeros(answer.num_rows, np.int64), 1)
+    for name in names:
+        codes, values = _codes(answer.column(name))
+        classes, number = _numbered(classes * values + codes, number * values)
+    if person is None:
+        return int(np.bincount(classes, minlength=number).min())
+    people, known = _codes(answer.column(person))
+    somebody = np.asarray(answer.column(person).is_valid())
+    pairs = np.unique((classes * known + people)[somebody])
+    return int(np.bincount(pairs // known, minlength=number).min())
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[Counts, int]:
+    """For each row the number of its value, and how many numbers there are; a missing value has one, too."""
+    if pa.types.is_dictionary(column.type):  # two equal entries of a dictionary would split a class
+        column = column.unify_dictionaries()
+        texts = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
+        if len(texts.unique()) == len(texts) and not texts.null_count:
+            codes = pa.chunked_array([chunk.indices for chunk in column.chunks], column.type.index_type)
+            return codes.cast(pa.int64()).fill_null(len(texts)).to_numpy(), len(texts) + 1
+        column = column.cast(column.type.value_type)
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return np.asarray(encoded.indices, np.int64), max(len(encoded.dictionary), 1)
+
+
+def _numbered(codes: Counts, size: int) -> tuple[Counts, int]:
+    """The same classes with numbers that have no gaps, so that the next column leaves them in 64 bits."""
+    if size <= 4 * len(codes) + 4096:
+        present = np.bincount(codes, minlength=size) > 0
+        return (np.cumsum(present) - 1)[codes], int(present.sum())
+    values, places = np.unique(codes, return_inverse=True)
+    return places.astype(np.int64), len(values)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from tarnkappe.algebra.distribution import Cell, Rows
 from tarnkappe.algebra.noise import NoiseDistribution
 from tarnkappe.errors import ColumnError, HierarchyError
-from tarnkappe.hierarchy import Hierarchy
+
+if TYPE_CHECKING:  # it loads every builder
+    from tarnkappe.hierarchy import Hierarchy
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,19 +38,29 @@ class World:
     def rows(self, name: str) -> Rows:
         """The rows of a base relation."""
         if name not in self.relations:
-            raise ColumnError(f"there are no rows for the relation '{name}'")
+            raise ColumnError(
+                "algebra.no-rows-relation", "there are no rows for the relation '{name}'", name=name
+            )
         return self.relations[name]
 
     def ladder(self, column: str) -> Ladder:
         """How the labels of a column rise."""
         if column not in self.hierarchies:
-            raise HierarchyError(f"the column '{column}' has no hierarchy, so it cannot be generalized")
+            raise HierarchyError(
+                "algebra.column-no-hierarchy-cannot-generalized",
+                "the column '{column}' has no hierarchy, so it cannot be generalized",
+                column=column,
+            )
         return _ladder(self.hierarchies[column])
 
     def noise_of(self, column: str) -> NoiseDistribution:
         """What the noised cells of a column are drawn from."""
         if column not in self.noise:
-            raise ColumnError(f"the column '{column}' has no noise distribution, so it cannot be randomized")
+            raise ColumnError(
+                "algebra.column-no-noise-distribution",
+                "the column '{column}' has no noise distribution, so it cannot be randomized",
+                column=column,
+            )
         return self.noise[column]
 
 
@@ -69,8 +82,9 @@ class Ladder:
                 lowest, known = self._paths.setdefault(label, (level, path))
                 if known[level - lowest :] != path:
                     raise HierarchyError(
-                        "a label of the hierarchy stands on two levels for different values, "
-                        "so a generalized column would not tell its level: rename one of them"
+                        "algebra.label-hierarchy-stands-two",
+                        "a label of the hierarchy stands on two levels for different values, so a "
+                        "generalized column would not tell its level: rename one of them",
                     )
 
     def level(self, label: Cell) -> int:
@@ -89,7 +103,9 @@ class Ladder:
 
     def _path(self, label: Cell) -> tuple[int, tuple[str, ...]]:
         if label not in self._paths:
-            raise HierarchyError("the hierarchy has no line for a value of its column")
+            raise HierarchyError(
+                "algebra.hierarchy-no-line-value", "the hierarchy has no line for a value of its column"
+            )
         return self._paths[label]
 
 

@@ -64,7 +64,7 @@ def read_xml(text: str) -> Plan:
     try:
         return _plan(parse_xml(text))
     except RecursionError:
-        raise QueryError("The plan is nested too deeply.") from None
+        raise QueryError("algebra.plan-nested-too-deeply", "The plan is nested too deeply.") from None
 
 
 def _lines(plan: Plan) -> Iterator[str]:
@@ -106,7 +106,11 @@ def _element(plan: Plan) -> tuple[str, dict[str, str], list[str]]:
             ]
             return "differentialPrivacy", {}, _list("noiseAttributes", noise)
     if type(plan) not in _BINARY:
-        raise ParameterError(f"a {type(plan).__name__} cannot be written as XML: write JSON or SQL")
+        raise ParameterError(
+            "algebra.cannot-written-xml-write",
+            "a {name} cannot be written as XML: write JSON or SQL",
+            name=type(plan).__name__,
+        )
     return _BINARY[type(plan)], {}, []
 
 
@@ -139,15 +143,21 @@ def _aggregate(aggregate: Aggregate) -> str:
 def _plan(element: Element) -> Plan:
     read = _READERS.get(element.tag)
     if element.tag == "view":
-        raise element.error("views are not read; put the query of the view in its place")
+        raise element.error(
+            "algebra.views-not-read-put", "views are not read; put the query of the view in its place"
+        )
     if read is None:
-        raise element.error(f"no such operator; there are {', '.join(_READERS)}")
+        raise element.error(
+            "algebra.xml-document-no-operator",
+            "no such operator; there are {readers}",
+            readers=", ".join(_READERS),
+        )
     try:
         return read(element)
     except QueryError:
         raise
     except TarnkappeError as error:
-        raise element.error(str(error).rstrip(".")) from None
+        raise element.error_because(error.reason.clause) from None
 
 
 def _inputs(element: Element, number: int, *parameters: str) -> list[Plan]:
@@ -155,7 +165,12 @@ def _inputs(element: Element, number: int, *parameters: str) -> list[Plan]:
     element.only_children(*_READERS, "view", *parameters)
     found = [child for child in element.children if child.tag not in parameters]
     if len(found) != number:
-        raise element.error(f"it needs {number} operators inside, and has {len(found)}")
+        raise element.error(
+            "algebra.needs-operators-inside",
+            "it needs {number} operators inside, and has {found}",
+            number=number,
+            found=len(found),
+        )
     return [_plan(child) for child in found]
 
 
@@ -169,7 +184,7 @@ def _projection(element: Element) -> Plan:
     element.only_attributes("isDistinct")
     distinct = element.attribute("isDistinct")
     if distinct not in ("true", "false"):
-        raise element.error("isDistinct is 'true' or 'false'")
+        raise element.error("algebra.isdistinct-true-false", "isDistinct is 'true' or 'false'")
     (child,) = _inputs(element, 1, "attributes")
     return Projection(child, element.child("attributes").texts("attribute"), distinct == "true")
 
@@ -210,7 +225,7 @@ def _generalization(element: Element) -> Plan:
     element.only_attributes("k")
     k = element.attribute("k")
     if not (k.isascii() and k.isdigit() and len(k) < 20):
-        raise element.error("k must be a whole number")
+        raise element.error("algebra.k-must-whole-number", "k must be a whole number")
     (child,) = _inputs(element, 1, "generalizationAttributes")
     return Generalization(child, element.child("generalizationAttributes").texts("attribute"), int(k))
 
@@ -244,7 +259,9 @@ def _predicate(element: Element) -> Predicate:
     try:
         return read_predicate(element.leaf())
     except QueryError as error:
-        raise element.error(f"its SQL is wrong: {str(error).rstrip('.')}") from None
+        raise element.error(
+            "algebra.sql-wrong", "its SQL is wrong: {error}", error=error.reason.clause
+        ) from None
 
 
 def _entries(element: Element, tag: str, *attributes: str) -> list[Element]:

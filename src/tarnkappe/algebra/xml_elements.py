@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from tarnkappe.errors import QueryError
+from tarnkappe.errors import QueryError, Reason
 
 
 @dataclass
@@ -23,42 +23,56 @@ class Element:
     children: list[Element] = field(default_factory=list)
     text: str = ""
 
-    def error(self, message: str) -> QueryError:
+    def error(self, code: str, template: str, /, **values: object) -> QueryError:
         """An error about this element."""
-        return QueryError(f"Line {self.line}, <{self.tag}>: {message}.")
+        return self.error_because(Reason(code, template, **values))
+
+    def error_because(self, message: Reason) -> QueryError:
+        """The same for a reason that is known already."""
+        return QueryError(
+            "algebra.line-tag-message",
+            "Line {line}, <{tag}>: {message}.",
+            line=self.line,
+            tag=self.tag,
+            message=message,
+        )
 
     def only_attributes(self, *names: str) -> None:
         """Refuse other attributes."""
         for name in self.attributes:
             if name not in names:
-                raise self.error(f"the attribute '{name}' is not known")
+                raise self.error(
+                    "algebra.attribute-not-known", "the attribute '{name}' is not known", name=name
+                )
 
     def attribute(self, name: str) -> str:
         """An attribute that must be there."""
         if name not in self.attributes:
-            raise self.error(f"the attribute '{name}' is missing")
+            raise self.error("algebra.attribute-missing", "the attribute '{name}' is missing", name=name)
         return self.attributes[name]
 
     def only_children(self, *tags: str) -> None:
         """Refuse other elements, and text beside elements."""
         if self.text.strip():
-            raise self.error("there is text where only elements belong")
+            raise self.error("algebra.text-where-only-elements", "there is text where only elements belong")
         for child in self.children:
             if child.tag not in tags:
-                raise child.error(f"this does not belong into <{self.tag}>")
+                raise child.error("algebra.not-belong", "this does not belong into <{tag}>", tag=self.tag)
 
     def child(self, tag: str) -> Element:
         """The one element with a tag."""
         found = [child for child in self.children if child.tag == tag]
         if len(found) != 1:
-            raise self.error(f"it needs one <{tag}>, and has {len(found)}")
+            raise self.error(
+                "algebra.tag-found-needs", "it needs one <{tag}>, and has {found}", tag=tag, found=len(found)
+            )
         return found[0]
 
     def leaf(self) -> str:
         """The text of an element that holds nothing else."""
         self.only_attributes()
         if self.children:
-            raise self.error("there are elements where only text belongs")
+            raise self.error("algebra.elements-where-only-text", "there are elements where only text belongs")
         return self.text
 
     def texts(self, tag: str) -> tuple[str, ...]:
@@ -75,7 +89,13 @@ def parse_xml(text: str) -> Element:
         builder.parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
         message = expat.ErrorString(error.code)
-        raise QueryError(f"Line {error.lineno}, column {error.offset + 1}: not XML ({message}).") from None
+        raise QueryError(
+            "algebra.line-column-not-xml",
+            "Line {lineno}, column {offset}: not XML ({message}).",
+            lineno=error.lineno,
+            offset=error.offset + 1,
+            message=message,
+        ) from None
     return builder.document.children[0]
 
 
@@ -102,7 +122,11 @@ class _Builder:
         self._open[-1].text += text
 
     def _refuse_document_type(self, *_: object) -> None:
-        raise QueryError(f"Line {self.parser.CurrentLineNumber}: a document type is not allowed in a plan.")
+        raise QueryError(
+            "algebra.line-document-type-not-allowed",
+            "Line {currentlinenumber}: a document type is not allowed in a plan.",
+            currentlinenumber=self.parser.CurrentLineNumber,
+        )
 
 
 def inline(tag: str, texts: Iterable[str]) -> str:
@@ -122,7 +146,10 @@ def escaped(text: str) -> str:
         "\t": "&#9;",
     }
     if any(not _is_xml(character) for character in text):
-        raise QueryError("A name or text with control characters cannot be written as XML; use JSON.")
+        raise QueryError(
+            "algebra.name-text-control-characters",
+            "A name or text with control characters cannot be written as XML; use JSON.",
+        )
     return "".join(special.get(character, character) for character in text)
 
 

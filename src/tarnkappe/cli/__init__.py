@@ -16,9 +16,10 @@ def main(arguments: list[str] | None = None) -> None:
             from tarnkappe.process.signals import leave_at_once
 
             leave_at_once()
-            from tarnkappe.process.libraries import load_libraries
+            if not asks_for_a_list(sys.argv[1:]):
+                from tarnkappe.process.libraries import load_libraries
 
-            load_libraries()
+                load_libraries()
         from tarnkappe.cli.program import run
 
         if arguments is None:
@@ -31,6 +32,11 @@ def main(arguments: list[str] | None = None) -> None:
     run(sys.argv[1:] if arguments is None else arguments)
 
 
+def asks_for_a_list(words: list[str]) -> bool:
+    """Whether only the names of the commands are wanted, for which no library has to be loaded."""
+    return words[:1] in ([], ["--help"])
+
+
 def say_version() -> None:
     """Print which version is installed."""
     from importlib.metadata import version
@@ -38,4 +44,4 @@ def say_version() -> None:
     sys.stdout.write(f"tarn {version('tarnkappe')}\n")
 
 
-__all__ = ["main", "say_version"]
+__all__ = ["asks_for_a_list", "main", "say_version"]

@@ -17,6 +17,7 @@ from tarnkappe.cli.column_flags import (
     types_from_flags,
 )
 from tarnkappe.cli.console import output, print_json, progress_bar, say
+from tarnkappe.cli.language import told
 from tarnkappe.cli.proposing import content_of, is_job_file, proposal_from_flags, settle
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
@@ -26,9 +27,9 @@ from tarnkappe.job.alternatives import alternatives_job, chosen_job
 from tarnkappe.job.column_outcomes import unprotected_plans
 from tarnkappe.job.column_plan import LEVEL_KEYS
 from tarnkappe.job.default_coding import DEFAULT_LOSS, DefaultCoding, default_coding
-from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.paths import default_outputs
 from tarnkappe.job.proposal_text import remaining_text
+from tarnkappe.job.sections import create_loss, create_models
 from tarnkappe.job.weight_presets import presets_of_job, with_preset
 from tarnkappe.lattice.alternatives import MOST
 from tarnkappe.native import is_interruption
@@ -113,7 +114,12 @@ def anonymize(
     proposal = None
     if data is not None and job is None:
         if source is not None:
-            raise JobError(f"{data} and --input {source}: say once what to anonymize")
+            raise JobError(
+                "cli.input-say-once-what-anonymize",
+                "{data} and --input {source}: say once what to anonymize",
+                data=data,
+                source=source,
+            )
         proposal = proposal_from_flags(
             data, audience, k, identifier, qi, sensitive, publish, accept, uniform=uniform, reading=reading
         )
@@ -156,13 +162,19 @@ def anonymize(
     _put(content, "output", report=_absolute(report), certificate=_absolute(certificate), shuffle=shuffle)
     _put(content, "output", excel=excel or None)
     if "input" not in content:
-        raise JobError("say what to anonymize: a table, a job file, or --input FILE with --qi and --k")
+        raise JobError(
+            "cli.say-what-anonymize-table",
+            "say what to anonymize: a table, a job file, or --input FILE with --qi and --k",
+        )
     dry_run = dry_run or alternatives is not None
     coding = None
     if job is None and proposal is None and algorithm is None:
         coding = _choose_coding(content)
     if remote is not None and (alternatives is not None or choose is not None):
-        raise JobError("alternatives are listed here, not at a service: leave --remote out")
+        raise JobError(
+            "cli.alternatives-listed-here-not-service",
+            "alternatives are listed here, not at a service: leave --remote out",
+        )
     _place_outputs(content, job, dry_run)
     if remote is not None:
         from tarnkappe.cli.remote_anonymize import anonymize_remotely
@@ -188,13 +200,13 @@ def anonymize(
     if as_json:
         print_json(result.to_dict())
     else:
-        output.print(str(result), markup=False, highlight=False, soft_wrap=True)
+        output.print(told(str(result)), markup=False, highlight=False, soft_wrap=True)
         if proposal is not None and (stays := remaining_text(result.release)):
-            output.print(stays, markup=False, highlight=False, soft_wrap=True)
+            output.print(told(stays), markup=False, highlight=False, soft_wrap=True)
         for each in result.perturbed:
             output.print(f"perturbed {each}", markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
-            output.print(f"written to {path}", markup=False, highlight=False, soft_wrap=True)
+            output.print(told(f"written to {path}"), markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)
     if coding is not None and coding.reason:
         say(coding.reason)
@@ -255,11 +267,17 @@ def _place_outputs(content: dict[str, Any], job: Path | None, dry_run: bool) -> 
         return  # the job is refused, with the reason
     if dry_run:
         if "history" in content:
-            raise JobError("[history] remembers every release, and --dry-run makes none: leave one out")
+            raise JobError(
+                "cli.history-remembers-every-release",
+                "[history] remembers every release, and --dry-run makes none: leave one out",
+            )
         content["output"] = {key: value for key, value in said.items() if key == "shuffle"}
     elif job is None and isinstance(source.get("path"), str) and not {"path", "table"} & said.keys():
         if source["path"] in STDIN:
-            raise JobError("what is piped in has no name: say with --out where the release goes")
+            raise JobError(
+                "cli.what-piped-no-name",
+                "what is piped in has no name: say with --out where the release goes",
+            )
         release, report = default_outputs(source["path"])
         content["output"] = {"path": str(release), "report": str(report), **said}
 
@@ -268,15 +286,19 @@ def _refuse_without_proposal(given: Mapping[str, Any]) -> None:
     for flag, value in given.items():
         if value is not None:
             raise JobError(
-                f"{flag} is about a proposal: name the table alone, as in tarn anonymize people.csv"
+                "cli.about-proposal-name-table",
+                "{flag} is about a proposal: name the table alone, as in tarn anonymize people.csv",
+                flag=flag,
             )
 
 
 def _refuse_nowhere(output: Mapping[str, Any], job: Path | None) -> None:
     if output.get("path") is None and output.get("table") is None:
         raise JobError(
-            f'{f"{job}: " if job else ""}nobody says where the release goes: write path = "release.csv" into '
-            "[output], or give --out FILE; --dry-run writes nothing"
+            "cli.nobody-says-where-release",
+            '{what}nobody says where the release goes: write path = "release.csv" into [output], or give '
+            "--out FILE; --dry-run writes nothing",
+            what=f"{job}: " if job else "",
         )
 
 
@@ -285,9 +307,9 @@ def warn(result: Result, job: Job) -> None:
     if job.output.path is None and job.output.table is None:
         say("nothing was written: this was a dry run")
     if result.columns.advice:
-        say(result.columns.advice)
+        say(told(result.columns.advice))
     if result.columns.warning:
-        say(result.columns.warning)
+        say(told(result.columns.warning))
 
 
 def _refuse_unprotected(job: Job) -> None:
@@ -295,8 +317,11 @@ def _refuse_unprotected(job: Job) -> None:
     found = unprotected_plans(roles, job.privacy)
     if found:
         raise GuaranteeError(
-            f"NOT PROTECTED: {', '.join(found)} (sensitive, no promise): name each in a model, as "
-            f"--model distinct-diversity:column={found[0]},l=2"
+            "cli.not-protected-sensitive-no-promise",
+            "NOT PROTECTED: {found} (sensitive, no promise): name each in a model, as --model "
+            "distinct-diversity:column={found_2},l=2",
+            found=", ".join(found),
+            found_2=found[0],
         )
 
 

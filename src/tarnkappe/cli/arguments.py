@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.schema.written import toml_value
 
 COLUMN_LISTS = (
     "--qi", "--sensitive", "--identifier", "--publish", "--accept", "--column", "--field", "--new-key",
@@ -51,7 +51,11 @@ def refuse_repeated(command: Any, words: Sequence[str]) -> None:
         names = {*option.opts, *option.secondary_opts}
         given = [word for word in words if word.partition("=")[0] in names]
         if len(given) > 1:
-            raise ParameterError(f"{given[1].partition('=')[0]} is given twice: leave one out")
+            raise ParameterError(
+                "cli.given-twice-leave",
+                "{given} is given twice: leave one out",
+                given=given[1].partition("=")[0],
+            )
 
 
 def parse_column(text: str) -> tuple[str, str | None]:
@@ -70,9 +74,18 @@ def hierarchy_files(hierarchies: Sequence[str]) -> dict[str, Path]:
     for text in hierarchies:
         column, file = parse_column(text)
         if file is None:
-            raise ParameterError(f"--hierarchy {text}: write --hierarchy COLUMN=FILE")
+            raise ParameterError(
+                "cli.hierarchy-write-hierarchy-column",
+                "--hierarchy {text}: write --hierarchy COLUMN=FILE",
+                text=text,
+            )
         if column in files:
-            raise ParameterError(f"--hierarchy {text}: '{column}' has a hierarchy already: leave one out")
+            raise ParameterError(
+                "cli.hierarchy-hierarchy-already-leave",
+                "--hierarchy {text}: '{column}' has a hierarchy already: leave one out",
+                text=text,
+                column=column,
+            )
         files[column] = Path(file)
     return files
 
@@ -88,9 +101,19 @@ def parse_parameters(text: str) -> tuple[str, dict[str, Any]]:
     for part in _split(rest):
         key, sign, value = part.partition("=")
         if not sign or not key:
-            raise ParameterError(f"'{part}' in '{text}' is no parameter: write NAME:parameter=value,...")
+            raise ParameterError(
+                "cli.no-parameter-write-name",
+                "'{part}' in '{text}' is no parameter: write NAME:parameter=value,...",
+                part=part,
+                text=text,
+            )
         if key.strip() in parameters:
-            raise ParameterError(f"'{text}' gives the parameter '{key.strip()}' twice: leave one out")
+            raise ParameterError(
+                "cli.gives-parameter-twice-leave",
+                "'{text}' gives the parameter '{key}' twice: leave one out",
+                text=text,
+                key=key.strip(),
+            )
         parameters[key.strip()] = _value(value.strip())
     return name, parameters
 
@@ -115,6 +138,6 @@ def _split(text: str) -> list[str]:
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return toml_value(text)
+    except ValueError:
         return text

@@ -97,7 +97,10 @@ def attack(
         )
         return
     if known.has_store:
-        raise ParameterError("a store keeps no rows to attack: give --history a folder of earlier releases")
+        raise ParameterError(
+            "cli.store-keeps-no-rows",
+            "a store keeps no rows to attack: give --history a folder of earlier releases",
+        )
     with progress_bar() as progress:
 
         def read_file(path: str) -> Data:
@@ -130,7 +133,11 @@ def _minimal(text: str | None) -> DistinctDiversity | None:
         return None
     model = MODELS.create(*parse_parameters(text))
     if not isinstance(model, DistinctDiversity):
-        raise ParameterError(f"--minimal-for {text}: minimality is known for distinct-diversity")
+        raise ParameterError(
+            "cli.minimal-minimality-known-distinct",
+            "--minimal-for {text}: minimality is known for distinct-diversity",
+            text=text,
+        )
     return model
 
 
@@ -141,16 +148,27 @@ def _attacks(kind: type[Attack], options: Sequence[str], target: Target) -> list
     if not on_column or "column" in parameters:
         return [ATTACKS.create(kind.name, parameters)]
     if not target.sensitive:
-        raise ColumnError(f"{kind.name} learns a sensitive column: name it with --sensitive COLUMN")
+        raise ColumnError(
+            "cli.learns-sensitive-column-name",
+            "{kind} learns a sensitive column: name it with --sensitive COLUMN",
+            kind=kind.name,
+        )
     return [ATTACKS.create(kind.name, {**parameters, "column": column}) for column in target.sensitive]
 
 
 def _write_repaired(name: str, proposals: Sequence[Sequence[RepairProposal]], out: Path) -> None:
     """Write the release after the smallest change that stops the attack."""
     if len(proposals) != 1:
-        raise ParameterError("name one sensitive column to be repaired: --option column=COLUMN")
+        raise ParameterError(
+            "cli.name-sensitive-column-repaired",
+            "name one sensitive column to be repaired: --option column=COLUMN",
+        )
     if not proposals[0]:
-        raise NoSolutionError(f"no change of the release alone stops the attack '{name}', or none is needed")
+        raise NoSolutionError(
+            "cli.no-change-release-alone",
+            "no change of the release alone stops the attack '{name}', or none is needed",
+            name=name,
+        )
     write(proposals[0][0].table, out)
 
 

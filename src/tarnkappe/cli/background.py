@@ -68,7 +68,10 @@ class BackgroundFlags:
             folder = Path(self.history)
             if not folder.is_dir():
                 raise ParameterError(
-                    f"--history {folder}: give a folder of earlier releases, or a store ({', '.join(STORES)})"
+                    "cli.history-give-folder-earlier",
+                    "--history {folder}: give a folder of earlier releases, or a store ({stores})",
+                    folder=folder,
+                    stores=", ".join(STORES),
                 )
             earlier = read_earlier(
                 folder, lambda path: reading(str(path)), release.quasi_identifiers, release.sensitive
@@ -95,7 +98,11 @@ class BackgroundFlags:
 
         assert self.history is not None
         if self.key is None:
-            raise ParameterError(f"--history {self.history}: the store needs its key: --key FILE")
+            raise ParameterError(
+                "cli.history-store-needs-key",
+                "--history {history}: the store needs its key: --key FILE",
+                history=self.history,
+            )
         with Store.open(self.history) as store:
             yield ReleaseHistory(store, Key.load(self.key, create=True), self.of)
 
@@ -113,9 +120,16 @@ def judge_history(
     """
     k, diversity = kept_by(models)
     if record is not None and not knowledge.has_store:
-        raise ParameterError(f"--record needs a store as --history ({', '.join(STORES)})")
+        raise ParameterError(
+            "cli.record-needs-store-history",
+            "--record needs a store as --history ({stores})",
+            stores=", ".join(STORES),
+        )
     if knowledge.has_store and background.people is None:
-        raise ParameterError("a store compares people: give those in the release with --against FILE")
+        raise ParameterError(
+            "cli.store-compares-people-give",
+            "a store compares people: give those in the release with --against FILE",
+        )
     if background.people is None or knowledge.history is None:
         return None
     target = Target.of(release, background)

@@ -22,7 +22,7 @@ from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, Tarnka
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job import Audience, Job, read_job_file
 from tarnkappe.job.identifier_guard import untouched
-from tarnkappe.job.job import create_model
+from tarnkappe.job.sections import create_model
 from tarnkappe.privacy import MODELS, KAnonymity, Model, needed_distributions
 from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render, unfit, verdict_text
@@ -128,7 +128,10 @@ def check(
         return
     for_whom = Audience.parse(audience or Audience.PARTNER)
     if audience is not None and (qi or against or safe_harbor or data.lower().endswith(".toml")):
-        raise ParameterError("--for is about a table that nobody has described: leave it or the columns out")
+        raise ParameterError(
+            "cli.about-table-nobody-described",
+            "--for is about a table that nobody has described: leave it or the columns out",
+        )
     if safe_harbor and not qi and not data.lower().endswith(".toml"):
         scan_only(data, reading, html, as_json)
         return
@@ -153,6 +156,7 @@ def check(
                 files,
                 promised,
                 {name: plan["accept"] for name, plan in passed.items()},
+                [name for each in measures for names in each.distributions for name in names],
                 every_column=safe_harbor,
             )
         people = knowledge.people(read_file, question.table.column_names)
@@ -215,6 +219,7 @@ def _ask(
     hierarchies: Mapping[str, Path],
     models: Sequence[Model],
     accepted: Mapping[str, Mapping[str, str]],
+    counted: Sequence[str],
     *,
     every_column: bool,
 ) -> CheckRequest:
@@ -228,10 +233,13 @@ def _ask(
             whole, proposed = with_proposed_roles(whole, stated)
             qi, sensitive = whole.quasi_identifiers, whole.sensitive
             if not qi:
-                raise ColumnError("no column looks like what others may know: name some: --qi COLUMN ...")
+                raise ColumnError(
+                    "cli.no-column-looks-like",
+                    "no column looks like what others may know: name some: --qi COLUMN ...",
+                )
         else:
             whole = whole.with_roles(quasi_identifiers=qi, sensitive=sensitive)
-        columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies]))
+        columns = list(dict.fromkeys([*qi, *sensitive, *judged, *hierarchies, *counted]))
         named = [whole.require(name) for name in columns]
         for name in accepted:
             whole.require(name)
@@ -270,4 +278,4 @@ def _naming(data: str, hierarchies: Mapping[str, Path] | None = None) -> Iterato
     except TarnkappeError as error:
         about = [str(file) for name, file in (hierarchies or {}).items() if f"'{name}'" in str(error)]
         file = about[0] if about and isinstance(error, HierarchyError) else data
-        raise type(error)(f"{file}: {error}") from None
+        raise error.within(file) from None

@@ -54,7 +54,8 @@ def scan_only(data: str, reading: Options, html: Path | None, as_json: bool) -> 
     """Look for identifiers in a table of which nothing else is known yet."""
     if html is not None:
         raise ParameterError(
-            "--html writes the report of a whole check: name the quasi-identifiers with --qi"
+            "cli.html-writes-report-whole",
+            "--html writes the report of a whole check: name the quasi-identifiers with --qi",
         )
     start = time.perf_counter()
     with progress_bar() as progress:

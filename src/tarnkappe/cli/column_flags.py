@@ -8,7 +8,8 @@ from typing import Any
 
 from tarnkappe.cli.arguments import parse_column
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.job.column_plan import read_column
+from tarnkappe.job.document import ColumnSection
+from tarnkappe.schema.documents import parse
 from tarnkappe.table import Role
 
 
@@ -61,9 +62,19 @@ def roles_from_flags(content: dict[str, Any], roles: Mapping[Role, Sequence[str]
             said = {"role": str(role)} | ({"hierarchy": str(Path(file).absolute())} if file else {})
             plan = _plan(content, name)
             if plan.get("role", role) != role:
-                raise ColumnError(f"the column '{name}' is given two roles: {plan['role']} and {role}")
+                raise ColumnError(
+                    "cli.column-given-two-roles",
+                    "the column '{name}' is given two roles: {role} and {role_2}",
+                    name=name,
+                    role=plan["role"],
+                    role_2=role,
+                )
             if file and "hierarchy" in plan and plan["hierarchy"] != said["hierarchy"]:
-                raise ColumnError(f"the column '{name}' is given two hierarchies: leave one out")
+                raise ColumnError(
+                    "cli.column-given-two-hierarchies",
+                    "the column '{name}' is given two hierarchies: leave one out",
+                    name=name,
+                )
             plan.update(said)
 
 
@@ -77,7 +88,7 @@ def accepted_plans(flags: Sequence[str]) -> dict[str, dict[str, Any]]:
     for text in flags:
         name, detector = _assignment("accept", text)
         plans.setdefault(name, {"accept": {}})["accept"][detector] = "accepted on the command line"
-        read_column(name, plans[name], None).check(name)
+        parse(ColumnSection, plans[name], name=f"'{name}'")
     return plans
 
 
@@ -105,14 +116,21 @@ def types_from_flags(content: dict[str, Any], types: Mapping[str, str]) -> None:
 def _plan(content: dict[str, Any], name: str) -> dict[str, Any]:
     plan = content.setdefault("columns", {}).setdefault(name, {})
     if not isinstance(plan, dict):
-        raise ColumnError(f'[columns] says {name} = {plan!r}: write [columns."{name}"] for a column')
+        raise ColumnError(
+            "cli.columns-says-write-column",
+            '[columns] says {name} = {plan!r}: write [columns."{name}"] for a column',
+            name=name,
+            plan=plan,
+        )
     return plan
 
 
 def _assignment(flag: str, text: str) -> tuple[str, str]:
     name, sign, value = text.rpartition("=")
     if not sign or not name or not value:
-        raise ParameterError(f"--{flag} {text}: write --{flag} COLUMN=VALUE")
+        raise ParameterError(
+            "cli.write-column-value", "--{flag} {text}: write --{flag} COLUMN=VALUE", flag=flag, text=text
+        )
     return name, value
 
 
@@ -120,12 +138,21 @@ def _refuse_twice(flag: str, texts: Sequence[str]) -> None:
     names = [_assignment(flag, text)[0] for text in texts]
     for name in names:
         if names.count(name) > 1:
-            raise ParameterError(f"--{flag} is given twice for '{name}': leave one out")
+            raise ParameterError(
+                "cli.column-flags-given-twice-leave",
+                "--{flag} is given twice for '{name}': leave one out",
+                flag=flag,
+                name=name,
+            )
 
 
 def _level(text: str, value: str) -> int:
     if not value.isdecimal():
-        raise ParameterError(f"--level {text}: a level is a whole number from 0, or two of them: COLUMN=1..3")
+        raise ParameterError(
+            "cli.level-level-whole-number",
+            "--level {text}: a level is a whole number from 0, or two of them: COLUMN=1..3",
+            text=text,
+        )
     return int(value)
 
 
@@ -133,4 +160,8 @@ def _number(text: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise ParameterError(f"--weight {text}: a weight is a number, as in COLUMN=2.5") from None
+        raise ParameterError(
+            "cli.weight-weight-number-column",
+            "--weight {text}: a weight is a number, as in COLUMN=2.5",
+            text=text,
+        ) from None

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 
-from tarnkappe.table.encoding import Progress as Report
+if TYPE_CHECKING:
+    from tarnkappe.table.encoding import Progress as Report
 
-output = Console()
-errors = Console(stderr=True)
+
+class PlainConsole(Console):
+    """Shows texts without terminal codes: a header of a foreign file could repaint the screen by them."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is drawn, with a blank for what is neither printable nor a line break or tab."""
+        for segment in super().render(renderable, options):
+            shown = segment.text
+            if segment.control is None and not shown.isprintable():
+                shown = "".join(each if each.isprintable() or each in "\n\t" else " " for each in shown)
+            yield Segment(shown, segment.style, segment.control)
+
+
+output = PlainConsole()
+errors = PlainConsole(stderr=True)
 
 
 def print_json(result: Any) -> None:
@@ -26,6 +42,11 @@ def print_json(result: Any) -> None:
 def say(line: str) -> None:
     """Say something on stderr that is no error."""
     errors.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def near_path(path: Path) -> Path:
+    """A path as people call it who are in the folder where they work."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def say_that_it_compiles() -> None:

@@ -48,7 +48,12 @@ def _make(folder: Path, rows: int, as_json: bool) -> None:
     try:
         (folder / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+        raise InputError(
+            "cli.cannot-make-folder",
+            "cannot make the folder {folder}: {strerror}",
+            folder=folder,
+            strerror=error.strerror,
+        ) from None
     say(f"[bold]1[/] Making {rows:,} patients of a hospital that does not exist.")
     example = hospital(rows=rows, seed=1)
     roles = dict(example.table.roles) | {"birth_date": Role.IDENTIFIER}  # the age says enough
@@ -89,7 +94,10 @@ def _refuse_foreign(folder: Path) -> None:
     there = [name for name in FILES if (folder / name).exists()]
     if there and not own:
         raise ParameterError(
-            f"{folder} has files of its own ({', '.join(there)}): choose another folder with --out"
+            "cli.files-own-choose-another-folder",
+            "{folder} has files of its own ({there}): choose another folder with --out",
+            folder=folder,
+            there=", ".join(there),
         )
 
 

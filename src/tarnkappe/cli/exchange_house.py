@@ -15,6 +15,7 @@ from tarnkappe.cli.console import output, print_json
 from tarnkappe.errors import ParameterError
 from tarnkappe.exchange import DataRequest
 from tarnkappe.exchange.desk import Ask, ReidentificationState, RequestWorkflow
+from tarnkappe.exchange.desk.consents import ConsentFile, import_consents, patient_names
 from tarnkappe.exchange.desk.figures import Figures
 from tarnkappe.exchange.example import make
 from tarnkappe.exchange.peer import Wishes
@@ -43,7 +44,11 @@ def whole(said: str, digests: Mapping[str, str], what: str = "request") -> str:
     """The digest that begins so, or belongs to this name."""
     found = [digest for digest, name in digests.items() if digest.startswith(said) or said == name]
     if len(found) != 1:
-        raise ParameterError(f"{'no' if not found else 'more than one'} {what} is called '{said}'")
+        if found:
+            raise ParameterError(
+                "cli.more-called", "more than one {what} is called '{said}'", what=what, said=said
+            )
+        raise ParameterError("cli.no-called", "no {what} is called '{said}'", what=what, said=said)
     return found[0]
 
 
@@ -95,6 +100,30 @@ def patient(
         tell(as_json, told, patient_report(seen).rstrip())
 
 
+class PatientsAct(StrEnum):
+    """What can be done for many patients at once."""
+
+    IMPORT = "import"
+
+
+def patients(
+    act: Annotated[PatientsAct, typer.Argument(help="import: take consents and withdrawals from a file.")],
+    site: SiteOption,
+    file: Annotated[Path, typer.Argument(help="CSV: patient;kind;until;signed_on;reference.")],
+    person: PersonOption,
+    key: Annotated[Path, typer.Option(help="Your key, of a steward, which signs it.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Take the consents and withdrawals of many patients from a file: all of them or nothing."""
+    with ExchangeSite.load(site) as own:
+        desk = own.desk()
+        read = ConsentFile.read(file, patient_names(desk))
+        signature = Signer(Key.load(key)).sign(read.statement(person))
+        numbers = import_consents(desk, own.staff(), read, person, signature)
+        text = "\n".join(f"{number:,} {kind}" for kind, number in numbers.items())
+        tell(as_json, {str(act): numbers, "file": read.sha256}, text)
+
+
 def statistics(
     site: SiteOption,
     files: Annotated[list[Path], typer.Argument(help="Published statistics (.csv, .json).")],
@@ -104,7 +133,9 @@ def statistics(
     with ExchangeSite.load(site) as own:
         kept = own.desk().around.statistics
         if kept is None:
-            raise ParameterError("the site file names no 'statistics', the store for them")
+            raise ParameterError(
+                "cli.site-file-names-no-statistics", "the site file names no 'statistics', the store for them"
+            )
         for path in files:
             import_file(kept, path)
         told = kept.imports()[-len(files) :]
@@ -125,7 +156,7 @@ def share(
         try:
             amount = Fraction(epsilon)
         except (ValueError, ZeroDivisionError):
-            raise ParameterError("--epsilon is a number, such as 0.5") from None
+            raise ParameterError("cli.epsilon-number-0-5", "--epsilon is a number, such as 0.5") from None
         shown = figures.share(amount, person)
         cells = sum(map(len, shown.counts))
         told = {"epsilon": float(amount), "tables": len(shown.counts), "cells": cells}
@@ -139,7 +170,9 @@ def gather(site: SiteOption, as_json: JsonOption = False) -> None:
         desk, figures = _figures(own)
         kept = desk.around.statistics
         if kept is None:
-            raise ParameterError("the site file names no 'statistics', the store for them")
+            raise ParameterError(
+                "cli.site-file-names-no-statistics", "the site file names no 'statistics', the store for them"
+            )
         caller, asked = own.caller(), {}
         for name in own.peers():
             try:
@@ -159,7 +192,10 @@ def _figures(own: ExchangeSite) -> tuple[RequestWorkflow, Figures]:
     desk = own.desk()
     figures = own.figures(desk)
     if figures is None:
-        raise ParameterError("the site file names no 'counted', the plan of what all institutions count")
+        raise ParameterError(
+            "cli.site-file-names-no-counted",
+            "the site file names no 'counted', the plan of what all institutions count",
+        )
     return desk, figures
 
 
@@ -221,7 +257,9 @@ def reidentify(
             )
             return
         if key is None:
-            raise ParameterError("--key names your key: you ask the vault in your own name")
+            raise ParameterError(
+                "cli.key-names-key-ask", "--key names your key: you ask the vault in your own name"
+            )
         number = asked.forward(digest, person, Requester(own.vault(), person, Key.load(key)))
         text = f"request {number} of the vault: an approver has to agree (tarn reidentify approve {number})"
         tell(
@@ -231,4 +269,4 @@ def reidentify(
         )
 
 
-COMMANDS = (example, key, patient, statistics, share, gather, reidentify)
+COMMANDS = (example, key, patient, patients, statistics, share, gather, reidentify)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tarnkappe.cli.console import errors, output, print_json
+from tarnkappe.cli.console import errors, near_path, output, print_json
 from tarnkappe.cli.own_log import own_log
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.policy import GatePolicy
@@ -52,7 +52,10 @@ def serve(
     try:
         from tarnkappe.gate.server.service import GateServer
     except ModuleNotFoundError:
-        raise ParameterError("serving needs the wire protocol: pip install 'tarnkappe[gate]'") from None
+        raise ParameterError(
+            "cli.serving-needs-wire-protocol",
+            "serving needs the wire protocol: pip install 'tarnkappe[gate]'",
+        ) from None
 
     chosen, settings = _policy(policy, source), _settings(policy, listen, users)
     with own_log():
@@ -61,7 +64,12 @@ def serve(
         Users(settings.users).names()  # nobody should wait for a history to be read to learn that this fails
         keeper = QueryMonitor.open(chosen)
         try:
-            view = TableView.of(chosen, keeper.source.types, estimates=settings.aggregates == "estimate")
+            view = TableView.of(
+                chosen,
+                keeper.source.types,
+                estimates=settings.aggregates == "estimate",
+                post_processing=settings.computes,
+            )
             noisy = None
             if settings.aggregates == "noisy":
                 noisy = NoisyFigures(
@@ -127,6 +135,34 @@ def audit(
 
 
 @app.command()
+def possible(
+    policy: PolicyOption,
+    person: Annotated[
+        str | None, typer.Option(help="The key of somebody in the table; else everybody is counted.")
+    ] = None,
+    value: Annotated[
+        str | None, typer.Option(help="A value: show a table in which the person has it and that fits all.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show, for the owner, exactly which values all answers together leave to people; may take long."""
+    from tarnkappe.gate.owner_report import reports
+
+    if value is not None and person is None:
+        raise ParameterError("cli.value-needs-person", "--value needs --person")
+    chosen = _policy(policy, None)
+    found = list(reports(chosen, person, value))
+    if as_json:
+        print_json({"histories": [dataclasses.asdict(one) for one in found]})
+        return
+    for one in found:
+        for line in one.lines():
+            output.print(line, highlight=False, soft_wrap=True, markup=False)
+    if not found:
+        output.print("nothing was answered yet")
+
+
+@app.command()
 def status(policy: PolicyOption, source: SourceOption = None, as_json: JsonOption = False) -> None:
     """Show what was answered so far, and what everybody keeps."""
     from tarnkappe.gate.monitor import QueryMonitor
@@ -162,10 +198,14 @@ def add_user(name: NameArgument, policy: PolicyOption, users: UsersOption = None
     password = os.environ.get(PASSWORD)
     if password is None:
         if not sys.stdin.isatty():
-            raise ParameterError(f"there is nobody to ask for a password: set {PASSWORD}")
+            raise ParameterError(
+                "cli.nobody-ask-password-set",
+                "there is nobody to ask for a password: set {password}",
+                password=PASSWORD,
+            )
         password = typer.prompt(f"password of {name}", hide_input=True, confirmation_prompt=True, err=True)
     file.put(name, password)
-    output.print(f"{name} may log in ({file.path})", highlight=False, soft_wrap=True, markup=False)
+    output.print(f"{name} may log in ({near_path(file.path)})", highlight=False, soft_wrap=True, markup=False)
 
 
 @user_app.command("remove")
@@ -200,7 +240,7 @@ def _settings(path: Path, listen: str | None, users: Path | None) -> Settings:
             changes |= dict(zip(("host", "port"), address(listen), strict=True))
         return dataclasses.replace(settings, **changes)
     except ParameterError as error:
-        raise ParameterError(f"{path}: {error}") from None
+        raise ParameterError("cli.path-error", "{path}: {error}", path=path, error=error) from None
 
 
 async def serve_until_stopped(service: Any, host: str, as_json: bool, name: str) -> None:

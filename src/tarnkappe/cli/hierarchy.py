@@ -117,7 +117,7 @@ def check(
     Ends with exit code 2 if the hierarchy is refused.
     """
     if (data is None) != (column is None):
-        raise ParameterError("give both --data and --column, or neither")
+        raise ParameterError("cli.give-both-data-column", "give both --data and --column, or neither")
     try:
         hierarchy = read_hierarchy(file)
         covered = None
@@ -140,12 +140,17 @@ def check(
 def _parameters(builder: str | None, options: list[str]) -> dict[str, Any]:
     if builder is None:
         if options:
-            raise ParameterError("--option is a parameter of a builder: name it with --builder")
+            raise ParameterError(
+                "cli.option-parameter-builder-name",
+                "--option is a parameter of a builder: name it with --builder",
+            )
         return {}
     parameters: dict[str, Any] = {}
     for option in options:
         if "=" not in option:
-            raise ParameterError(f"--option {option}: write --option name=value")
+            raise ParameterError(
+                "cli.option-write-option-name", "--option {option}: write --option name=value", option=option
+            )
         parameters |= parse_parameters(f"{builder}:{option}")[1]
     return parameters
 
@@ -169,7 +174,7 @@ def _cover(file: Path, hierarchy: Hierarchy, column: Column) -> list[int]:
     try:
         levels = hierarchy.encode(column)
     except HierarchyError as error:
-        raise HierarchyError(f"{file}: {error}") from None
+        raise HierarchyError("cli.file-error", "{file}: {error}", file=file, error=error) from None
     return [levels.distinct(level) for level in range(levels.height + 1)]
 
 

@@ -33,10 +33,13 @@ def import_project(
     What cannot be carried over is listed.
     """
     if not file.is_file():
-        raise InputError(f"{file}: there is no such file")
+        raise InputError("cli.no-file", "{file}: there is no such file", file=file)
     if file.suffix.lower() == ".ahs":
         if folder is not None:
-            raise ParameterError("a functional hierarchy becomes one line of a job file: leave out --out")
+            raise ParameterError(
+                "cli.functional-hierarchy-becomes-line",
+                "a functional hierarchy becomes one line of a job file: leave out --out",
+            )
         _show_builder(file, as_json)
         return
     made = import_arx_project(file, folder if folder is not None else Path(file.stem))
@@ -54,11 +57,15 @@ def _show_builder(path: Path, as_json: bool) -> None:
     with path.open("rb") as source:
         content = source.read(LARGEST_RULE + 1)
     if len(content) > LARGEST_RULE:
-        raise InputError(f"{path}: this is too large for a functional hierarchy")
+        raise InputError(
+            "cli.too-large-functional-hierarchy",
+            "{path}: this is too large for a functional hierarchy",
+            path=path,
+        )
     try:
         builder = read_functional_hierarchy(content)
     except InputError as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise error.within(path) from None
     if as_json:
         print_json({"builder": builder.name, **builder.parameters})
     else:

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from tarnkappe.cli.console import output, print_json
+from tarnkappe.cli.language import told
 from tarnkappe.cli.proposing import proposal_from_flags
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
+from tarnkappe.job.proposal_text import proposal_text
 
 Words = list[str]
 
@@ -39,4 +41,4 @@ def look(
     if as_json:
         print_json(proposal.to_dict())
     else:
-        output.print(str(proposal), markup=False, highlight=False, soft_wrap=True)
+        output.print(proposal_text(proposal, told), markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,6 @@ names and that is there is taken for an input: files, files of `COLUMN=FILE`, da
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
@@ -19,6 +18,7 @@ from typer.core import TyperOption
 
 from tarnkappe.cli.arguments import refuse_repeated
 from tarnkappe.errors import ParameterError
+from tarnkappe.schema.written import UnreadableError, read_toml
 from tarnkappe.table.formats.address import local_file
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, same_file
 
@@ -88,7 +88,11 @@ def _protected(work: Callable[..., Any], parameters: Sequence[Any]) -> Callable[
             for folder in folders:
                 if Path(path).is_file() and same_file(Path(path).resolve().parent, folder):
                     raise ParameterError(
-                        f"{path} is read by this run, as all of {folder}: choose another name for {flag}"
+                        "cli.read-run-all-choose",
+                        "{path} is read by this run, as all of {folder}: choose another name for {flag}",
+                        path=path,
+                        folder=folder,
+                        flag=flag,
                     )
         with one_run(inputs, replace=replace):
             refuse_overwriting(outputs, inputs, manifests, only_new=ONLY_NEW)
@@ -132,8 +136,8 @@ def _paths(word: str, folder: Path) -> Iterator[Path]:
 
 def _named_in(path: Path) -> tuple[list[Path], list[Path]]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = read_toml(path)
+    except UnreadableError:
         return [], []  # the command says better what is wrong with it
     output = content.pop("output", None)  # of a job: what a flag names instead is written in its place
     said = output.get("manifest") if isinstance(output, Mapping) else None

@@ -129,7 +129,12 @@ def certify(
     there = [f"{name}{suffix}" for name in names for suffix in (".pem", ".key")]
     there = [name for name in there if (out / name).exists()]
     if there:
-        raise ParameterError(f"{out} has {', '.join(there)} already: choose another folder with --out")
+        raise ParameterError(
+            "cli.already-choose-another-folder",
+            "{out} has {there} already: choose another folder with --out",
+            out=out,
+            there=", ".join(there),
+        )
     authority = Authority(out)
     for name in names:
         authority.issue(name)

@@ -12,7 +12,9 @@ from tarnkappe.table.files import replace_atomically, writable
 def check_picture(path: Path) -> None:
     """Refuse, before any work, a place where no picture can be drawn."""
     if writable(path).suffix.lower() not in {".svg", ".png"}:
-        raise ParameterError(f"{path}: a picture is drawn as .svg or .png")
+        raise ParameterError(
+            "cli.picture-drawn-svg-png", "{path}: a picture is drawn as .svg or .png", path=path
+        )
 
 
 def write_picture(drawing: Drawing, path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import getpass
+import os
+import pwd
 from pathlib import Path
 from typing import Annotated
 
@@ -82,7 +83,10 @@ def serve(
     try:
         from tarnkappe.policy.server import PolicyService
     except ModuleNotFoundError:
-        raise ParameterError("serving needs the wire protocol: pip install 'tarnkappe[gate]'") from None
+        raise ParameterError(
+            "cli.serving-needs-wire-protocol",
+            "serving needs the wire protocol: pip install 'tarnkappe[gate]'",
+        ) from None
     chosen, settings = AccessPolicy.load(policy), Settings.load(policy)
     if listen is not None:
         host, port = address(listen)
@@ -98,7 +102,9 @@ def log(policy: FileArgument, as_json: JsonOption = False) -> None:
     chosen = AccessPolicy.load(policy)
     path = chosen.state / "policy.db"
     if not path.exists():
-        raise ParameterError(f"{path}: nothing was asked under this policy yet")
+        raise ParameterError(
+            "cli.nothing-asked-under-policy", "{path}: nothing was asked under this policy yet", path=path
+        )
     with Store.open(str(path)) as store:
         entries = AuditLog(store).verified()
     if as_json:
@@ -117,9 +123,9 @@ def grant_budget(
     epsilon: Annotated[str, typer.Option(help="How much beyond the policy file, in all.")],
 ) -> None:
     """Let a user spend more on a table; only who is listed in `owners`, by the operating system, may."""
-    owner = getpass.getuser()
+    owner = pwd.getpwuid(os.getuid()).pw_name  # not by variables of the environment, which anybody sets
     grant(AccessPolicy.load(policy), owner, user, table, read_number(epsilon))
-    _say(f"{user} may spend {epsilon} more on {table}, by {owner}")
+    _say(f"{user} may spend {epsilon} on {table} beyond what the policy file says, by {owner}")
 
 
 def judged(policy: Path, user: str, query: str, as_json: bool) -> None:

@@ -10,45 +10,50 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, cast
 
 import typer
-from rich.console import Console
 
-from tarnkappe.cli import say_version
+from tarnkappe.cli import asks_for_a_list, say_version
 from tarnkappe.cli.arguments import ColumnLists
-from tarnkappe.cli.console import say_that_it_compiles
-from tarnkappe.cli.outputs import protect_inputs
-from tarnkappe.errors import ParameterError, TarnkappeError
+from tarnkappe.cli.console import PlainConsole, say_that_it_compiles
+from tarnkappe.errors import ParameterError, Reason, TarnkappeError
 from tarnkappe.native import is_interruption, on_first_compilation
 from tarnkappe.process.signals import StoppedError
 
 STOPPED = 130
+ERROR = Reason("cli.error", "error")
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What Typer raises for wrong usage; Typer exports only this subclass of it."""
 
-COMMANDS = (
-    "demo",
-    "start",
-    "look",
-    "anonymize",
-    "import",
-    "verify",
-    "check",
-    "compare",
-    "utility",
-    "attack",
-    "lattice",
-    "hierarchy",
-    "pseudonymize",
-    "reidentify",
-    "sql",
-    "gate",
-    "policy",
-    "party",
-    "federate",
-    "exchange",
-    "serve",
-    "store",
-)
-"""Each is a module of this folder with a function of its name, or with an `app` of further commands."""
+COMMANDS = {
+    "demo": "Anonymize a made-up hospital and write an HTML report.",
+    "start": "Make a verified release of a file that nobody has described, and the job file that repeats it.",
+    "look": "Show how a file is read, and the release that `tarn anonymize FILE` would make of it.",
+    "anonymize": "Publish a table with the promised guarantees and the least loss.",
+    "import": "Make a job file of an ARX project, or a hierarchy builder of a functional hierarchy of ARX.",
+    "verify": "Prove what a release promises; with the input, also that cells are true and no levels lose "
+    "less.",
+    "check": "Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work.",
+    "compare": "Publish the same table in several ways: loss, suppression, query error, accuracy, time.",
+    "utility": "Tell what a release is still good for: what may leave, and what must stay.",
+    "attack": "Replay one attack on a release and list its victims.",
+    "lattice": "Classify every combination of levels: does it keep the promises, what does it lose, what "
+    "suppress?",
+    "hierarchy": "Build, show and check generalization hierarchies.",
+    "pseudonymize": "Replace the columns that say who somebody is by a pseudonym.",
+    "reidentify": "Who is behind a pseudonym: one person asks, another agrees, every access is logged.",
+    "sql": "Run SQL with generalize, slice and randomize inside, on DuckDB, PostgreSQL or Spark.",
+    "gate": "Free queries; everybody in an answer keeps k possible values.",
+    "policy": "A policy decides what every query may see.",
+    "party": "Take part in federations of several sites.",
+    "federate": "Propose a contract to all sites, and run it when all have agreed.",
+    "exchange": "May this package leave the house? Requests between institutions, checked and decided.",
+    "serve": "Start the REST API and the web application; Ctrl-C ends them.",
+    "store": "Stores: which versions they have, and what may go.",
+    "schema": "Print what a file may say as a JSON Schema, with which an editor completes and checks it.",
+}
+"""Each is a module of this folder with a function of its name, or with an `app` of further commands.
+
+The sentences stand here as well as in the modules, so that `tarn --help` loads none of them.
+"""
 MODULES = {"import": "import_project"}
 """Where Python has another meaning for the name."""
 
@@ -78,16 +83,9 @@ def root(
     del version  # said before any command is looked at
 
 
-def commands(names: Sequence[str], plug_ins: Iterable[EntryPoint] = ()) -> typer.Typer:
+def commands(names: Iterable[str], plug_ins: Iterable[EntryPoint] = ()) -> typer.Typer:
     """The command line with some of its commands and plug-ins; what they need is loaded now."""
-    app = typer.Typer(
-        name="tarn",
-        help="Use personal tabular data without exposing the person.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
-    app.callback()(root)
+    app = _empty()
     for name in names:
         called = MODULES.get(name, name)
         module = import_module(f"tarnkappe.cli.{called}")
@@ -97,6 +95,32 @@ def commands(names: Sequence[str], plug_ins: Iterable[EntryPoint] = ()) -> typer
     return app
 
 
+def listed(plug_ins: Iterable[EntryPoint]) -> typer.Typer:
+    """The command line with the names of all commands and what each is for; nothing is loaded or runs."""
+    app = _empty()
+    for name, sentence in COMMANDS.items():
+        app.command(name, help=sentence)(_nothing)
+    for plug_in in plug_ins:
+        app.command(plug_in.name, help=plug_in.dist.metadata["Summary"] if plug_in.dist else "")(_nothing)
+    return app
+
+
+def _empty() -> typer.Typer:
+    app = typer.Typer(
+        name="tarn",
+        help="Use personal tabular data without exposing the person.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(root)
+    return app
+
+
+def _nothing() -> None:
+    raise AssertionError("a command that is only listed was run")
+
+
 def _add(app: typer.Typer, name: str, command: Any) -> None:
     if isinstance(command, typer.Typer):
         app.add_typer(command)
@@ -104,20 +128,41 @@ def _add(app: typer.Typer, name: str, command: Any) -> None:
         app.command(name, cls=ColumnLists)(command)
 
 
+def every_command() -> typer.Typer:
+    """The command line with all commands and plug-ins, loaded."""
+    return commands(COMMANDS, _plug_ins())
+
+
+def _plug_ins() -> list[EntryPoint]:
+    return [each for each in entry_points(group=PLUG_INS) if each.name not in COMMANDS]
+
+
 def asked(words: Sequence[str]) -> typer.Typer:
-    """The command line with the command that is asked for, or with all of them.
+    """The command line with the command that is asked for, or with a list of all of them.
 
     Plug-ins are looked for only where none of our own commands is asked for: looking takes time.
     """
     first = words[0] if words else ""
     if first in COMMANDS:
         return commands([first])
-    found = [each for each in entry_points(group=PLUG_INS) if each.name not in COMMANDS]
+    found = _plug_ins()
     if first in {each.name for each in found}:
         return commands([], [each for each in found if each.name == first])
     if first in ELSEWHERE:
-        raise ParameterError(f"`tarn {first}` needs {ELSEWHERE[first]}")
-    return commands(COMMANDS, found)
+        raise ParameterError(
+            "cli.tarn-needs", "`tarn {first}` needs {elsewhere}", first=first, elsewhere=ELSEWHERE[first]
+        )
+    return listed(found)
+
+
+def _tell(error: TarnkappeError, *, as_json: bool) -> None:
+    """An error in the language of the environment; for programs in English, with its code."""
+    if as_json:
+        _say(f"error: {error}\ncode: {error.code}")
+        return
+    from tarnkappe.texts import language, told
+
+    _say(f"{told(language(), ERROR)}: {told(language(), error)}")
 
 
 def run(given: Sequence[str]) -> None:
@@ -126,11 +171,16 @@ def run(given: Sequence[str]) -> None:
     try:
         words = [word for word in given if word != "--debug"]
         with on_first_compilation(say_that_it_compiles):
-            code = protect_inputs(typer.main.get_command(asked(words)))(words, standalone_mode=False)
+            command = typer.main.get_command(asked(words))
+            if not asks_for_a_list(words):
+                from tarnkappe.cli.outputs import protect_inputs
+
+                command = protect_inputs(command)
+            code = command(words, standalone_mode=False)
     except TarnkappeError as error:
         if debug:
             raise
-        _say(f"error: {error}")
+        _tell(error, as_json="--json" in given)
         sys.exit(error.exit_code)
     except UsageError as error:
         message = getattr(error, "format_message", error.__str__)()
@@ -174,4 +224,4 @@ def run(given: Sequence[str]) -> None:
 
 def _say(line: str) -> None:
     # Ctrl-C may have hit the usual console in the middle of drawing, so another one speaks.
-    Console(stderr=True).print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    PlainConsole(stderr=True).print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)

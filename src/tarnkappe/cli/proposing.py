@@ -9,6 +9,7 @@ from typing import Any
 from tarnkappe.cli.arguments import parse_column
 from tarnkappe.cli.column_flags import accepted_plans
 from tarnkappe.cli.console import progress_bar, say
+from tarnkappe.cli.language import told
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.job import ReleaseProposal, propose
 from tarnkappe.job.paths import default_outputs
@@ -38,7 +39,10 @@ def proposal_from_flags(
 ) -> ReleaseProposal:
     """The proposal for a file, with what flags state."""
     if is_address(data):
-        raise ParameterError("a proposal is made for a file: give a database with --input, --table and --qi")
+        raise ParameterError(
+            "cli.proposal-made-file-give",
+            "a proposal is made for a file: give a database with --input, --table and --qi",
+        )
     known = [parse_column(text) for text in qi or ()]
     with progress_bar() as progress:
         return propose(
@@ -81,14 +85,16 @@ def settle(proposal: ReleaseProposal, data: str, out: Path | None, *, strict: bo
     if out is None and strict and guesses and data not in STDIN:
         out = job_path(data)
     if out is not None:
-        say(f"the proposal is written to {proposal.to_job(out)}")
+        say(told(f"the proposal is written to {proposal.to_job(out)}"))
     if guesses and strict:
         raise GuaranteeError(
-            f"{', '.join(guesses)}: this is only a guess: say what it is with --identifier, --qi, "
-            "--sensitive or --publish, or in the job file"
+            "cli.only-guess-say-what-identifier",
+            "{guesses}: this is only a guess: say what it is with --identifier, --qi, --sensitive or "
+            "--publish, or in the job file",
+            guesses=", ".join(guesses),
         )
     for column in proposal.columns:
         if column.is_guess:
-            say(f"guess: {column.name} is {column.role} ({column.reason})")
+            say(told(f"guess: {column.name} is {column.role} ({column.reason})"))
     for note in proposal.notes:
-        say(note)
+        say(told(note))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +22,9 @@ from tarnkappe.pseudonym import (
     pseudonymize_linked,
 )
 from tarnkappe.pseudonym import pseudonymize as replace_identifiers
-from tarnkappe.pseudonym.linkage import Links, check_review, read_decisions, write_review
+from tarnkappe.pseudonym.identity import identities
+from tarnkappe.pseudonym.linkage import Links, check_review, evaluate, read_decisions, write_review
+from tarnkappe.pseudonym.vault.lookups import LookupApproval, require_lookup
 from tarnkappe.state import Key
 from tarnkappe.table import Table, read, write
 from tarnkappe.table.encoding import Progress
@@ -64,6 +67,14 @@ def pseudonymize(
         Path | None, typer.Option(help="With --link: write doubtful pairs (CSV, JSON).", writable=True)
     ] = None,
     decisions: Annotated[Path | None, typer.Option(help="With --link: such a list, filled in.")] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="With --link: such a list of pairs that are known; says how good the linkage is."),
+    ] = None,
+    approved_by: Annotated[
+        str | None, typer.Option(help="Mode vault: the approver who agrees to a small or known table.")
+    ] = None,
+    approver_key: Annotated[Path | None, typer.Option(help="Her key.")] = None,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="Do not shuffle the rows.")] = False,
     new_key: Annotated[
         list[Path] | None, typer.Option(help="Only make new keys, in these files.", writable=True)
@@ -81,20 +92,33 @@ def pseudonymize(
         return
     if not data or not column or key is None or project is None or out is None:
         raise ParameterError(
-            "say what and how: tarn pseudonymize DATA --column C --key K --project P --out F"
+            "cli.say-what-how-tarn",
+            "say what and how: tarn pseudonymize DATA --column C --key K --project P --out F",
         )
     if (
         (vault is None or person is None)
         if mode is PseudonymMode.VAULT
         else (vault is not None or person is not None)
     ):
-        raise ParameterError("--vault and --as NAME belong to --mode vault, and it needs both")
+        raise ParameterError(
+            "cli.vault-name-belong-mode", "--vault and --as NAME belong to --mode vault, and it needs both"
+        )
     if link is not (len(data) > 1) or (link and mode is not PseudonymMode.VAULT):
         raise ParameterError(
-            "several tables are linked: give --link and --mode vault, which remembers spellings"
+            "cli.several-tables-linked-give",
+            "several tables are linked: give --link and --mode vault, which remembers spellings",
         )
-    if not link and (review or decisions):
-        raise ParameterError("--review and --decisions belong to --link")
+    if not link and (review or decisions or labels):
+        raise ParameterError(
+            "cli.review-decisions-labels-belong", "--review, --decisions and --labels belong to --link"
+        )
+    if (approved_by is None) is not (approver_key is None) or (
+        approved_by and mode is not PseudonymMode.VAULT
+    ):
+        raise ParameterError(
+            "cli.approved-name-approver-key",
+            "--approved-by NAME and --approver-key FILE belong together and to --mode vault",
+        )
     if review is not None:
         check_review(review)
     targets = _targets(data, out, link)
@@ -104,11 +128,19 @@ def pseudonymize(
         for table in tables:
             for name in column:
                 table.require(name)
-        links = None
+        links, measured = None, None
         if mode is PseudonymMode.VAULT and vault is not None and person is not None:
             with Vault.open(vault, project, say_first_seen) as opened:
                 desk = Registrar(opened, person, secret, progress)
+                agreed = None
+                if approved_by is not None and approver_key is not None:
+                    agreed = LookupApproval(approved_by, Key.load(approver_key))
+                people = [identities(table, column) for table in tables]
+                require_lookup(opened, desk, [one for some in people for one in some if one], agreed)
                 if link:
+                    if labels is not None:
+                        sources = [dict.fromkeys(one for one in some if one) for some in people]
+                        measured = evaluate(sources, desk.fields, read_decisions(labels, desk.fields))
                     known = None if decisions is None else read_decisions(decisions, desk.fields)
                     results, links = pseudonymize_linked(
                         tables,
@@ -130,6 +162,8 @@ def pseudonymize(
             results = [replace_identifiers(tables[0], column, method, into=into, shuffle=not keep_order)]
         _write(results, targets, progress)
     told = _figures(results, targets, into, mode, project, links)
+    if measured is not None:
+        told["evaluation"] = [dataclasses.asdict(each) for each in measured]
     if as_json:
         print_json(told)
     else:
@@ -141,7 +175,11 @@ def _make_keys(paths: Sequence[Path], as_json: bool) -> None:
     public_paths = [path.with_name(f"{path.name}.pub") for path in paths]
     for path in (*paths, *public_paths):
         if path.exists():
-            raise OutputError(f"{path}: there is a file already, and a key is never overwritten")
+            raise OutputError(
+                "cli.file-already-key-never",
+                "{path}: there is a file already, and a key is never overwritten",
+                path=path,
+            )
     for path, public_path in zip(paths, public_paths, strict=True):
         pair = KeyPair.of(Key.create(path))
         public_path.write_text(f"{PUBLIC_KEY} {pair.public.hex()}\n", encoding="ascii")
@@ -159,15 +197,23 @@ def _make_keys(paths: Sequence[Path], as_json: bool) -> None:
 
 def _targets(data: Sequence[str], out: Path, link: bool) -> list[Path]:
     if link and not out.is_dir():
-        raise ParameterError(f"{out}: several tables go into a folder: create it and name it")
+        raise ParameterError(
+            "cli.several-tables-go-folder",
+            "{out}: several tables go into a folder: create it and name it",
+            out=out,
+        )
     targets = [out / Path(source).name for source in data] if link else [out]
     if len({target.name for target in targets}) < len(targets):
-        raise ParameterError("two of the tables have the same file name: rename one")
+        raise ParameterError(
+            "cli.two-tables-same-file", "two of the tables have the same file name: rename one"
+        )
     for source, target in zip(data, targets, strict=True):
         format_of(writable(target))
         if Path(source).resolve() == target.resolve():
             raise ParameterError(
-                f"{target}: this is the input, which is never overwritten: name another file"
+                "cli.input-never-overwritten-name",
+                "{target}: this is the input, which is never overwritten: name another file",
+                target=target,
             )
     return targets
 
@@ -211,6 +257,12 @@ def _say(told: dict[str, Any], review: Path | None) -> None:
             lines.append(f"decide the doubtful ones in {review} and give it back with --decisions")
         elif told["doubtful"]:
             lines.append("--review FILE writes the doubtful ones for a person to decide")
+    for each in told.get("evaluation", ()):
+        precision = "-" if each["precision"] is None else f"{each['precision']:.3f}"
+        lines.append(
+            f"linked from a chance of {each['chance']:g} on: precision {precision}, recall "
+            f"{each['recall']:.3f}, with doubtful pairs {each['shown']:.3f} ({each['doubts']:,} of them)"
+        )
     outputs = told["output"] if isinstance(told["output"], list) else [told["output"]]
     lines += [f"written to {place}" for place in outputs]
     lines.append("pseudonyms are no anonymity: tarn check tells what the other columns give away")

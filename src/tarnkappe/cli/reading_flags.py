@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tarnkappe.cli.console import say
+from tarnkappe.cli.language import told
 from tarnkappe.errors import ParameterError
 from tarnkappe.table import Table
 
@@ -69,9 +70,15 @@ def _types(given: Sequence[str]) -> dict[str, str]:
     for text in given:
         name, sign, kind = text.rpartition("=")
         if not sign or not name or not kind:
-            raise ParameterError(f"--type {text}: write --type COLUMN=text, number, code or date:FORMAT")
+            raise ParameterError(
+                "cli.type-write-type-column",
+                "--type {text}: write --type COLUMN=text, number, code or date:FORMAT",
+                text=text,
+            )
         if name in types:
-            raise ParameterError(f"--type is given twice for '{name}': leave one out")
+            raise ParameterError(
+                "cli.type-given-twice-leave", "--type is given twice for '{name}': leave one out", name=name
+            )
         types[name] = kind
     return types
 
@@ -80,4 +87,4 @@ def say_reading(table: Table) -> None:
     """Say on stderr what was guessed about a file."""
     if table.reading is not None:
         for note in table.reading.notes:
-            say(note)
+            say(told(note))

@@ -266,12 +266,19 @@ def _member(text: str, role: VaultRole) -> VaultMember:
         kind, _, digits = file.read_text(encoding="ascii").strip().partition(" ")
         public = bytes.fromhex(digits) if kind == PUBLIC_KEY else b""
     except OSError as error:
-        raise InputError(f"{file}: the public key cannot be read: {error.strerror}") from None
+        raise InputError(
+            "cli.public-key-cannot-read",
+            "{file}: the public key cannot be read: {strerror}",
+            file=file,
+            strerror=error.strerror,
+        ) from None
     except ValueError:
         public = b""
     if len(public) != 32:
         raise InputError(
-            f"{file}: this is no public key: give the .pub file that tarn pseudonymize --new-key has made"
+            "cli.no-public-key-give",
+            "{file}: this is no public key: give the .pub file that tarn pseudonymize --new-key has made",
+            file=file,
         )
     return VaultMember(name, role, public)
 
@@ -284,7 +291,9 @@ def _secret(flag: str, text: str) -> tuple[str, Key]:
 def _assignment(text: str, what: str, flag: str = "") -> tuple[str, Path]:
     name, sign, file = text.partition("=")
     if not sign or not name or not file:
-        raise ParameterError(f"{flag}{text}: write NAME={what}")
+        raise ParameterError(
+            "cli.write-name", "{flag}{text}: write NAME={what}", flag=flag, text=text, what=what
+        )
     return name, Path(file)
 
 

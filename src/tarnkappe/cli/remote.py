@@ -15,7 +15,7 @@ from tarnkappe.table import Table, read, write
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.formats.address import is_address
 
-FOR_PAGES = ("stories", "head", "listed", "explanation")
+FOR_PAGES = ("stories", "head", "listed", "explanation", "verdict")
 """What pages of the service show, and commands do not print."""
 
 
@@ -45,7 +45,10 @@ class Remote:
     def file(self, path: str | Path) -> dict[str, Any]:
         """A file there, uploaded if it was not yet."""
         if is_address(str(path)):
-            raise ParameterError("a service reads databases by the names in its settings, not by addresses")
+            raise ParameterError(
+                "cli.service-reads-databases-names",
+                "a service reads databases by the names in its settings, not by addresses",
+            )
         place = Path(path).absolute()
         if place not in self._files:
             self._files[place] = self._service.upload(place)
@@ -55,7 +58,10 @@ class Remote:
         """A section that says where rows come from, with an upload in place of its path."""
         content = {key: value for key, value in said.items() if value is not None}
         if is_address(str(content.get("database", ""))):
-            raise ParameterError("a service reads databases by the names in its settings, not by addresses")
+            raise ParameterError(
+                "cli.service-reads-databases-names",
+                "a service reads databases by the names in its settings, not by addresses",
+            )
         path = content.pop("path", None)
         return content if path is None else {**content, **self.file(folder / path)}
 
@@ -72,7 +78,10 @@ class Remote:
     def job(self, content: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
         """The content of a job file as a document; its output stays here."""
         if "history" in content:
-            raise ParameterError("[history] is kept on the machine of the job: leave it out with --remote")
+            raise ParameterError(
+                "cli.history-kept-machine-job",
+                "[history] is kept on the machine of the job: leave it out with --remote",
+            )
         document = {key: value for key, value in content.items() if key != "output"}
         for name in ("input", "population"):
             if isinstance(document.get(name), Mapping):
@@ -127,5 +136,7 @@ def refuse_local(**flags: Any) -> None:
     for name, value in flags.items():
         if value:
             raise ParameterError(
-                f"--{name.replace('_', '-')} does not go with --remote: leave one of them out"
+                "cli.not-go-remote-leave",
+                "--{name} does not go with --remote: leave one of them out",
+                name=name.replace("_", "-"),
             )

@@ -26,11 +26,13 @@ def anonymize_remotely(url: str, content: Mapping[str, Any], folder: Path, as_js
     made = Output(**said)
     if made.table is not None:
         raise ParameterError(
-            "a release from a service is written to a file: name 'path' in [output], no 'table'"
+            "cli.release-service-written-file",
+            "a release from a service is written to a file: name 'path' in [output], no 'table'",
         )
     if made.certificate is not None:
         raise ParameterError(
-            "a certificate is made where the input is: leave 'certificate' out with --remote"
+            "cli.certificate-made-where-input",
+            "a certificate is made where the input is: leave 'certificate' out with --remote",
         )
     manifest = manifest_path(made)
     outputs = {"the release": made.path, "the manifest": manifest, "the report": made.report}

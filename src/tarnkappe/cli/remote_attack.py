@@ -37,7 +37,11 @@ def attack_remotely(
             document["columns"] = there.columns(columns_of(qi, sensitive, hierarchies))
         if knowledge.history is not None:
             if not Path(knowledge.history).is_dir():
-                raise ParameterError(f"--history {knowledge.history}: give a folder of earlier releases")
+                raise ParameterError(
+                    "cli.history-give-folder-earlier-releases",
+                    "--history {history}: give a folder of earlier releases",
+                    history=knowledge.history,
+                )
             files = sorted(path for path in Path(knowledge.history).iterdir() if path.name[0] != ".")
             document["earlier"] = [there.file(path) for path in files if path.suffix != ".json"]
         if minimal_for is not None:
@@ -47,7 +51,10 @@ def attack_remotely(
         found = there.run("attack", document, progress)
         if out is not None:
             if "repaired" not in found["files"]:
-                raise NoSolutionError("no change of the release alone stops the attack, or none is needed")
+                raise NoSolutionError(
+                    "cli.no-change-release-alone-stops",
+                    "no change of the release alone stops the attack, or none is needed",
+                )
             there.take_table("repaired", out)
     tell({**found, "figures": {"input": release, **found["figures"]}}, as_json)
     if found["exit_code"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from tarnkappe.cli.background import BackgroundFlags
 from tarnkappe.cli.column_flags import accept_too
 from tarnkappe.cli.console import progress_bar
 from tarnkappe.cli.remote import Remote, refuse_local, tell
-from tarnkappe.errors import InputError
 from tarnkappe.job import read_job_file
+from tarnkappe.schema.written import read_toml
 from tarnkappe.table import Role
 
 
@@ -87,7 +86,4 @@ def known_there(there: Remote, knowledge: BackgroundFlags) -> dict[str, Any]:
 
 
 def _entries(path: Path, key: str) -> Any:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8")).get(key, [])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise InputError(f"{path}: this is no TOML file that can be read") from None
+    return read_toml(path).get(key, [])

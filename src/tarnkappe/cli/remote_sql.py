@@ -30,7 +30,8 @@ def sql_remotely(
     refuse_local(**refused)
     if not query:
         raise ParameterError(
-            'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."'
+            "cli.write-query-first-argument",
+            'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."',
         )
     with Remote(url) as there, progress_bar() as progress:
         document = _document(there, data, catalog, hierarchies)
@@ -62,7 +63,7 @@ def _document(
     for text in data:
         name, path = parse_column(text)
         if path is None:
-            raise ParameterError(f"--data {text}: write NAME=FILE")
+            raise ParameterError("cli.data-write-name-file", "--data {text}: write NAME=FILE", text=text)
         relations[name] = there.file(path)
     columns = there.columns(content.get("columns", {}), folder)
     for name, file in hierarchy_files(hierarchies).items():

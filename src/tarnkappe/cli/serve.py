@@ -42,7 +42,9 @@ def serve(
         from tarnkappe.service.app import create_app
     except ModuleNotFoundError as error:
         raise ParameterError(
-            f"the service needs {error.name}, which is not installed: pip install 'tarnkappe[service]'"
+            "cli.service-needs-not-installed",
+            "the service needs {error}, which is not installed: pip install 'tarnkappe[service]'",
+            error=error.name,
         ) from None
     from tarnkappe.service.core import ServiceCore
     from tarnkappe.service.settings import ServiceSettings
@@ -93,7 +95,11 @@ def _bound(config: Any) -> Any:
     except OSError as error:
         made.close()
         raise ParameterError(
-            f"{config.host}:{config.port}: cannot listen there ({error.strerror}): choose another --port"
+            "cli.cannot-listen-choose-another-port",
+            "{host}:{port}: cannot listen there ({strerror}): choose another --port",
+            host=config.host,
+            port=config.port,
+            strerror=error.strerror,
         ) from None
     return made
 
@@ -103,4 +109,9 @@ def _write_new(path: Path, secret: str) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(secret + "\n")
     except OSError as error:
-        raise OutputError(f"{path}: the token cannot be written: {error.strerror}") from None
+        raise OutputError(
+            "cli.token-cannot-written",
+            "{path}: the token cannot be written: {strerror}",
+            path=path,
+            strerror=error.strerror,
+        ) from None

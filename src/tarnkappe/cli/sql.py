@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pyarrow as pa
 import typer
 from rich.table import Table as Grid
 
+from tarnkappe.algebra.answer_text import SHOWN, answer_lines
 from tarnkappe.algebra.catalog import Catalog
-from tarnkappe.algebra.declarations import Declarations
-from tarnkappe.algebra.equivalence import EquivalenceFinding, EquivalenceVerdict
+from tarnkappe.algebra.declarations import Declarations, StatedCatalog
 from tarnkappe.algebra.explanation import Explanation
 from tarnkappe.algebra.json_document import plan_json
-from tarnkappe.algebra.lowering import Backend
-from tarnkappe.algebra.lowering import connect as connect_backend
 from tarnkappe.algebra.nodes import PostProcessing
-from tarnkappe.algebra.numbers import read_number
-from tarnkappe.algebra.proof import RuleFinding
-from tarnkappe.algebra.proving import prove as prove_claim
-from tarnkappe.algebra.proving import read_plan
-from tarnkappe.algebra.session import QueryResult, QuerySession
+from tarnkappe.algebra.query_result import QueryResult
+from tarnkappe.algebra.session import QuerySession
 from tarnkappe.algebra.sql.printing import plan_sql
 from tarnkappe.algebra.sql.query import ParsedQuery
 from tarnkappe.algebra.xml_document import plan_xml
-from tarnkappe.cli.arguments import hierarchy_files, parse_column
+from tarnkappe.cli.arguments import hierarchy_files
 from tarnkappe.cli.console import errors, output, print_json, progress_bar
 from tarnkappe.cli.remote_option import RemoteOption
+from tarnkappe.cli.sql_places import _budgets, _connect, _is_file, _persons, _places, _schema
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.job.catalog_file import CatalogFile
-from tarnkappe.report.answer_text import SHOWN, answer_lines, budget_text
-from tarnkappe.state import Store
-from tarnkappe.state.budgets import BUDGETS_COMPONENT, Budgets
 from tarnkappe.table import write
 from tarnkappe.table.files import format_of, writable
-from tarnkappe.table.formats.address import is_address
+
+if TYPE_CHECKING:
+    from tarnkappe.algebra.equivalence import EquivalenceFinding
+    from tarnkappe.algebra.proof import RuleFinding
+    from tarnkappe.state.budgets import Budgets
 
 ADVISORY = "advisory: whoever runs this can read the raw tables, and nothing here keeps anybody from them"
-SELF_DECLARED = (
-    "advisory: --user is whatever name is given, and whoever runs this can grant any budget to any name"
-)
 Words = list[str]
 
 
@@ -93,6 +86,13 @@ def sql(
     write_plan: Annotated[
         Path | None, typer.Option(help="Write the plan that runs: .xml, .json or .sql.", writable=True)
     ] = None,
+    print_for: Annotated[
+        str | None,
+        typer.Option(
+            "--print",
+            help="Print statements for duckdb, postgres, spark, trino, bigquery or snowflake; run nothing.",
+        ),
+    ] = None,
     policy: Annotated[
         Path | None, typer.Option(help="A policy file: print its verdict on the query, and run nothing.")
     ] = None,
@@ -126,6 +126,7 @@ def sql(
             "person": person,
             "plan": plan,
             "write_plan": write_plan,
+            "print": print_for,
             "policy": policy,
         }
         asked = {"mode": mode, "rules": rule, "explain": explain or None}
@@ -133,12 +134,15 @@ def sql(
         return
     if policy is not None or judged_as is not None:
         if policy is None or judged_as is None or not query:
-            raise ParameterError("the verdict of a policy needs --policy FILE, --as USER and the query")
+            raise ParameterError(
+                "cli.verdict-policy-needs-policy",
+                "the verdict of a policy needs --policy FILE, --as USER and the query",
+            )
         from tarnkappe.cli.policy import judged
 
         judged(policy, judged_as, query, as_json)
         return
-    file = CatalogFile.load(catalog) if catalog is not None else CatalogFile()
+    file = StatedCatalog() if catalog is None else _catalog_file(catalog)
     declared = file.declarations.merged(
         Declarations(
             hierarchies={name: str(path) for name, path in hierarchy_files(hierarchies or ()).items()},
@@ -148,20 +152,23 @@ def sql(
     if prove:
         _prove([*([query] if query else []), *prove], _schema(file, declared, data or (), engine), as_json)
         return
-    with nullcontext() if budgets is None else Store.open(budgets, BUDGETS_COMPONENT) as store:
-        kept = None if store is None else Budgets(store)
+    with nullcontext() if budgets is None else _kept_budgets(budgets) as kept:
         if grant or (kept is not None and not query and plan is None):
             _budgets(kept, user, grant or (), as_json)
             return
         if plan is not None and query:
-            raise ParameterError("--plan stands in place of the query: leave one of them out")
+            raise ParameterError(
+                "cli.plan-stands-place-query", "--plan stands in place of the query: leave one of them out"
+            )
         if not query and plan is None:
             raise ParameterError(
-                'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."'
+                "cli.write-query-first-argument",
+                'write the query as the first argument, in quotes: tarn sql "SELECT ... FROM ..."',
             )
         if rule and mode not in (None, "explicit"):
             raise ParameterError(
-                "--rule names what explicit mode does: leave --mode out, or say --mode explicit"
+                "cli.rule-names-what-explicit",
+                "--rule names what explicit mode does: leave --mode out, or say --mode explicit",
             )
         options: dict[str, Any] = {"mode": "explicit" if rule else mode or "strict", "rules": rule}
         options |= {"parallelism": parallelism, "user": user, "budgets": kept}
@@ -174,13 +181,16 @@ def sql(
             return
         with progress_bar() as progress, _connect(places, engine) as backend:
             session = QuerySession(backend, declared.over(backend), progress=progress, **options)
+            if print_for is not None:
+                _printed(session, session.read(given) if isinstance(given, str) else given, print_for)
+                return
             if explain:
                 explanation = session.explain(given)
             else:
                 result = session.run(session.read(given) if isinstance(given, str) else given)
                 explanation = result.explanation
                 if out is not None:
-                    write(result.table, out, progress=progress)
+                    write(result.coded, out, progress=progress)
         _write_plan(explanation, write_plan)
         if explain:
             _explained(explanation, as_json)
@@ -188,14 +198,44 @@ def sql(
             _answered(result, out, rows, as_json)
 
 
+def _catalog_file(path: Path) -> StatedCatalog:
+    from tarnkappe.job.catalog_file import CatalogFile  # loads all that jobs need
+
+    return CatalogFile.load(path)
+
+
+@contextmanager
+def _kept_budgets(place: str) -> Iterator[Budgets]:
+    from tarnkappe.state import Store  # loads SQLAlchemy
+    from tarnkappe.state.budgets import BUDGETS_COMPONENT, Budgets
+
+    with Store.open(place, BUDGETS_COMPONENT) as store:
+        yield Budgets(store)
+
+
+def _printed(session: QuerySession, query: ParsedQuery, dialect: str) -> None:
+    from tarnkappe.algebra.lowering.dialects import RUNS_HERE
+
+    statements = session.printed(query, dialect)
+    runs = "printed only: this package does not run that engine" if dialect not in RUNS_HERE else "not run"
+    text = "\n\n".join([f"-- {dialect}, {runs}", *map(str, statements)])
+    output.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
 def _planned(path: Path) -> ParsedQuery:
     """A plan from a file; its columns are shown in the order of their names."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise InputError(f"{path}: the plan cannot be read") from None
+        raise InputError("cli.plan-cannot-read", "{path}: the plan cannot be read", path=path) from None
     if text.lstrip()[:1] not in ("<", "{"):
-        raise InputError(f"{path}: this is neither XML nor JSON; write SQL as the query")
+        raise InputError(
+            "cli.neither-xml-nor-json",
+            "{path}: this is neither XML nor JSON; write SQL as the query",
+            path=path,
+        )
+    from tarnkappe.algebra.proving import read_plan
+
     found = read_plan(text, Catalog({}))
     found.check()
     return ParsedQuery(found, tuple(sorted(found.columns)))
@@ -207,75 +247,23 @@ def _write_plan(explanation: Explanation, path: Path | None) -> None:
     plan = explanation.rewriting.plan
     formats = {".xml": plan_xml, ".json": plan_json, ".sql": plan_sql}
     if path.suffix not in formats:
-        raise ParameterError(f"--write-plan {path}: a plan is written as .xml, .json or .sql")
+        raise ParameterError(
+            "cli.write-plan-written-xml",
+            "--write-plan {path}: a plan is written as .xml, .json or .sql",
+            path=path,
+        )
     if isinstance(plan, PostProcessing) and path.suffix != ".sql":
-        raise ParameterError(f"--write-plan {path}: SQL above the protection is written as .sql alone")
+        raise ParameterError(
+            "cli.write-plan-sql-above-protection",
+            "--write-plan {path}: SQL above the protection is written as .sql alone",
+            path=path,
+        )
     writable(path).write_text(formats[path.suffix](plan) + "\n", encoding="utf-8")
 
 
-def _persons(said: Sequence[str]) -> dict[str, str]:
-    """The column that tells people apart, of each table."""
-    found = {}
-    for text in said:
-        table, column = parse_column(text)
-        if column is None:
-            raise ParameterError(f"--person {text}: write TABLE=COLUMN")
-        found[table] = column
-    return found
-
-
-def _places(file: CatalogFile, data: Sequence[str]) -> str | dict[str, str]:
-    """Where the tables are: files by name, or one database."""
-    databases = [text for text in data if is_address(text) or text.startswith("spark:")]
-    files: dict[str, str] = {}
-    for name, source in file.sources.items():
-        if source.database is not None:
-            if (source.table or "").rpartition(".")[2] != name and source.table != name:
-                raise ParameterError(f"[relations.{name}]: call the relation as its table, '{source.table}'")
-            databases.append(source.database)
-        else:
-            files[name] = str(source.path)
-    named: set[str] = set()
-    for text in data:
-        name, path = parse_column(text)
-        if text in databases:
-            continue
-        if path is None:
-            raise ParameterError(f"--data {text}: write NAME=FILE, or the address of a database")
-        if name in named:
-            raise ParameterError(f"--data {text}: '{name}' is named twice: leave one out")
-        named.add(name)
-        files[name] = path
-    if len(set(databases)) > 1 or (databases and files):
-        raise ParameterError("a query runs in one engine: give files, or one database, not both")
-    return databases[0] if databases else files
-
-
-def _connect(places: str | dict[str, str], engine: str | None) -> Backend:
-    if not places:
-        raise ParameterError("say where the tables are: --data NAME=FILE, or --catalog FILE")
-    if isinstance(places, str):
-        scheme = places.partition(":")[0]
-        if engine not in (None, scheme, scheme.partition("+")[0]):
-            raise ParameterError(f"--engine {engine} does not read {scheme}: leave it out")
-        return connect_backend(places)
-    if engine == "postgresql":
-        raise ParameterError(
-            "--engine postgresql reads no files: give --data postgresql://user@host/database"
-        )
-    return connect_backend(places, engine=engine)
-
-
-def _schema(file: CatalogFile, declared: Declarations, data: Sequence[str], engine: str | None) -> Catalog:
-    """A catalog for proofs: the columns of the tables count, their rows are not looked at."""
-    places = _places(file, data)
-    if not places:
-        return declared.catalog(file.columns) if file.columns else Catalog({})
-    with _connect(places, engine) as backend:
-        return declared.catalog({**file.columns, **backend.relations})
-
-
 def _prove(claim: list[str], catalog: Catalog, as_json: bool) -> None:
+    from tarnkappe.algebra.proving import prove as prove_claim
+
     texts = [Path(text).read_text(encoding="utf-8") if _is_file(text) else text for text in claim]
     found = prove_claim(texts, catalog)
     if as_json:
@@ -286,42 +274,12 @@ def _prove(claim: list[str], catalog: Catalog, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _is_file(text: str) -> bool:
-    return text.endswith((".json", ".xml", ".sql")) and Path(text).is_file()
-
-
 def _holds(found: RuleFinding | EquivalenceFinding) -> bool:
-    return (
-        found.is_confirmed
-        if isinstance(found, RuleFinding)
-        else found.verdict is not EquivalenceVerdict.DIFFERENT
-    )
+    from tarnkappe.algebra.equivalence import EquivalenceFinding, EquivalenceVerdict
 
-
-def _budgets(kept: Budgets | None, user: str | None, grants: Sequence[str], as_json: bool) -> None:
-    """Grant budgets, and show all that there are."""
-    if kept is None:
-        raise ParameterError("--grant: say where budgets are kept: --budgets FILE")
-    for text in grants:
-        table, epsilon = parse_column(text)
-        if epsilon is None or not user:
-            raise ParameterError(f"--grant {text}: write --user NAME --grant TABLE=EPSILON")
-        kept.grant(user, table, read_number(epsilon))
-    if as_json:
-        figures = ("granted", "spent", "left")
-        print_json(
-            {
-                "budgets": [
-                    {"user": each.user, "table": each.table, **{f: float(getattr(each, f)) for f in figures}}
-                    for each in kept.all()
-                ],
-                "advisory": SELF_DECLARED,
-            }
-        )
-        return
-    for each in kept.all():
-        output.print(budget_text(each), highlight=False, markup=False)
-    errors.print(SELF_DECLARED, highlight=False, markup=False, soft_wrap=True)
+    if isinstance(found, EquivalenceFinding):
+        return found.verdict is not EquivalenceVerdict.DIFFERENT
+    return found.is_confirmed
 
 
 def _explained(explanation: Explanation, as_json: bool) -> None:
@@ -338,7 +296,7 @@ def _answered(result: QueryResult, out: Path | None, shown: int, as_json: bool) 
         print_json({**result.as_dict(), **rows, **told})
         return
     if out is None:
-        print_rows(result.table, shown)
+        print_rows(result.coded, shown)
     for line in answer_lines(result, shown, out):
         output.print(line, highlight=False, markup=False, soft_wrap=True)
     for warning in result.explanation.warnings:

@@ -10,6 +10,7 @@ import typer
 
 from tarnkappe.cli.anonymize import run_or_stop, warn
 from tarnkappe.cli.console import output, progress_bar, say
+from tarnkappe.cli.language import told
 from tarnkappe.cli.proposing import content_of, job_path, proposal_from_flags, settle
 from tarnkappe.cli.reading_flags import Options, with_reading_flags
 from tarnkappe.errors import ParameterError, TarnkappeError
@@ -25,6 +26,8 @@ from tarnkappe.job.proposal_text import (
 from tarnkappe.table import Role
 from tarnkappe.table.files import STDIN
 from tarnkappe.table.read import READING_KEYS
+from tarnkappe.texts import language
+from tarnkappe.texts import told as error_told
 
 AUDIENCES = {"1": "internal", "2": "partner", "3": "public"}
 ROLES = {
@@ -66,12 +69,13 @@ def start(
     """
     if data in STDIN:
         raise ParameterError(
-            "what is piped in cannot be read again: save it as a file, or use tarn anonymize -"
+            "cli.what-piped-cannot-read",
+            "what is piped in cannot be read again: save it as a file, or use tarn anonymize -",
         )
     flags = (k, identifier, qi, sensitive, publish, accept)
     asks = not yes and sys.stdin.isatty()
     proposal = proposal_from_flags(data, audience, *flags, uniform=uniform, reading=reading)
-    _show(f"{data}: {size_text(proposal)}")
+    _show(f"{data}: {size_text(proposal, told)}")
     if asks:
         while change := _ask("[Enter] right  [KEY=VALUE] change, as dates=mdy"):
             proposal = _again(data, audience, flags, uniform, reading, change, proposal)
@@ -80,7 +84,7 @@ def start(
             proposal = proposal.with_(for_=AUDIENCES.get(_ask("[Enter] 2") or "2", "partner"))
         proposal = _ask_columns(proposal)
     else:
-        for line in column_lines(proposal):
+        for line in column_lines(proposal, told):
             _show(line)
     written = job or job_path(data)
     release, report = default_outputs(Path(data).absolute())
@@ -88,7 +92,7 @@ def start(
     content["output"] = {"path": str(release if out is None else out.absolute()), "report": str(report)}
     plan = Job.from_dict(content)
     settle(proposal, data, written, strict=strict and not asks)
-    _show(f"Promise: {promise_text(proposal)}.")
+    _show(f"{told('Promise')}: {promise_text(proposal, told)}.")
     with progress_bar() as progress:
         result = run_or_stop(plan, proposal.table, progress)
     _show(f"Written: {written} (change it and run: tarn anonymize {written})")
@@ -112,23 +116,27 @@ def _again(
     key, _, value = change.partition("=")
     try:
         if key.strip() not in READING_KEYS or key.strip() == "types":
-            raise ParameterError(f"'{key}' is not known: {', '.join(READING_KEYS[:-1])}")
+            raise ParameterError(
+                "cli.not-known",
+                "'{key}' is not known: {reading_keys}",
+                key=key,
+                reading_keys=", ".join(READING_KEYS[:-1]),
+            )
         reading[key.strip()] = value.strip()
         after = proposal_from_flags(data, audience, *flags, uniform=uniform, reading=reading)
     except TarnkappeError as error:
         reading.pop(key.strip(), None)
-        say(str(error))
+        say(error_told(language(), error))
         return before
-    _show(f"{data}: {size_text(after)}")
+    _show(f"{data}: {size_text(after, told)}")
     return after
 
 
 def _ask_columns(proposal: ReleaseProposal) -> ReleaseProposal:
     """Let columns be changed by their names until nothing is said any more."""
     while True:
-        for line in [*column_lines(proposal), *(f"note: {note}" for note in proposal.notes)]:
-            _show(line)
-        for line in guess_lines(proposal):
+        notes = [f"{told('note')}: {told(note)}" for note in proposal.notes]
+        for line in [*column_lines(proposal, told), *notes, *guess_lines(proposal)]:
             _show(line)
         said = _ask("[Enter] as proposed  [name] change a column  [?] what this means")
         if not said:
@@ -136,7 +144,7 @@ def _ask_columns(proposal: ReleaseProposal) -> ReleaseProposal:
         if said == "?":
             _show(MEANING)
         elif said not in proposal.table.column_names:
-            say(f"there is no column '{said}'")
+            say(told(f"there is no column '{said}'"))
         else:
             for number, (what, _) in ROLES.items():
                 _show(f"  {number} {what}")
@@ -161,8 +169,10 @@ def stated(proposal: ReleaseProposal, name: str, role: Role) -> ReleaseProposal:
 
 
 def _ask(question: str) -> str:
-    return str(typer.prompt(f"  {question}", default="", show_default=False, prompt_suffix="  > ")).strip()
+    return str(
+        typer.prompt(f"  {told(question)}", default="", show_default=False, prompt_suffix="  > ")
+    ).strip()
 
 
 def _show(line: str) -> None:
-    output.print(line, markup=False, highlight=False, soft_wrap=True)
+    output.print(told(line), markup=False, highlight=False, soft_wrap=True)

@@ -71,14 +71,17 @@ def tidy(
 
 def _components() -> tuple[Component, ...]:
     """All that there are; they come with the parts that they belong to, which take a while to load."""
-    from tarnkappe.exchange.desk.tables import EXCHANGE
+    from tarnkappe.exchange.desk.tables import COHORT_COMPONENT, EXCHANGE
     from tarnkappe.exchange.peer.tables import PEER
+    from tarnkappe.exchange.peer.witness_tables import WITNESSES
     from tarnkappe.exchange.statistics.store import STATISTICS
     from tarnkappe.gate.history_store import GATE
+    from tarnkappe.pseudonym.models.stored import MODELS
     from tarnkappe.pseudonym.vault.tables import VAULT
     from tarnkappe.service.tables import SERVICE
     from tarnkappe.state.budgets import BUDGETS_COMPONENT
     from tarnkappe.state.log_tables import AUDIT
     from tarnkappe.state.releases import RELEASES_COMPONENT
 
-    return (AUDIT, BUDGETS_COMPONENT, RELEASES_COMPONENT, GATE, VAULT, EXCHANGE, PEER, STATISTICS, SERVICE)
+    exchange = (EXCHANGE, COHORT_COMPONENT, PEER, WITNESSES, STATISTICS)
+    return (AUDIT, BUDGETS_COMPONENT, RELEASES_COMPONENT, GATE, VAULT, *exchange, MODELS, SERVICE)

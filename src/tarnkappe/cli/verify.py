@@ -26,7 +26,7 @@ def verify(
     """
     for path in filter(None, (certificate, release, source, hierarchies)):
         if not path.exists():
-            raise InputError(f"{path}: there is no such file")
+            raise InputError("cli.verify-no-file", "{path}: there is no such file", path=path)
     gc.disable()  # as the checker itself does when it is run alone
     words = [str(certificate), "--release", str(release), "--encoding", encoding]
     words += ["--input", str(source)] if source else []

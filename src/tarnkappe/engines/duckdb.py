@@ -25,9 +25,8 @@ from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.table import Table
 from tarnkappe.table.encoding import Progress, as_text
 from tarnkappe.table.files import Format, format_of, is_compressed, opened
-from tarnkappe.table.formats.address import database_file, shown
+from tarnkappe.table.formats.address import database_file, quoted, shown
 from tarnkappe.table.formats.columnar import PARQUET_COMPRESSION
-from tarnkappe.table.formats.database import planning, quoted, split_name
 from tarnkappe.table.formats.exact_types import typed_values
 from tarnkappe.table.formats.names import check_names
 
@@ -64,13 +63,25 @@ def open_duckdb(
         output_delimiter: of the CSV file to write; that of the input, or a comma, if not given.
     """
     if format_of(target) not in FORMATS or is_compressed(target):
-        raise ParameterError(f"{target}: DuckDB writes .parquet and .csv files: choose such a name")
+        raise ParameterError(
+            "engines.duckdb-writes-parquet-csv",
+            "{target}: DuckDB writes .parquet and .csv files: choose such a name",
+            target=target,
+        )
     if memory_limit is not None and not MEMORY.fullmatch(memory_limit):
-        raise ParameterError(f"memory_limit: {memory_limit!r} is no amount of memory: write 2GB or 500MB")
+        raise ParameterError(
+            "engines.memory-limit-no-amount",
+            "memory_limit: {memory_limit!r} is no amount of memory: write 2GB or 500MB",
+            memory_limit=memory_limit,
+        )
     with ExitStack() as stack:
         file = Path(path or "") if database is None else database_file(database)
         if file is None:
-            raise ParameterError(f"{shown(database or '')}: DuckDB opens files only: use another engine")
+            raise ParameterError(
+                "engines.duckdb-opens-files-only-use",
+                "{database}: DuckDB opens files only: use another engine",
+                database=shown(database or ""),
+            )
         stack.enter_context(opened(file))  # a file that changes until the end is refused
         connection = stack.enter_context(new_connection(target.with_name("spill"), memory_limit))
         engine = DuckDB(connection, str(file) if database is None else shown(database), target)
@@ -81,7 +92,11 @@ def open_duckdb(
         elif format_of(file) is Format.CSV:
             engine.take_csv(file, options or {})
         else:
-            raise ParameterError(f"{file}: DuckDB reads Parquet and CSV files: use the engine 'memory'")
+            raise ParameterError(
+                "engines.duckdb-reads-parquet-csv",
+                "{file}: DuckDB reads Parquet and CSV files: use the engine 'memory'",
+                file=file,
+            )
         engine.output_delimiter = output_delimiter or engine.output_delimiter
         connection.execute(f"SET allowed_paths = [{literal(str(file))}]")
         connection.execute(f"SET allowed_directories = [{literal(str(target.parent))}]")
@@ -108,7 +123,11 @@ class DuckDB(Engine):
         try:
             schema = pyarrow.parquet.read_schema(path)
         except (pa.ArrowException, OSError):
-            raise InputError(f"{path}: this is no Parquet file, or it is damaged") from None
+            raise InputError(
+                "engines.no-parquet-file-damaged",
+                "{path}: this is no Parquet file, or it is damaged",
+                path=path,
+            ) from None
         self._kinds = plain_kinds(schema)
         file, row = literal(without_patterns(path)), "file_row_number"
         if unused(row, schema.names) == row:
@@ -133,8 +152,12 @@ class DuckDB(Engine):
             self._connection.execute(f"USE {DATABASE}")
         except duckdb.Error:
             raise InputError(
-                f"{self.source}: this is no DuckDB file, or another program has it open"
+                "engines.no-duckdb-file-another-program",
+                "{source}: this is no DuckDB file, or another program has it open",
+                source=self.source,
             ) from None
+        from tarnkappe.table.formats.database import planning, split_name  # loads SQLAlchemy
+
         if table is not None:
             found = self._connection.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ?",
@@ -155,8 +178,10 @@ class DuckDB(Engine):
     def _told_apart(self, names: Sequence[str]) -> tuple[str, ...]:
         if len({name.lower() for name in names}) < len(set(names)):
             raise InputError(
-                f"{self.source}: two column names differ only in the case of their letters, which DuckDB "
-                "does not tell apart: rename one"
+                "engines.two-column-names-differ",
+                "{source}: two column names differ only in the case of their letters, which DuckDB does not"
+                " tell apart: rename one",
+                source=self.source,
             )
         return tuple(check_names(list(names), self.source))
 
@@ -241,16 +266,29 @@ class DuckDB(Engine):
             yield
         except duckdb.OutOfMemoryException:
             raise InputError(
-                f"{self.source}: the memory limit is too low for this table: raise `memory_limit`"
+                "engines.memory-limit-too-low",
+                "{source}: the memory limit is too low for this table: raise `memory_limit`",
+                source=self.source,
             ) from None
         except duckdb.IOException as error:
             reason = UNWRITABLE.search(str(error))
             if reason:
-                raise OutputError(f"the release cannot be written: {reason[1]}") from None
-            raise InputError(f"{self.source}: the file cannot be read, or is damaged") from None
+                raise OutputError(
+                    "engines.release-cannot-written",
+                    "the release cannot be written: {reason}",
+                    reason=reason[1],
+                ) from None
+            raise InputError(
+                "engines.file-cannot-read-damaged",
+                "{source}: the file cannot be read, or is damaged",
+                source=self.source,
+            ) from None
         except duckdb.Error as error:
             raise InputError(
-                f"{self.source}: the file is damaged, or DuckDB cannot read it ({type(error).__name__})"
+                "engines.file-damaged-duckdb-cannot-read",
+                "{source}: the file is damaged, or DuckDB cannot read it ({name})",
+                source=self.source,
+                name=type(error).__name__,
             ) from None
 
 

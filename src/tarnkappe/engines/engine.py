@@ -77,7 +77,7 @@ class Engine(ABC):
         """The distinct combinations of some columns of the source, in one pass over it."""
         found = self.grouped(SOURCE, names, progress)
         if not found.num_rows:
-            raise InputError(f"{self.source}: there are no rows")
+            raise InputError("engines.no-rows", "{source}: there are no rows", source=self.source)
         return found
 
     def grouped(self, relation: str, names: Sequence[str], progress: Progress | None = None) -> Grouped:

@@ -17,9 +17,9 @@ import duckdb
 import pyarrow as pa
 
 from tarnkappe.engines.polling import Answer, wait_for
-from tarnkappe.errors import InputError, QueryError
+from tarnkappe.errors import InputError, QueryError, Reason
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.formats.database import quoted
+from tarnkappe.table.formats.address import quoted
 
 FUNCTIONS = frozenset(
     """
@@ -34,12 +34,12 @@ FUNCTIONS = frozenset(
     hamming hash hour if ifnull ilike_escape instr isfinite isinf isnan isodow isoyear jaccard
     jaro_similarity jaro_winkler_similarity julian kurtosis lag last last_day last_value lcase lcm lead
     least left len length levenshtein like_escape list list_contains list_distinct list_sort list_value
-    listagg ln log log10 log2 lower lpad ltrim mad make_date make_timestamp max max_by md5 mean median
+    listagg ln log log10 log2 lower ltrim mad make_date make_timestamp max max_by md5 mean median
     microsecond min min_by minute mod mode month monthname multiply nfc_normalize not_ilike_escape
     not_like_escape now nth_value ntile nullif percent_rank pi position pow power prefix product
     quantile quantile_cont quantile_disc quarter radians rank regexp_extract regexp_full_match
     regexp_matches regexp_replace regexp_split_to_array regr_avgx regr_avgy regr_count regr_intercept
-    regr_r2 regr_slope regr_sxx regr_sxy regr_syy replace reverse right round row row_number rpad rtrim
+    regr_r2 regr_slope regr_sxx regr_sxy regr_syy replace reverse right round row row_number rtrim
     second sem sha256 sign sin skewness split_part sqrt starts_with stddev stddev_pop stddev_samp
     strftime string_agg string_split strip_accents strlen strpos strptime struct_extract struct_pack
     substr substring subtract suffix sum tan time_bucket to_days to_hours to_minutes to_months
@@ -84,11 +84,16 @@ def check_statement(statement: str, tables: Mapping[str, object] | frozenset[str
     document = json.loads(text)
     if document.get("error"):
         raise QueryError(
-            "The query is not understood by DuckDB, which runs what stands above the protection."
+            "engines.query-not-understood-duckdb",
+            "The query is not understood by DuckDB, which runs what stands above the protection.",
         )
     if len(document["statements"]) != 1:
-        raise QueryError("One query is run at a time.")
-    named = {key.casefold() for key in _with_names(document)} | {name.casefold() for name in tables}
+        raise QueryError("engines.query-run-time", "One query is run at a time.")
+    given = {name.casefold() for name in tables}
+    named = {key.casefold() for key in _with_names(document)}
+    if named & _own_views():  # outside of its WITH, the name would mean the view of the engine
+        raise QueryError("engines.query-names-table", "The query names a table that is not there.")
+    named |= given
     for node in _objects(document):
         _check_table(node, named)
         _check_call(node)
@@ -100,20 +105,34 @@ def _parser() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={**_LOCKED})
 
 
+@cache
+def _own_views() -> frozenset[str]:
+    """The views that every database of DuckDB has and that need no name of a schema before theirs."""
+    with _parser().cursor() as parser:
+        found = parser.execute(
+            "SELECT view_name FROM duckdb_views() WHERE internal AND schema_name <> 'information_schema'"
+        ).fetchall()
+    return frozenset(str(name).casefold() for (name,) in found)
+
+
 def _check_table(node: Mapping[str, Any], named: set[str]) -> None:
     kind = node.get("type")
     if "cte_map" in node and kind not in _QUERIES:
-        raise QueryError("WITH RECURSIVE and statements other than queries are not run.")
+        raise QueryError(
+            "engines.recursive-statements-other-queries",
+            "WITH RECURSIVE and statements other than queries are not run.",
+        )
     is_table = "sample" in node and "alias" in node and "class" not in node
     if is_table and kind not in _TABLES:
         raise QueryError(
+            "engines.table-function-pivot-unnest",
             "A table function, PIVOT, UNNEST or the like stands where a table is expected: only tables, "
-            "operators and subqueries are read."
+            "operators and subqueries are read.",
         )
     if kind == "BASE_TABLE":
         table = str(node.get("table_name", ""))
         if node.get("schema_name") or node.get("catalog_name") or table.casefold() not in named:
-            raise QueryError("The query names a table that is not there.")
+            raise QueryError("engines.query-names-table", "The query names a table that is not there.")
 
 
 def _check_call(node: Mapping[str, Any]) -> None:
@@ -121,7 +140,11 @@ def _check_call(node: Mapping[str, Any]) -> None:
         return
     name = str(node["function_name"]).casefold()
     if node.get("schema") or node.get("catalog") or name not in FUNCTIONS:
-        raise QueryError(f"The function {name} is not among those that may be used above a protection.")
+        raise QueryError(
+            "engines.function-not-among-may-used",
+            "The function {name} is not among those that may be used above a protection.",
+            name=name,
+        )
 
 
 def _with_names(document: Any) -> Iterator[str]:
@@ -187,26 +210,39 @@ def _bound(connection: duckdb.DuckDBPyConnection, statement: str) -> list[tuple[
     try:
         described = connection.execute(f"DESCRIBE {statement}").fetchall()
     except duckdb.Error as error:
-        raise QueryError(_not_bound(error)) from None
+        raise QueryError.because(_not_bound(error)) from None
     names = [str(name) for name, *_ in described]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise QueryError(f"Two result columns are called '{twice[0]}'; rename one by AS.")
+        raise QueryError(
+            "engines.two-result-columns-called",
+            "Two result columns are called '{twice}'; rename one by AS.",
+            twice=twice[0],
+        )
     return [(str(name), str(kind)) for name, kind, *_ in described]
 
 
-def _not_bound(error: duckdb.Error) -> str:
+def _not_bound(error: duckdb.Error) -> Reason:
     """What DuckDB has against a statement, without its words, which may quote values of the query."""
     text = str(error)
     if "not found" in text and "column" in text.casefold():
-        return "The query names a column that its tables do not have."
+        return Reason(
+            "engines.query-names-column-tables", "The query names a column that its tables do not have."
+        )
     if "mbiguous" in text:
-        return "The query names a column that two of its tables have: write the table before it."
+        return Reason(
+            "engines.query-names-column-two",
+            "The query names a column that two of its tables have: write the table before it.",
+        )
     if "GROUP BY" in text:
-        return "A column of the result is neither aggregated nor in GROUP BY."
-    return (
+        return Reason(
+            "engines.column-result-neither-aggregated",
+            "A column of the result is neither aggregated nor in GROUP BY.",
+        )
+    return Reason(
+        "engines.types-not-go-together",
         "Types do not go together, or a function is called with other arguments than it takes: generalized "
-        "columns are text; compare them with texts, or CAST them."
+        "columns are text; compare them with texts, or CAST them.",
     )
 
 
@@ -216,14 +252,22 @@ def _run(
     try:
         return wait_for(work, connection.interrupt, connection.query_progress, progress, "post-processing")
     except duckdb.OutOfMemoryException:
-        raise InputError("what stands above the protection needs more memory than there is") from None
+        raise InputError(
+            "engines.what-stands-above-protection",
+            "what stands above the protection needs more memory than there is",
+        ) from None
     except duckdb.ConversionException:
         raise InputError(
-            "a CAST above the protection meets a value that is none of its type: write TRY_CAST, which gives "
-            "NULL there"
+            "engines.cast-above-protection-meets",
+            "a CAST above the protection meets a value that is none of its type: write TRY_CAST, which "
+            "gives NULL there",
         ) from None
     except duckdb.Error as error:
-        raise InputError(f"what stands above the protection failed ({type(error).__name__})") from None
+        raise InputError(
+            "engines.what-stands-above-protection-failed",
+            "what stands above the protection failed ({name})",
+            name=type(error).__name__,
+        ) from None
 
 
 def _cell(column: str, kind: str) -> str:
@@ -238,6 +282,8 @@ def _refuse_alike(names: list[str]) -> None:
     alike = sorted(name for name in names if lower.count(name.lower()) > 1)
     if alike:
         raise QueryError(
-            f"'{alike[0]}' and another column differ in the case of letters alone, which DuckDB does not "
-            "tell apart: rename one in a subquery below."
+            "engines.another-column-differ-case",
+            "'{alike}' and another column differ in the case of letters alone, which DuckDB does not tell "
+            "apart: rename one in a subquery below.",
+            alike=alike[0],
         )

@@ -28,8 +28,8 @@ from tarnkappe.engines.statements import (
 )
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.formats.address import shown, split_address
-from tarnkappe.table.formats.database import DRIVERS, connected, planning, quoted
+from tarnkappe.table.formats.address import DRIVERS, quoted, shown, split_address
+from tarnkappe.table.formats.database import connected, planning
 from tarnkappe.table.formats.names import check_names
 from tarnkappe.table.formats.sql_read import look_up, read_answer
 from tarnkappe.table.formats.sql_write import copy_rows, schema_and_name
@@ -44,7 +44,11 @@ def open_postgresql(
 ) -> Iterator[PostgreSQL]:
     """The rows of a table or a query; the release becomes the table `target` of the same database."""
     if split_address(database)[0].partition("+")[0] not in DRIVERS:
-        raise ParameterError(f"{shown(database)}: this is no address of PostgreSQL: write postgresql://...")
+        raise ParameterError(
+            "engines.no-address-postgresql-write",
+            "{database}: this is no address of PostgreSQL: write postgresql://...",
+            database=shown(database),
+        )
     with connected(database) as connection:
         connection = connection.execution_options(isolation_level="REPEATABLE READ")
         yield PostgreSQL(connection, database, table, query, target)
@@ -80,10 +84,17 @@ class PostgreSQL(Engine):
     def _new_table(self, target: str) -> str:
         schema, name = schema_and_name(self._connection, target)
         if len(name.encode()) > self._connection.dialect.max_identifier_length:
-            raise ColumnError(f"the name '{name}' is too long for postgresql: it would be cut")
+            raise ColumnError(
+                "engines.name-too-long-postgresql",
+                "the name '{name}' is too long for postgresql: it would be cut",
+                name=name,
+            )
         if sa.inspect(self._connection).has_table(name, schema or None):
             raise ParameterError(
-                f"{self.source}: the table '{target}' exists: choose another name, or drop it"
+                "engines.table-exists-choose-another-name",
+                "{source}: the table '{target}' exists: choose another name, or drop it",
+                source=self.source,
+                target=target,
             )
         return ".".join(quoted(part) for part in (schema, name) if part)
 

@@ -56,7 +56,9 @@ def open_spark(target: Path, *, path: str) -> Iterator[Spark]:
         yield engine
         if stamps(parquet_files(Path(path))) != before:
             raise InputError(
-                f"{path}: the files changed while they were read: read when nobody writes to them"
+                "engines.files-changed-while-read",
+                "{path}: the files changed while they were read: read when nobody writes to them",
+                path=path,
             )
 
 
@@ -72,7 +74,11 @@ class Spark(Engine):
         try:
             schema = pyarrow.parquet.read_schema(sample)
         except (pa.ArrowException, OSError):
-            raise InputError(f"{sample}: this is no Parquet file, or it is damaged") from None
+            raise InputError(
+                "engines.spark-no-parquet-file-damaged",
+                "{sample}: this is no Parquet file, or it is damaged",
+                sample=sample,
+            ) from None
         self._kinds = plain_kinds(schema)
         self.columns = tuple(check_names(schema.names, self.source))
         self.row = unused("row", self.columns)
@@ -138,9 +144,14 @@ class Spark(Engine):
             yield
         except (PySparkException, Py4JError) as error:
             if "No space left on device" in str(error):
-                raise OutputError("the disk is full: nothing was released") from None
+                raise OutputError(
+                    "engines.disk-full-nothing-released", "the disk is full: nothing was released"
+                ) from None
             raise InputError(
-                f"{self.source}: Spark could not read the rows, or they are damaged ({type(error).__name__})"
+                "engines.spark-could-not-read",
+                "{source}: Spark could not read the rows, or they are damaged ({name})",
+                source=self.source,
+                name=type(error).__name__,
             ) from None
 
 
@@ -158,7 +169,10 @@ def running_session(scratch: Path, settings: Mapping[str, str] = SETTINGS) -> It
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise ParameterError("the engine 'spark' needs PySpark: pip install 'tarnkappe[spark]'") from None
+        raise ParameterError(
+            "engines.engine-spark-needs-pyspark",
+            "the engine 'spark' needs PySpark: pip install 'tarnkappe[spark]'",
+        ) from None
     running = SparkSession.getActiveSession()
     session = running or start_session(scratch)
     before = {name: session.conf.get(name, None) for name in settings}
@@ -208,7 +222,8 @@ def start_session(scratch: Path) -> Any:
         return SparkSession(SparkContext(conf=conf, gateway=gateway))
     except (PySparkException, OSError):
         raise ParameterError(
-            "Spark did not start: it needs Java 17 (JAVA_HOME), which pip install 'tarnkappe[spark]' brings"
+            "engines.spark-not-start-needs",
+            "Spark did not start: it needs Java 17 (JAVA_HOME), which pip install 'tarnkappe[spark]' brings",
         ) from None
 
 
@@ -227,7 +242,11 @@ def parquet_files(path: Path) -> list[Path]:
         return [path]
     files = sorted(file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._")
     if not files:
-        raise InputError(f"{path}: there is no Parquet file, and no folder with one")
+        raise InputError(
+            "engines.no-parquet-file-no-folder",
+            "{path}: there is no Parquet file, and no folder with one",
+            path=path,
+        )
     return files
 
 

@@ -18,9 +18,11 @@ import pyarrow as pa
 from tarnkappe.engines.statements import unused
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.table.files import opened
-from tarnkappe.table.formats.csv_read import CsvFile, CsvOptions, open_csv, text_blocks
+from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
+from tarnkappe.table.formats.csv_read import open_csv, text_blocks
 from tarnkappe.table.read import csv_options, csv_reading, stated_spelling
-from tarnkappe.table.spelling.columns import QUOTED_MARK, spell_texts
+from tarnkappe.table.spelling.columns import spell_texts
+from tarnkappe.table.spelling.converting import QUOTED_MARK
 from tarnkappe.table.spelling.marks import MARKS
 
 MOST_DISTINCT = 2**18

@@ -36,6 +36,8 @@ class Attribute:
         identifier_kind: which of HIPAA's 18 identifiers it is, if any.
         conspicuous: values that are hidden wherever they occur, among others; nobody is selected by one.
         damage: how much harm its disclosure does, in units of the institution's choice.
+        conditions: whether people with one value of it are a group of which the statistics are asked what is
+            frequent there (an occupation, a region).
     """
 
     name: str
@@ -49,19 +51,32 @@ class Attribute:
     identifier_kind: IdentifierKind | None = None
     conspicuous: tuple[str, ...] = ()
     damage: float = 1.0
+    conditions: bool = True
 
     def __post_init__(self) -> None:
         if self.role is Role.IDENTIFIER and self.selects:
-            raise ParameterError(f"'{self.name}' identifies a person: nobody may be selected by it")
+            raise ParameterError(
+                "exchange.identifies-person-nobody-may-selected",
+                "'{name}' identifies a person: nobody may be selected by it",
+                name=self.name,
+            )
         if self.conspicuous and self.role is Role.QUASI_IDENTIFIER:
             raise ParameterError(
-                f"'{self.name}': conspicuous values cannot be hidden in a quasi-identifier, which is "
-                "generalized: give it a hierarchy that has them in a larger group"
+                "exchange.conspicuous-values-cannot-hidden",
+                "'{name}': conspicuous values cannot be hidden in a quasi-identifier, which is generalized:"
+                " give it a hierarchy that has them in a larger group",
+                name=self.name,
             )
         if self.damage < 0:
-            raise ParameterError(f"'{self.name}': a damage is a number from 0")
+            raise ParameterError(
+                "exchange.damage-number-0", "'{name}': a damage is a number from 0", name=self.name
+            )
         if self.useful_level is not None and self.useful_level < 0:
-            raise ParameterError(f"'{self.name}': useful_level is a level, a whole number from 0")
+            raise ParameterError(
+                "exchange.useful-level-level-whole",
+                "'{name}': useful_level is a level, a whole number from 0",
+                name=self.name,
+            )
 
     @property
     def called(self) -> str:
@@ -123,7 +138,7 @@ class AttributeCatalogue:
     def __init__(self, attributes: list[Attribute] | tuple[Attribute, ...]) -> None:
         self._attributes = {attribute.name: attribute for attribute in attributes}
         if len(self._attributes) < len(attributes):
-            raise ParameterError("the catalogue has an attribute twice")
+            raise ParameterError("exchange.catalogue-attribute-twice", "the catalogue has an attribute twice")
 
     @classmethod
     def load(cls, path: str | Path) -> AttributeCatalogue:
@@ -166,8 +181,11 @@ class AttributeCatalogue:
             change = Reclassification(name, self[name].role, role, less_protected.get(name, "").strip())
             if change.protects_less and not change.reason:
                 raise ParameterError(
-                    f"as {role}, '{name}' is protected less than the catalogue wants: name it in "
-                    "less_protected with a reason, or leave its class as it is"
+                    "exchange.protected-less-catalogue-wants",
+                    "as {role}, '{name}' is protected less than the catalogue wants: name it in "
+                    "less_protected with a reason, or leave its class as it is",
+                    role=role,
+                    name=name,
                 )
             changes += [change] if role is not self[name].role else []
         return tuple(changes)
@@ -185,9 +203,17 @@ class AttributeCatalogue:
     def _require_changeable(self, roles: Mapping[str, Role]) -> None:
         for name, role in roles.items():
             if name not in self:
-                raise ParameterError(f"the catalogue has no attribute '{name}' to reclassify")
+                raise ParameterError(
+                    "exchange.catalogue-no-attribute-reclassify",
+                    "the catalogue has no attribute '{name}' to reclassify",
+                    name=name,
+                )
             if self[name].role is Role.IDENTIFIER and role is not Role.IDENTIFIER:
-                raise ParameterError(f"'{name}' identifies a person by itself: it cannot be anything else")
+                raise ParameterError(
+                    "exchange.identifies-person-itself-cannot-anything",
+                    "'{name}' identifies a person by itself: it cannot be anything else",
+                    name=name,
+                )
 
     def select(self, role: Role) -> tuple[str, ...]:
         """The attributes of one class."""
@@ -197,7 +223,7 @@ class AttributeCatalogue:
 def _attribute(name: str, said: Any, folder: Path) -> Attribute:
     where = f"[attributes.{name}]"
     if not isinstance(said, Mapping) or "role" not in said:
-        raise JobError(f"{where} must be a section with a role")
+        raise JobError("exchange.must-section-role", "{where} must be a section with a role", where=where)
     values = dict(said)
     values["role"] = Role.parse(values["role"])
     if isinstance(values.get("hierarchy"), str):
@@ -208,7 +234,7 @@ def _attribute(name: str, said: Any, folder: Path) -> Attribute:
         if "identifier_kind" in values:
             values["identifier_kind"] = IdentifierKind(values["identifier_kind"])
     except (ValueError, TypeError) as error:
-        raise JobError(f"{where}: {error}") from None
+        raise JobError("exchange.where-error", "{where}: {error}", where=where, error=error) from None
     if "conspicuous" in values:
         values["conspicuous"] = tuple(map(str, values["conspicuous"]))
     return built(Attribute, {"name": name, **values}, where)

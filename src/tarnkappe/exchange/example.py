@@ -55,7 +55,11 @@ PLAN: dict[str, Any] = {
 def make(folder: Path, people: int = 3000, seed: int = 0) -> list[Path]:
     """Write everything that two institutions need into a folder; their site files."""
     if folder.exists() and any(folder.iterdir()):
-        raise OutputError(f"{folder}: there is something already: name a new folder")
+        raise OutputError(
+            "exchange.something-already-name-new",
+            "{folder}: there is something already: name a new folder",
+            folder=folder,
+        )
     authority = Authority(folder / "certificates")
     members = {}
     for name in NAMES:

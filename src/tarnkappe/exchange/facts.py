@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from datetime import date
+from pathlib import Path
+from typing import Any
 
+from tarnkappe.errors import JobError
 from tarnkappe.exchange.catalogue import AttributeCatalogue
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.policy import SitePolicy
 from tarnkappe.exchange.request import DataRequest, Purpose
 from tarnkappe.exchange.rules import LegalFact
+from tarnkappe.exchange.sections import built, read_toml
 from tarnkappe.table import Role
 
 STATED = {
@@ -49,6 +53,28 @@ class ExpertDetermination:
     request: str
     decided: date
     valid_until: date
+
+    @classmethod
+    def load(cls, path: str | Path) -> ExpertDetermination:
+        """Read the file of a finding, with these keys; days are written 2026-01-31."""
+        return cls.from_dict(read_toml(path, "finding of an expert"), str(path))
+
+    @classmethod
+    def from_dict(
+        cls, said: Mapping[str, Any], where: str = "the finding of an expert"
+    ) -> ExpertDetermination:
+        """From plain data; days may be texts."""
+        values = dict(said)
+        for name in ("decided", "valid_until"):
+            try:
+                values[name] = date.fromisoformat(str(values.get(name)))
+            except ValueError:
+                raise JobError(
+                    "exchange.decided-valid-until-days",
+                    "{where}: decided and valid_until are days, such as 2026-01-31",
+                    where=where,
+                ) from None
+        return built(cls, values, where)
 
     def covers(self, request: DataRequest, today: date) -> bool:
         """Whether it is about this request and holds today."""

@@ -40,9 +40,14 @@ class Institution:
     def __post_init__(self) -> None:
         in_memory = isinstance(self.source, pa.Table)
         if not in_memory and not is_address(self.source):
-            raise ParameterError("the patients of an institution are in a database: give its address")
+            raise ParameterError(
+                "exchange.patients-institution-database-give",
+                "the patients of an institution are in a database: give its address",
+            )
         if not in_memory and (self.table is None) == (self.query is None):
-            raise ParameterError("name either the table or the query that has the patients")
+            raise ParameterError(
+                "exchange.name-either-table-query", "name either the table or the query that has the patients"
+            )
 
     def count(self, anchor: Anchor) -> int:
         """How many people a selection has; no row is read for it."""
@@ -69,8 +74,11 @@ class Institution:
         who = table.column(self.patient)
         if who.null_count or len(who.unique()) < table.num_rows:
             raise InputError(
-                f"'{self.patient}' does not tell the rows of {self.name} apart: name a view with one row "
-                "for each patient"
+                "exchange.not-tell-rows-apart",
+                "'{patient}' does not tell the rows of {name} apart: name a view with one row for each "
+                "patient",
+                patient=self.patient,
+                name=self.name,
             )
         return table
 
@@ -95,9 +103,15 @@ class Institution:
         try:
             parsed = sqlglot.parse_one(self.query or "", dialect=self._dialect)
         except sqlglot.errors.SqlglotError:
-            raise ParameterError("the query for the patients is no SQL that can be understood") from None
+            raise ParameterError(
+                "exchange.query-patients-no-sql",
+                "the query for the patients is no SQL that can be understood",
+            ) from None
         if not isinstance(parsed, exp.Query):
-            raise ParameterError("the query for the patients must be a SELECT: nothing else is run")
+            raise ParameterError(
+                "exchange.query-patients-must-select",
+                "the query for the patients must be a SELECT: nothing else is run",
+            )
         return parsed.subquery("patients")
 
     def _read(self, query: exp.Select) -> pa.Table:

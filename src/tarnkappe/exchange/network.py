@@ -61,7 +61,9 @@ class Network:
             try:
                 values["purposes"] = frozenset(map(Purpose, values.get("purposes", ())))
             except ValueError as error:
-                raise JobError(f"[members.{name}]: {error}") from None
+                raise JobError(
+                    "exchange.name-error-members", "[members.{name}]: {error}", name=name, error=error
+                ) from None
             members.append(built(NetworkMember, {"name": name, **values}, f"[members.{name}]"))
         return cls(members)
 
@@ -70,7 +72,12 @@ class Network:
         try:
             changed = self._file.stat().st_mtime_ns
         except OSError as error:
-            raise JobError(f"cannot read the network file {self._file}: {error.strerror}") from None
+            raise JobError(
+                "exchange.cannot-read-network-file",
+                "cannot read the network file {file}: {strerror}",
+                file=self._file,
+                strerror=error.strerror,
+            ) from None
         if changed != self._read:
             self._members = self.from_dict(read_toml(self._file, "network file"))._members
             self._read = changed

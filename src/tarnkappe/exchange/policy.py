@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,13 @@ from tarnkappe.errors import JobError, ParameterError
 from tarnkappe.exchange.request import Anchor, Purpose
 from tarnkappe.exchange.sections import built, read_toml, refuse_unknown
 
-METHODS = ("levels", "k-optimize", "mondrian")
-"""How a package is made k-anonymous: the best levels for whole columns, the best intervals, or regions that
-may write equal values differently."""
+METHODS = ("cohorts", "levels", "k-optimize", "mondrian")
+"""How a package is made k-anonymous: from cohorts of all patients that stay the same for every request, the
+best levels for whole columns, the best intervals, or regions that may write equal values differently."""
+DIVERSITIES = ("distinct", "entropy", "recursive:C")
+INSIDERS = ("selection", "any", "none")
+"""Whom packages protect from, of those who know by which value somebody was selected: from who uses the
+packages selected by it, from who uses all, or from none of them."""
 
 
 class Together(StrEnum):
@@ -24,6 +28,49 @@ class Together(StrEnum):
     """Those of all institutions: they may compare them."""
     RECIPIENT = "recipient"
     """Those of each institution: they are trusted not to compare them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueLimits:
+    """What the values of one sensitive attribute must keep in every cohort and group.
+
+    Attributes:
+        l: how many values there must be.
+        share: the most that one value may have.
+        diversity: `distinct`, `entropy`, or `recursive:C`.
+        closeness: how far the shares may be from everybody's; 0 asks for nothing.
+    """
+
+    l: int = 2  # noqa: E741
+    share: float = 0.8
+    diversity: str = "distinct"
+    closeness: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require_whole("l", self.l, 2)
+        _require_numbers(self, (("share", 0.01, 1), ("closeness", 0, 1)))
+        kind, _, factor = str(self.diversity).partition(":")
+        if kind not in ("distinct", "entropy", "recursive") or (kind == "recursive") != bool(factor):
+            raise ParameterError(
+                "exchange.policy-diversity",
+                "the policy's diversity is one of {diversities}",
+                diversities=", ".join(DIVERSITIES),
+            )
+        if kind == "recursive":
+            try:
+                valid = float(factor) > 0
+            except ValueError:
+                valid = False
+            if not valid:
+                raise ParameterError(
+                    "exchange.recursive-c-needs-number",
+                    "recursive:C needs a number above 0, such as recursive:3",
+                )
+
+    @property
+    def recursive(self) -> float:
+        """The C of `recursive:C`."""
+        return float(self.diversity.partition(":")[2])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +93,14 @@ class Thresholds:
         cover: the most that conspicuous cells may be of the hidden ones of a group.
         together: whose packages must keep their promises all together.
         joint_k: how many people must look alike over all these packages; k if not given.
+        diversity: how different sensitive values must be: `distinct`, `entropy` or `recursive:C`.
+        closeness: how far the shares of values may be from everybody's; 0 asks for nothing.
+        presence: the most of a cohort that may be told to have a selected value; `share` if not given.
+        insider: who is protected from, of those who know by which value somebody was selected.
+        cohort: how many people a cohort has at least; 10, or twice k if that is more, if not given.
+        wave_days: after so many days new patients are admitted, even if they are few.
+        epoch_days: so many days must lie between two renewals of all cohorts.
+        of: for some sensitive attributes, another l, share, diversity or closeness.
     """
 
     k: int = 5
@@ -62,32 +117,61 @@ class Thresholds:
     cover: float = 0.5
     together: str = Together.EVERYBODY
     joint_k: int | None = None
+    diversity: str = "distinct"
+    closeness: float = 0.0
+    presence: float | None = None
+    insider: str = "selection"
+    cohort: int | None = None
+    wave_days: float = 30.0
+    epoch_days: float = 730.0
+    of: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name, least in (("k", 2), ("l", 2), ("base", 1)):
             _require_whole(name, getattr(self, name), least)
-        for name, least in (("rare_local", 1), ("joint_k", 2)):
+        for name, least in (("rare_local", 1), ("joint_k", 2), ("cohort", 2)):
             if getattr(self, name) is not None:
                 _require_whole(name, getattr(self, name), least)
         if self.base < max(self.k, self.l):
             raise ParameterError(
-                f"a base of {self.base} people can never be {self.k}-anonymous, {self.l}-diverse: raise base"
+                "exchange.base-people-can-never",
+                "a base of {base} people can never be {k}-anonymous, {l}-diverse: raise base",
+                base=self.base,
+                k=self.k,
+                l=self.l,
             )
-        for name, low, high in (
-            ("rare_global", 0, 1),
-            ("imbalance", 0, 1),
-            ("suppression", 0, 1),
-            ("peak", 1, 1e9),
-            ("seconds", 0, 3600),
-            ("share", 0.01, 1),
-            ("cover", 0.01, 1),
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-                raise ParameterError(f"the policy's {name} is a number from {low:g} to {high:g}")
-        for name, known in (("method", METHODS), ("together", tuple(Together))):
+        _require_numbers(
+            self,
+            (
+                ("rare_global", 0, 1),
+                ("imbalance", 0, 1),
+                ("suppression", 0, 1),
+                ("peak", 1, 1e9),
+                ("seconds", 0, 3600),
+                ("share", 0.01, 1),
+                ("cover", 0.01, 1),
+                ("wave_days", 0, 3650),
+                ("epoch_days", 0, 36500),
+                *((("presence", 0.01, 1),) if self.presence is not None else ()),
+            ),
+        )
+        if self.cohort is not None and self.cohort < self.k:
+            raise ParameterError(
+                "exchange.cohort-people-can-never",
+                "a cohort of {cohort} people can never be {k}-anonymous",
+                cohort=self.cohort,
+                k=self.k,
+            )
+        for name in ("", *self.of):
+            self.values_of(name)
+        for name, known in (("method", METHODS), ("together", tuple(Together)), ("insider", INSIDERS)):
             if getattr(self, name) not in known:
-                raise ParameterError(f"the policy's {name} is one of {', '.join(known)}")
+                raise ParameterError(
+                    "exchange.name-known-policy",
+                    "the policy's {name} is one of {known}",
+                    name=name,
+                    known=", ".join(known),
+                )
 
     @property
     def rare(self) -> int:
@@ -98,6 +182,27 @@ class Thresholds:
     def joint(self) -> int:
         """How many people must look alike over all packages."""
         return self.k if self.joint_k is None else self.joint_k
+
+    @property
+    def people_of_a_cohort(self) -> int:
+        """How many people a cohort has at least."""
+        return max(10, 2 * self.k) if self.cohort is None else self.cohort
+
+    @property
+    def most_present(self) -> float:
+        """The most of a cohort that may be told to have a selected value."""
+        return self.share if self.presence is None else self.presence
+
+    def values_of(self, attribute: str) -> ValueLimits:
+        """What the values of a sensitive attribute must keep.
+
+        >>> Thresholds(of={"diagnosis": {"l": 3}}).values_of("diagnosis").l
+        3
+        """
+        fields = [field.name for field in dataclasses.fields(ValueLimits)]
+        said = self.of.get(attribute, {})
+        refuse_unknown(said, tuple(fields), f"key of [thresholds.of.{attribute}]")
+        return ValueLimits(**{name: getattr(self, name) for name in fields} | dict(said))
 
     def stricter(self) -> dict[str, int]:
         """What holds for teaching if the policy does not say otherwise: many will see such a package."""
@@ -161,7 +266,12 @@ class SitePolicy:
         for name, most in (("days", 3650), ("statistics_budget", 100)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-                raise ParameterError(f"the policy's {name} is a number from 0 to {most}")
+                raise ParameterError(
+                    "exchange.policy-number-0",
+                    "the policy's {name} is a number from 0 to {most}",
+                    name=name,
+                    most=most,
+                )
 
     @classmethod
     def load(cls, path: str | Path) -> SitePolicy:
@@ -186,7 +296,7 @@ class SitePolicy:
                 if name in values:
                     values[name] = frozenset(map(Purpose, values[name]))
         except (ValueError, TypeError, AttributeError) as error:
-            raise JobError(f"the policy: {error}") from None
+            raise JobError("exchange.error-policy", "the policy: {error}", error=error) from None
         if "rules" in values:
             values["rules"] = tuple(str(folder / r) if r.endswith(".toml") else r for r in values["rules"])
         if "approvals" in values:
@@ -218,7 +328,32 @@ class SitePolicy:
         ]
         return max([self.thresholds_for(purpose).base, *asked])
 
+    def every_purpose(self) -> list[Thresholds]:
+        """The different thresholds of all purposes, the laxest first."""
+        found = [self.thresholds_for(purpose) for purpose in Purpose]
+        distinct = [each for place, each in enumerate(found) if each not in found[:place]]
+        return sorted(distinct, key=lambda each: (each.k, each.l, -each.share))
+
+
+def _require_numbers(limits: object, ranges: Sequence[tuple[str, float, float]]) -> None:
+    for name, low, high in ranges:
+        value = getattr(limits, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ParameterError(
+                "exchange.policy-number",
+                "the policy's {name} is a number from {low:g} to {high:g}",
+                name=name,
+                low=low,
+                high=high,
+            )
+
 
 def _require_whole(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ParameterError(f"the policy's {name} is a whole number of at least {least}, not {value!r}")
+        raise ParameterError(
+            "exchange.policy-whole-number",
+            "the policy's {name} is a whole number of at least {least}, not {value!r}",
+            name=name,
+            least=least,
+            value=value,
+        )

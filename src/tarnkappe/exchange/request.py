@@ -52,9 +52,17 @@ class Wanted:
         _require_text("the name of an attribute", self.name)
         weight = self.change_weight
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise ParameterError(f"'{self.name}': a change weight is a number from 0 (never) to 1 (first)")
+            raise ParameterError(
+                "exchange.change-weight-number-0",
+                "'{name}': a change weight is a number from 0 (never) to 1 (first)",
+                name=self.name,
+            )
         if isinstance(self.detail, bool) or not isinstance(self.detail, int) or not 0 <= self.detail < 1000:
-            raise ParameterError(f"'{self.name}': detail is a level, a whole number from 0")
+            raise ParameterError(
+                "exchange.detail-level-whole-number",
+                "'{name}': detail is a level, a whole number from 0",
+                name=self.name,
+            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,13 +79,21 @@ class Anchor:
         _require_text("the attribute of the selection", self.attribute)
         object.__setattr__(self, "values", tuple(self.values))
         if not self.values:
-            raise ParameterError("the selection names no value: say whose data are asked for")
+            raise ParameterError(
+                "exchange.selection-names-no-value",
+                "the selection names no value: say whose data are asked for",
+            )
         if len(self.values) > MOST_VALUES:
-            raise ParameterError(f"a selection names at most {MOST_VALUES} values, not {len(self.values)}")
+            raise ParameterError(
+                "exchange.selection-names-most-values",
+                "a selection names at most {most_values} values, not {values}",
+                most_values=MOST_VALUES,
+                values=len(self.values),
+            )
         for value in self.values:
             _require_text("a value of the selection", value)
         if len(set(self.values)) < len(self.values):
-            raise ParameterError("a selection names a value twice")
+            raise ParameterError("exchange.selection-names-value-twice", "a selection names a value twice")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,19 +139,31 @@ class DataRequest:
             or not _is_shown(self.question)
         ):
             raise ParameterError(
-                f"the question of a request is a text of at most {MOST_TEXT} characters that can be shown"
+                "exchange.question-request-text-most-characters",
+                "the question of a request is a text of at most {most_text} characters that can be shown",
+                most_text=MOST_TEXT,
             )
         if not isinstance(self.legal_basis, Mapping) or len(self.legal_basis) > MOST_ATTRIBUTES:
-            raise ParameterError("the legal basis of a request names what it claims, each with a reference")
+            raise ParameterError(
+                "exchange.legal-basis-request-names",
+                "the legal basis of a request names what it claims, each with a reference",
+            )
         for name, reference in self.legal_basis.items():
             _require_text("the name of a legal basis", name)
             _require_text("the reference of a legal basis", reference)
         object.__setattr__(self, "wanted", tuple(self.wanted))
         names = [each.name for each in self.wanted]
         if not names or len(names) > MOST_ATTRIBUTES:
-            raise ParameterError(f"a request asks for 1 to {MOST_ATTRIBUTES} attributes, not {len(names)}")
+            raise ParameterError(
+                "exchange.request-asks-1-attributes",
+                "a request asks for 1 to {most_attributes} attributes, not {names}",
+                most_attributes=MOST_ATTRIBUTES,
+                names=len(names),
+            )
         if len(set(names)) < len(names):
-            raise ParameterError("a request names an attribute twice")
+            raise ParameterError(
+                "exchange.request-names-attribute-twice", "a request names an attribute twice"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,7 +214,9 @@ class DataRequest:
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else "a part has the wrong form"
-            raise ParameterError(f"this is no request: {reason}") from None
+            raise ParameterError(
+                "exchange.request-no-request", "this is no request: {reason}", reason=reason
+            ) from None
 
     @classmethod
     def from_message(cls, data: Mapping[str, Any]) -> DataRequest:
@@ -197,7 +227,11 @@ class DataRequest:
         """
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := set(data) - known:
-            raise ParameterError(f"this is no request: it has {len(unknown)} parts that are not known here")
+            raise ParameterError(
+                "exchange.no-request-parts-not-known",
+                "this is no request: it has {unknown} parts that are not known here",
+                unknown=len(unknown),
+            )
         request = cls.from_dict({key: value for key, value in data.items() if key != "received"})
         request.digest  # noqa: B018 - what has no digest cannot be kept
         return request
@@ -230,7 +264,9 @@ def _is_shown(text: str) -> bool:
 
 def _require_text(what: str, text: object) -> None:
     if not isinstance(text, str) or not text.strip() or len(text) > MOST_TEXT or not text.isprintable():
-        raise ParameterError(f"{what} is a line of text, and not empty")
+        raise ParameterError(
+            "exchange.line-text-not-empty", "{what} is a line of text, and not empty", what=what
+        )
 
 
 def price_of_change(weight: float) -> float:

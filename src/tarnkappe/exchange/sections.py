@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tarnkappe.errors import JobError
-from tarnkappe.job.job import refuse_unknown
+from tarnkappe.job.unknown_keys import refuse_unknown
+from tarnkappe.schema.written import read_toml
 
 Built = TypeVar("Built")
 
 __all__ = ["built", "read_toml", "refuse_unknown"]
-
-
-def read_toml(path: str | Path, what: str) -> dict[str, Any]:
-    """The content of a file, not yet understood."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise JobError(f"cannot read the {what} {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise JobError(f"the {what} {path} is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise JobError(f"the {what} {path} is not valid TOML: {error}") from None
 
 
 def built(kind: type[Built], values: Mapping[str, Any], where: str) -> Built:
@@ -35,4 +22,6 @@ def built(kind: type[Built], values: Mapping[str, Any], where: str) -> Built:
     try:
         return kind(**values)
     except TypeError:
-        raise JobError(f"{where}: a key is missing or has the wrong type") from None
+        raise JobError(
+            "exchange.key-missing-wrong-type", "{where}: a key is missing or has the wrong type", where=where
+        ) from None

@@ -18,7 +18,10 @@ from tarnkappe.exchange.institution import Institution
 from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.network import Network
 from tarnkappe.exchange.peer import ExchangeService, Outbox
+from tarnkappe.exchange.peer.contact import WitnessedCaller
 from tarnkappe.exchange.peer.tables import PEER
+from tarnkappe.exchange.peer.witness_tables import WITNESSES
+from tarnkappe.exchange.peer.witnesses import Witnesses
 from tarnkappe.exchange.policy import SitePolicy
 from tarnkappe.exchange.sections import read_toml, refuse_unknown
 from tarnkappe.exchange.staff import Staff
@@ -50,6 +53,8 @@ KEYS = (
     "listen",
     "peers",
     "patience",
+    "witnesses",
+    "language",
 )
 
 
@@ -91,9 +96,13 @@ class ExchangeSite:
         refuse_unknown(content, KEYS, f"key of {path}")
         for key in ("name", "store", "network"):
             if not isinstance(content.get(key), str):
-                raise JobError(f"{path}: '{key}' is missing")
+                raise JobError("exchange.path-key-missing", "{path}: '{key}' is missing", path=path, key=key)
         if ("key" in content) == ("keys" in content):
-            raise JobError(f"{path}: name your keys: keys = {{sign = FILE, seal = FILE, marks = FILE}}")
+            raise JobError(
+                "exchange.name-keys-keys-sign",
+                "{path}: name your keys: keys = {{sign = FILE, seal = FILE, marks = FILE}}",
+                path=path,
+            )
         return cls(content["name"], Path(path).parent, content)
 
     def desk(self) -> RequestWorkflow:
@@ -107,7 +116,10 @@ class ExchangeSite:
         try:
             institution = Institution(self.name, source, patients.pop("patient"), **patients)
         except KeyError:
-            raise JobError("[patients] names no column 'patient' that tells who a row is about") from None
+            raise JobError(
+                "exchange.patients-names-no-column",
+                "[patients] names no column 'patient' that tells who a row is about",
+            ) from None
         statistics = self.content.get("statistics")
         around = Surroundings(
             institution,
@@ -116,9 +128,7 @@ class ExchangeSite:
             self.network(),
             None if statistics is None else Statistics(self._open(statistics, STATISTICS)),
         )
-        return RequestWorkflow(
-            self.store(), self.keys(), around, Staff.load(self._file("staff")), self._registrar()
-        )
+        return RequestWorkflow(self.store(), self.keys(), around, self.staff(), self._registrar())
 
     def figures(self, desk: RequestWorkflow) -> Figures | None:
         """What it shares of its statistics, if it has a plan for that."""
@@ -130,7 +140,7 @@ class ExchangeSite:
         refuse_unknown(said, VAULT_KEYS, "key of [vault]")
         for key in VAULT_KEYS:
             if not isinstance(said.get(key), str):
-                raise JobError(f"[vault] lacks '{key}'")
+                raise JobError("exchange.vault-lacks", "[vault] lacks '{key}'", key=key)
         vault = Vault.open(self._place(said["store"]), said["project"])
         self._opened.append(vault.store)
         return vault
@@ -147,7 +157,28 @@ class ExchangeSite:
 
     def caller(self) -> Caller:
         """By what it reaches others."""
-        return Caller(self.credentials(), self.peers(), float(self.content.get("patience", 30.0)))
+        patience = float(self.content.get("patience", 30.0))
+        return WitnessedCaller(self.credentials(), self.peers(), patience, self.witnesses())
+
+    def witnesses(self) -> Witnesses:
+        """What is known of the others' logs, and what they know of the own one."""
+        said = self.content.get("witnesses", {})
+        if not isinstance(said, Mapping):
+            raise JobError(
+                "exchange.witnesses-names-heads-asked",
+                "[witnesses] names whose heads are asked for: ask = [NAME, ...]",
+            )
+        refuse_unknown(said, ("ask",), "key of [witnesses]")
+        ask = said.get("ask")
+        if ask is not None and not (isinstance(ask, list) and all(isinstance(each, str) for each in ask)):
+            raise JobError(
+                "exchange.witnesses-ask-list-institutions", "[witnesses]: ask is a list of institutions"
+            )
+        return Witnesses(self.store(), self.network(), Signer(self.keys().sign), self.name, ask)
+
+    def staff(self) -> Staff:
+        """Who may do what here."""
+        return Staff.load(self._file("staff"))
 
     def peers(self) -> dict[str, tuple[str, int]]:
         """Where others are."""
@@ -156,7 +187,7 @@ class ExchangeSite:
     def service(self) -> ExchangeService:
         """Its desk, for others to reach."""
         desk, address = self.desk(), _address(self.content.get("listen", "127.0.0.1:0"))
-        return ExchangeService(desk, self.credentials(), address, self.figures(desk))
+        return ExchangeService(desk, self.credentials(), address, self.figures(desk), self.witnesses())
 
     def store(self, *, accept: bool = False) -> Store:
         """Where everything is kept; its log is sealed, and its head is kept in a file.
@@ -166,7 +197,7 @@ class ExchangeSite:
         """
         store, keys = self._open(self.content["store"]), self.keys()
         guard(store, keys.seals, HeadFile(self.head, self.name, Signer(keys.sign)), accept=accept)
-        store.ensure(EXCHANGE, PEER)  # now, since what is written about it is sealed, too
+        store.ensure(EXCHANGE, PEER, WITNESSES)  # now, since what is written about it is sealed, too
         return store
 
     def log(self) -> AuditLog:
@@ -193,10 +224,12 @@ class ExchangeSite:
         names = [field.name for field in dataclasses.fields(InstitutionKeys)]
         refuse_unknown(said, tuple(names), "key of keys")
         if missing := [name for name in names if not isinstance(said.get(name), str)]:
-            raise JobError(f"keys lacks {', '.join(missing)}")
+            raise JobError("exchange.keys-lacks", "keys lacks {missing}", missing=", ".join(missing))
         own = [Key.load(self.folder / said[name], create=True) for name in names]
         if len({key.fingerprint for key in own}) < len(own):
-            raise JobError("keys names one key twice: each purpose has its own")
+            raise JobError(
+                "exchange.keys-names-key-twice", "keys names one key twice: each purpose has its own"
+            )
         return InstitutionKeys(*own)
 
     def network(self) -> Network:
@@ -212,19 +245,30 @@ class ExchangeSite:
                 self.folder / said[name] for name in ("certificate", "key", "authority")
             )
         except KeyError as error:
-            raise JobError(f"[certificates] lacks {error}") from None
+            raise JobError(
+                "exchange.certificates-lacks", "[certificates] lacks {error}", error=error
+            ) from None
         revoked = self.folder / said["revoked"] if "revoked" in said else None
         return Credentials(certificate, key, authority, revoked)
+
+    @property
+    def language(self) -> str:
+        """In which language people here read what they sign."""
+        return str(self.content.get("language", "en"))
 
     def _section(self, name: str) -> Mapping[str, Any]:
         section = self.content.get(name)
         if not isinstance(section, Mapping):
-            raise JobError(f"the site file has no section [{name}]")
+            raise JobError(
+                "exchange.site-file-no-section", "the site file has no section [{name}]", name=name
+            )
         return section
 
     def _file(self, name: str) -> Path:
         if not isinstance(self.content.get(name), str):
-            raise JobError(f"the site file does not name the file '{name}'")
+            raise JobError(
+                "exchange.site-file-not-name", "the site file does not name the file '{name}'", name=name
+            )
         return self.folder / str(self.content[name])
 
     def _place(self, place: str) -> str | Path:
@@ -234,5 +278,5 @@ class ExchangeSite:
 def _address(said: object) -> tuple[str, int]:
     host, _, port = str(said).rpartition(":")
     if not host or not port.isdigit():
-        raise JobError("an address is written host:port")
+        raise JobError("exchange.address-written-host-port", "an address is written host:port")
     return host, int(port)

@@ -87,10 +87,16 @@ class Staff:
             try:
                 values["duties"] = frozenset(map(Duty, values.get("duties", ())))
             except ValueError as error:
-                raise JobError(f"[people.{name}]: {error}") from None
+                raise JobError(
+                    "exchange.name-error-people", "[people.{name}]: {error}", name=name, error=error
+                ) from None
             person = built(StaffMember, {"name": name, **values}, f"[people.{name}]")
             if person.until is not None and type(person.until) is not date:
-                raise JobError(f"[people.{name}]: until is a day, such as 2027-01-31")
+                raise JobError(
+                    "exchange.people-until-day-2027",
+                    "[people.{name}]: until is a day, such as 2027-01-31",
+                    name=name,
+                )
             people.append(person)
         return cls(people)
 
@@ -100,7 +106,12 @@ class Staff:
         try:
             changed = self._file.stat().st_mtime_ns
         except OSError as error:
-            raise JobError(f"cannot read the staff file {self._file}: {error.strerror}") from None
+            raise JobError(
+                "exchange.cannot-read-staff-file",
+                "cannot read the staff file {file}: {strerror}",
+                file=self._file,
+                strerror=error.strerror,
+            ) from None
         if changed != self._read:
             self._people = self.from_dict(read_toml(self._file, "staff file"))._people
             self._read = changed
@@ -111,7 +122,9 @@ class Staff:
         for person in self._people.values():
             if person.public_key == public_key:
                 raise JobError(
-                    f"[people.{person.name}]: this is the institution's key: everybody needs an own one"
+                    "exchange.people-institution-key-everybody",
+                    "[people.{person}]: this is the institution's key: everybody needs an own one",
+                    person=person.name,
                 )
 
     def find(self, name: str) -> StaffMember | None:
@@ -124,9 +137,13 @@ class Staff:
         """The person with this name, who must have one of some duties."""
         person = self.find(name)
         if person is None:
-            raise AccessError("nobody of this name belongs to the staff")
+            raise AccessError(
+                "exchange.nobody-name-belongs-staff", "nobody of this name belongs to the staff"
+            )
         if not person.duties & duties:
-            raise AccessError(f"this needs a {' or a '.join(sorted(duties))}")
+            raise AccessError(
+                "exchange.duties-needs", "this needs a {duties}", duties=" or a ".join(sorted(duties))
+            )
         return person
 
 
@@ -137,15 +154,20 @@ def _apart(people: list[StaffMember]) -> dict[str, StaffMember]:
     for person in people:
         if not is_public_key(person.public_key) or person.public_key != person.public_key.lower():
             raise JobError(
-                f"[people.{person.name}]: public_key is no public key: `tarn exchange key FILE` prints the "
-                "right one"
+                "exchange.people-public-key-no-public",
+                "[people.{person}]: public_key is no public key: `tarn exchange key FILE` prints the right "
+                "one",
+                person=person.name,
             )
         alike = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", person.name).casefold())
         for seen, mine, what in ((names, alike, "name"), (keys, person.public_key, "public key")):
             if mine in seen:
                 raise JobError(
-                    f"[people.{person.name}] has the same {what} as [people.{seen[mine]}]: dual control "
-                    "needs two people"
+                    "exchange.people-same-people-dual",
+                    "[people.{person}] has the same {what} as [people.{seen}]: dual control needs two people",
+                    person=person.name,
+                    what=what,
+                    seen=seen[mine],
                 )
             seen[mine] = person.name
     return {person.name: person for person in people}

@@ -13,7 +13,10 @@ from tarnkappe.errors import ParameterError
 def require_packages() -> None:
     """Say how to get the packages that federations need beside those of all other parts."""
     if find_spec("rbcl") is None:
-        raise ParameterError("federations need rbcl: pip install 'tarnkappe[federation]'")
+        raise ParameterError(
+            "federation.federations-need-rbcl-pip",
+            "federations need rbcl: pip install 'tarnkappe[federation]'",
+        )
 
 
 __all__ = ["require_packages"]

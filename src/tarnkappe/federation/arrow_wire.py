@@ -57,7 +57,11 @@ def unpack(body: bytes, sender: str) -> dict[str, pa.Table]:
             table.validate(full=True)
             tables[name] = table
     except (ValueError, OSError, pa.ArrowException, UnicodeDecodeError):
-        raise ProtocolError(f"'{sender}' sent a message that cannot be read: the run ends") from None
+        raise ProtocolError(
+            "federation.sent-message-cannot-read",
+            "'{sender}' sent a message that cannot be read: the run ends",
+            sender=sender,
+        ) from None
     return tables
 
 
@@ -73,7 +77,12 @@ def tokens_of(tables: Tables, name: str, sender: str) -> Tokens:
     try:
         return [bytes(token) for token in tables[name].column("token").to_pylist()]
     except (KeyError, TypeError):
-        raise ProtocolError(f"'{sender}' sent a message without {name}: the run ends") from None
+        raise ProtocolError(
+            "federation.sent-message-without-run",
+            "'{sender}' sent a message without {name}: the run ends",
+            sender=sender,
+            name=name,
+        ) from None
 
 
 def share_tables(share: PartyShare, public: PublicKey | None = None) -> dict[str, pa.Table]:
@@ -103,7 +112,11 @@ def _narrow(part: ShareColumn) -> pa.Array:
 def read_share(tables: Tables, sender: str, public: PublicKey | None = None) -> PartyShare:
     """A share from tables; codes that point nowhere are refused."""
     if ROWS not in tables:
-        raise ProtocolError(f"'{sender}' sent a message without rows: the run ends")
+        raise ProtocolError(
+            "federation.sent-message-without-rows",
+            "'{sender}' sent a message without rows: the run ends",
+            sender=sender,
+        )
     rows = tables[ROWS]
     parts = {}
     for name in filter(None, rows.column_names):
@@ -123,7 +136,11 @@ def read_share(tables: Tables, sender: str, public: PublicKey | None = None) -> 
     )
     for beside in (share.keys, share.counters, share.members):
         if beside is not None and len(beside) != share.num_rows:
-            raise ProtocolError(f"'{sender}' sent rows that do not fit together: the run ends")
+            raise ProtocolError(
+                "federation.sent-rows-not-fit",
+                "'{sender}' sent rows that do not fit together: the run ends",
+                sender=sender,
+            )
     return share
 
 
@@ -131,7 +148,11 @@ def _codes(column: pa.ChunkedArray, number: int, sender: str) -> Codes:
     good = pa.types.is_integer(column.type) and not column.null_count
     codes = column.to_numpy().astype(np.int64) if good else np.array([-1])
     if len(codes) and not 0 <= codes.min() <= codes.max() < number:
-        raise ProtocolError(f"'{sender}' sent codes that stand for nothing: the run ends")
+        raise ProtocolError(
+            "federation.sent-codes-stand-nothing-run",
+            "'{sender}' sent codes that stand for nothing: the run ends",
+            sender=sender,
+        )
     return codes.astype(np.int32)
 
 
@@ -145,5 +166,9 @@ def facts_of(tables: Tables, sender: str) -> dict[str, Any]:
     try:
         (facts,) = tables["facts"].to_pylist()
     except (KeyError, ValueError):
-        raise ProtocolError(f"'{sender}' sent a message without its facts: the run ends") from None
+        raise ProtocolError(
+            "federation.sent-message-without-facts",
+            "'{sender}' sent a message without its facts: the run ends",
+            sender=sender,
+        ) from None
     return dict(facts)

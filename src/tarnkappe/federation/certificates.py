@@ -57,7 +57,12 @@ class Credentials:
                 context.load_verify_locations(self.revoked)
                 context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
         except (OSError, ssl.SSLError) as error:
-            raise InputError(f"the certificates of '{self.certificate}' cannot be used: {error}") from None
+            raise InputError(
+                "federation.certificates-cannot-used",
+                "the certificates of '{certificate}' cannot be used: {error}",
+                certificate=self.certificate,
+                error=error,
+            ) from None
         return context
 
     @cached_property
@@ -66,7 +71,12 @@ class Credentials:
         try:
             return common_name(x509.load_pem_x509_certificate(self.certificate.read_bytes()))
         except (OSError, ValueError) as error:
-            raise InputError(f"the certificate '{self.certificate}' cannot be read: {error}") from None
+            raise InputError(
+                "federation.certificate-cannot-read",
+                "the certificate '{certificate}' cannot be read: {error}",
+                certificate=self.certificate,
+                error=error,
+            ) from None
 
     def require_signing(self) -> None:
         """Refuse a key that cannot sign messages, before anything is started with it."""
@@ -81,12 +91,18 @@ class Credentials:
         try:
             key = serialization.load_pem_private_key(self.key.read_bytes(), None)
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"the key '{self.key}' cannot be read: {error}") from None
+            raise InputError(
+                "federation.key-cannot-read",
+                "the key '{key}' cannot be read: {error}",
+                key=self.key,
+                error=error,
+            ) from None
         if not isinstance(key, ec.EllipticCurvePrivateKey):
             raise ParameterError(
-                f"'{self.key}' is no key of an elliptic curve, which messages are signed with: issue a "
-                "certificate "
-                "with an EC key (P-256)"
+                "federation.no-key-elliptic-curve",
+                "'{key}' is no key of an elliptic curve, which messages are signed with: issue a "
+                "certificate with an EC key (P-256)",
+                key=self.key,
             )
         return key
 
@@ -139,8 +155,10 @@ class Authority:
             return
         if self.certificate.exists():
             raise InputError(
-                f"'{self.certificate}' has no key beside it: whoever has it issues certificates, or take "
-                "another folder"
+                "federation.no-key-beside-whoever",
+                "'{certificate}' has no key beside it: whoever has it issues certificates, or take another "
+                "folder",
+                certificate=self.certificate,
             )
         self._key = ec.generate_private_key(CURVE)
         _write_key(place, self._key)
@@ -157,11 +175,18 @@ class Authority:
     def issue(self, party: str) -> Credentials:
         """The credentials of a party, as files that only their owner can read; they are made once."""
         if party != Path(party).name or party in ("", ".", "..", "authority"):
-            raise ParameterError(f"'{party}' cannot be the name of a party: files are called by it")
+            raise ParameterError(
+                "federation.cannot-name-party-files",
+                "'{party}' cannot be the name of a party: files are called by it",
+                party=party,
+            )
         certificate, key_file = self._folder / f"{party}.pem", self._folder / f"{party}.key"
         if certificate.exists() or key_file.exists():
             raise ParameterError(
-                f"'{party}' has a certificate in {self._folder}: remove it first to make another"
+                "federation.certificate-remove-first-make",
+                "'{party}' has a certificate in {folder}: remove it first to make another",
+                party=party,
+                folder=self._folder,
             )
         key = ec.generate_private_key(CURVE)
         builder = self._builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, party)]), key.public_key())
@@ -233,5 +258,9 @@ def _write_key(place: Path, key: ec.EllipticCurvePrivateKey) -> None:
 def _read_key(place: Path) -> ec.EllipticCurvePrivateKey:
     key = serialization.load_pem_private_key(place.read_bytes(), None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise InputError(f"'{place}' is no key of this authority: take another folder")
+        raise InputError(
+            "federation.no-key-authority-take",
+            "'{place}' is no key of this authority: take another folder",
+            place=place,
+        )
     return key

@@ -10,13 +10,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.federation.ciphers import GROUPS
-from tarnkappe.federation.ciphers.paillier import LEAST_BITS, RECOMMENDED_BITS
+from tarnkappe.errors import ParameterError
+from tarnkappe.federation.ciphers.paillier import RECOMMENDED_BITS
+from tarnkappe.federation.contract_checks import (
+    COMPUTING,
+    check_ciphers,
+    check_columns,
+    check_models,
+    check_parties,
+)
 from tarnkappe.federation.field_types import require_types
 from tarnkappe.federation.printable import printable
 from tarnkappe.federation.protocols import CIPHERED, Partitioning, Protocol, Reveal
-from tarnkappe.federation.regions import refuse_bad_regions, refuse_bad_ring
 from tarnkappe.federation.shared_column import SharedColumn
 from tarnkappe.lattice import SEARCHES, AutoSearch, Search
 from tarnkappe.loss import LOSSES, Loss
@@ -27,10 +32,7 @@ from tarnkappe.table import Role
 
 __all__ = ["CIPHERED", "Contract", "Partitioning", "Protocol", "Reveal", "SharedColumn"]
 
-LEAST_RING = 3
 LISTS = ("parties", "without_data", "person", "compute")
-COMPUTING = 3
-DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,25 +106,16 @@ class Contract:
         if self.is_oblivious and not self.compute:
             three = (*self.parties[: COMPUTING - bool(self.helper)], *filter(None, [self.helper]))
             object.__setattr__(self, "compute", three)
-        self._check_parties()
-        self._check_columns()
-        self._check_ciphers()
-        self._check_models()
+        check_parties(self)
+        check_columns(self)
+        check_ciphers(self)
+        check_models(self)
         if not self.made_up_share >= 0:
-            raise ParameterError(f"the share of made-up rows is at least 0, not {self.made_up_share}")
-
-    def _check_models(self) -> None:
-        if not self.models:
-            raise ParameterError("the contract promises nothing: name at least one model")
-        for part in (part for model in self.models for part in model.parts):
-            least = [part.k] if hasattr(part, "k") else []
-            least += [part.l] if part.name in DIVERSITIES and hasattr(part, "l") else []
-            if any(number <= 1 for number in least):
-                raise ParameterError(f"{part} protects nobody: take at least 2")
-        if not 0 <= self.suppression_limit <= 1:
-            raise ParameterError(f"the suppression limit is from 0 to 1, not {self.suppression_limit}")
-        for name in {column.name for column in self.columns} & set(self.person):
-            raise ColumnError(f"'{name}' tells who a row is about: it cannot be part of a release")
+            raise ParameterError(
+                "federation.share-made-up-rows",
+                "the share of made-up rows is at least 0, not {made_up_share}",
+                made_up_share=self.made_up_share,
+            )
 
     @property
     def is_oblivious(self) -> bool:
@@ -136,117 +129,6 @@ class Contract:
         sizes = [part.k for part in parts if part.name == "k-anonymity" and hasattr(part, "k")]
         sizes += [part.l for part in parts if part.name == "distinct-diversity" and hasattr(part, "l")]
         return int(max(sizes, default=1))
-
-    def _check_ciphers(self) -> None:
-        weak = GROUPS[self.group].comparison_only or (
-            self.protocol.is_masked and self.counter_bits < LEAST_BITS
-        )
-        if weak and not self.weak_ciphers:
-            raise ParameterError(
-                f"the group '{self.group}' or counters of {self.counter_bits} bits are below current "
-                f"recommendations (ristretto255, {RECOMMENDED_BITS} bits): take others, or say weak_ciphers"
-            )
-
-    def _check_parties(self) -> None:
-        if len(set(self.everybody)) < len(self.everybody):
-            raise ParameterError("two parties have the same name: every party needs its own")
-        if len(self.parties) < 2:
-            raise ParameterError("one party alone needs no federation: use `tarn anonymize`")
-        if self.private_keys and self.protocol in (Protocol.RING, Protocol.MASKED_RING):
-            raise ParameterError("where everybody encrypts everything, all keys are private: leave it out")
-        if self.is_oblivious:
-            self._check_computing()
-        elif self.compute or self.reveal is not Reveal.RESULT:
-            raise ParameterError("only an oblivious run has 'compute' and 'reveal': leave them out")
-        elif self.protocol is Protocol.RING:
-            self._check_ring()
-        elif self.helper is None:
-            raise ParameterError(
-                f"the protocol '{self.protocol}' needs a helper without data who sides with none of them"
-            )
-        elif self.without_data:
-            raise ParameterError("a party without data is of use in a ring only: leave it out")
-
-    def _check_computing(self) -> None:
-        if len(set(self.compute)) != COMPUTING or not set(self.compute) <= set(self.everybody):
-            raise ParameterError(
-                "an oblivious run needs three parties that compute: three parties with data, or two of them "
-                "and a helper"
-            )
-        if self.helper is not None and self.helper not in self.compute:
-            raise ParameterError(f"the helper '{self.helper}' does not compute: leave it out")
-        if self.distribution is not Partitioning.HORIZONTAL:
-            raise ParameterError(
-                f"the protocol 'oblivious' takes horizontal data only, not {self.distribution} ones: choose "
-                "another"
-            )
-        for name in ("without_data", "member", "private_keys"):
-            if getattr(self, name):
-                raise ParameterError(f"an oblivious run has no '{name}': leave it out")
-
-    def _check_ring(self) -> None:
-        if self.helper is not None:
-            raise ParameterError("a ring has no helper: leave it out, or choose the protocol 'star'")
-        holders = [name for name in self.parties if name not in self.without_data]
-        if len(self.parties) < LEAST_RING or (len(holders) < LEAST_RING and self.master in holders):
-            raise ParameterError(
-                f"a ring of {len(holders)} parties with data protects nobody: '{self.master}', which "
-                "anonymizes, would get its own rows back in full encryption with no rows of others among "
-                "them, and could read everybody's values that equal its own. Choose the protocol 'star', "
-                "or put a party without data first"
-            )
-
-    def _check_columns(self) -> None:
-        names = [column.name for column in self.columns]
-        if len(set(names)) < len(names):
-            raise ColumnError("two columns of the contract have the same name")
-        if not self.quasi_identifiers:
-            raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
-        vertical = self.distribution is Partitioning.VERTICAL
-        if self.distribution is not Partitioning.HORIZONTAL and self.key is None:
-            raise ColumnError("vertically distributed data need a key: the column by which people are joined")
-        if self.distribution is Partitioning.HYBRID:
-            self._check_hybrid()
-        elif self.regions:
-            raise ParameterError("only a hybrid distribution has regions: leave them out")
-        if self.without_data and self.distribution is not Partitioning.HORIZONTAL:
-            raise ParameterError("a party without data has no people to join: it is for horizontal data only")
-        if self.fill_absent and self.protocol is not Protocol.STAR:
-            raise ParameterError("absent people can be filled in by the helper of a star only: link them")
-        if self.shared_tests and not self.protocol.is_masked:
-            raise ParameterError("only a masked run has tests to share: leave shared_tests out")
-        if self.check_master and self.protocol is not Protocol.RING:
-            raise ParameterError("only a ring has a master to check: leave check_master out")
-        if self.link and (self.fill_absent or not (vertical or self.regions)):
-            raise ParameterError(
-                "people are linked in vertical data or regions only, and instead of being filled in"
-            )
-        for column in self.columns:
-            if vertical and column.owner not in self.parties:
-                raise ColumnError(
-                    f"the column '{column.name}' needs an owner among {', '.join(self.parties)}"
-                )
-            if not vertical and column.owner is not None:
-                raise ColumnError(f"'{column.name}' has an owner, but all parties have all columns")
-
-    def _check_hybrid(self) -> None:
-        if self.private_keys:
-            raise ParameterError(
-                "in a hybrid distribution several parties have a column, so its key cannot be private"
-            )
-        for column in self.columns:
-            if not column.owners or not set(column.owners) <= set(self.parties):
-                raise ColumnError(f"the column '{column.name}' needs owners among {', '.join(self.parties)}")
-        if self.regions:
-            refuse_bad_regions(self.regions, self.parties, {c.name: c.owners for c in self.columns})
-            if self.protocol is Protocol.RING:
-                refuse_bad_ring(self.regions, self.parties, LEAST_RING)
-        elif self.protocol is not Protocol.STAR:
-            raise ParameterError(
-                "a hybrid distribution without regions needs the protocol 'star': only a helper that sees "
-                "all shares at once can find out who has which people. Say which parties have the same ones "
-                "(regions), or choose the star"
-            )
 
     @property
     def everybody(self) -> tuple[str, ...]:
@@ -346,7 +228,10 @@ class Contract:
             search = dict(plain["search"])
             plain["search"] = SEARCHES.create(search.pop("search"), search)
             if not all(isinstance(plain[name], list) for name in LISTS):
-                raise ParameterError("the contract cannot be understood: names come in lists")
+                raise ParameterError(
+                    "federation.contract-cannot-understood-names",
+                    "the contract cannot be understood: names come in lists",
+                )
             plain |= {name: tuple(plain[name]) for name in LISTS}
             plain["regions"] = tuple(map(tuple, plain["regions"]))
             plain["protocol"] = Protocol(plain["protocol"])
@@ -354,7 +239,11 @@ class Contract:
             plain["distribution"] = Partitioning(plain["distribution"])
             return cls(**plain)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ParameterError(f"the contract cannot be understood: {printable(error)}") from None
+            raise ParameterError(
+                "federation.contract-cannot-understood",
+                "the contract cannot be understood: {error}",
+                error=printable(error),
+            ) from None
 
     @cached_property
     def digest(self) -> bytes:

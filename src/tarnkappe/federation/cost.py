@@ -179,7 +179,8 @@ def estimate(
     """The cost of a run."""
     if protocol is Protocol.OBLIVIOUS:
         raise ParameterError(
-            "an oblivious run has no operations of ciphers to count: there is no estimate of it"
+            "federation.oblivious-run-no-operations",
+            "an oblivious run has no operations of ciphers to count: there is no estimate of it",
         )
     formula = {
         Protocol.RING: _ring,

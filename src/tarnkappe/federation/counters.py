@@ -45,7 +45,12 @@ def read_values(tables: Tables, name: str, public: PublicKey, sender: str, decry
         table = tables[f"values/{name}"]
         groups, values = (table.column(column).to_numpy().astype(np.int32) for column in (GROUP, VALUE))
     except KeyError:
-        raise ProtocolError(f"'{sender}' sent a test without the values of '{name}': the run ends") from None
+        raise ProtocolError(
+            "federation.sent-test-without-values",
+            "'{sender}' sent a test without the values of '{name}': the run ends",
+            sender=sender,
+            name=name,
+        ) from None
     counts = np.array(decrypt(read_counters(table, public, sender)), np.int64)
     lines = None
     if f"lines/{name}" in tables:
@@ -63,5 +68,9 @@ def read_public_key(tables: Tables, sender: str, contract: Contract) -> PublicKe
         or int(numbers[0]).bit_length() != contract.counter_bits
         or not 1 < numbers[1] < numbers[0] ** 2
     ):
-        raise ProtocolError(f"'{sender}' sent a key for counters that is none: the run ends")
+        raise ProtocolError(
+            "federation.sent-key-counters-none",
+            "'{sender}' sent a key for counters that is none: the run ends",
+            sender=sender,
+        )
     return PublicKey(*numbers)

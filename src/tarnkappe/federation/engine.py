@@ -35,7 +35,9 @@ def opaque_column(name: str, part: ShareColumn) -> Column:
     line = np.full(len(part.tokens), -1, np.int64)
     line[part.rules[:, 0]] = np.arange(len(part.rules))
     if len(occurring) and line[occurring].min() < 0:
-        raise ProtocolError(f"a value of '{name}' has no rule: the run ends")
+        raise ProtocolError(
+            "federation.value-no-rule-run", "a value of '{name}' has no rule: the run ends", name=name
+        )
     lines = part.rules[line[occurring]]
     order = np.lexsort(lines.T)  # values under one label side by side, as in plain: searches are faster
     place = np.empty(len(order), np.int32)
@@ -56,7 +58,10 @@ def opaque_levels(lines: Codes) -> Levels:
         leaves.append(np.bincount(codes, minlength=len(names)).astype(np.int64))
     for below, above in itertools.pairwise(maps):
         if len({*zip(below.tolist(), above.tolist(), strict=True)}) > len({*below.tolist()}):
-            raise ProtocolError("the rules of the parties do not make a hierarchy: the run ends")
+            raise ProtocolError(
+                "federation.rules-parties-not-make",
+                "the rules of the parties do not make a hierarchy: the run ends",
+            )
     return Levels(tuple(maps), tuple(labels), tuple(leaves))
 
 
@@ -69,7 +74,11 @@ def rows_of(share: PartyShare, contract: Contract) -> Tuples:
     everyone = np.ones(share.num_rows, np.int64)
     if share.members is None:
         if contract.member is not None:
-            raise ProtocolError(f"no party has the column '{contract.member}', which tells who is released")
+            raise ProtocolError(
+                "federation.no-party-column-tells",
+                "no party has the column '{member}', which tells who is released",
+                member=contract.member,
+            )
         return Tuples(columns, everyone)
     return Tuples(columns, share.members.astype(np.int64), everyone)
 
@@ -99,8 +108,11 @@ def anonymize(share: PartyShare, contract: Contract) -> tuple[PartyShare, Federa
 def no_solution(contract: Contract) -> NoSolutionError:
     """What is said where no levels keep the promise."""
     return NoSolutionError(
-        f"no levels meet {', '.join(map(str, contract.models))} with at most "
-        f"{contract.suppression_limit:.0%} of all rows suppressed: allow more suppression, or promise less"
+        "federation.no-levels-meet-most-all-rows",
+        "no levels meet {str} with at most {suppression_limit:.0%} of all rows suppressed: allow more "
+        "suppression, or promise less",
+        str=", ".join(map(str, contract.models)),
+        suppression_limit=contract.suppression_limit,
     )
 
 

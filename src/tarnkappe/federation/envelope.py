@@ -49,8 +49,16 @@ def unseal(envelope: bytes, certificate: bytes, sender: str) -> Message:
         )
         digest = str(facts["body"])
     except (ValueError, KeyError, TypeError):
-        raise ProtocolError(f"'{sender}' sent a message that cannot be read: the run ends") from None
+        raise ProtocolError(
+            "federation.sent-message-cannot-read",
+            "'{sender}' sent a message that cannot be read: the run ends",
+            sender=sender,
+        ) from None
     signed = is_signed_by(certificate, signature, header)
     if not signed or message.sender != sender or digest != hashlib.sha256(body).hexdigest():
-        raise ProtocolError(f"a message of '{sender}' was changed on its way or is not its own: the run ends")
+        raise ProtocolError(
+            "federation.message-changed-way-not-own",
+            "a message of '{sender}' was changed on its way or is not its own: the run ends",
+            sender=sender,
+        )
     return message

@@ -34,4 +34,9 @@ def require_types(agreed: DataclassInstance) -> None:
     for field in dataclasses.fields(agreed):
         words, is_right = TYPES.get(str(field.type), ("", lambda _: True))
         if not is_right(getattr(agreed, field.name)):
-            raise ParameterError(f"'{field.name}' of a contract is {words}")
+            raise ParameterError(
+                "federation.field-words-contract",
+                "'{field}' of a contract is {words}",
+                field=field.name,
+                words=words,
+            )

@@ -55,7 +55,11 @@ def _propose(contract: Contract, addresses: Mapping[str, tuple[str, int]], calle
     proposal = json.dumps({"contract": contract.as_document(), "addresses": addresses}).encode()
     for party in contract.everybody:
         if caller.call(party, "/propose", proposal)["digest"] != contract.digest.hex():
-            raise ProtocolError(f"'{party}' confirmed another contract: nothing was started")
+            raise ProtocolError(
+                "federation.confirmed-another-contract-nothing-started",
+                "'{party}' confirmed another contract: nothing was started",
+                party=party,
+            )
 
 
 def _wait(
@@ -73,7 +77,7 @@ def _wait(
         states: dict[str, Any] = {party: caller.call(party, f"/status/{digest}") for party in waiting}
         for party, status in states.items():
             if status["state"] == RunStage.FAILED:
-                raise ProtocolError(printable(status["error"]))
+                raise ProtocolError.because(printable(status["error"]))
             if status["state"] in stages:
                 waiting.remove(party)
         if progress:

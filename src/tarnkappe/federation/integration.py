@@ -54,8 +54,12 @@ def _side_by_side(
         if known.keys != everybody:
             missing = len(set(everybody) - set(known.keys or []))
             raise ProtocolError(
-                f"'{party}' lacks {missing} of the {len(everybody)} people of the others: let the parties "
-                "link their data first, or allow absent people to be filled in; the run ends"
+                "federation.lacks-people-others-let",
+                "'{party}' lacks {missing} of the {everybody} people of the others: let the parties link "
+                "their data first, or allow absent people to be filled in; the run ends",
+                party=party,
+                missing=missing,
+                everybody=len(everybody),
             )
         aligned.append(known)
     return join(aligned, sum_counters)
@@ -67,7 +71,9 @@ def _refuse_people_of_two_groups(groups: Sequence[Mapping[str, PartyShare]]) -> 
     twice = sum(map(len, people)) - len(set().union(*people))
     if twice:
         raise ProtocolError(
-            f"{twice} people are known in more than one region: leave them out of all but one; the run ends"
+            "federation.people-known-more-region",
+            "{twice} people are known in more than one region: leave them out of all but one; the run ends",
+            twice=twice,
         )
 
 
@@ -86,11 +92,17 @@ def _members_of_all(shares: Sequence[PartyShare], everybody: Sequence[bytes]) ->
         if share.members is not None:
             for key, member in zip(share.keys or [], share.members.tolist(), strict=True):
                 if marked.setdefault(key, member) != member:
-                    raise ProtocolError("two parties disagree on whether a person is released: the run ends")
+                    raise ProtocolError(
+                        "federation.two-parties-disagree-whether",
+                        "two parties disagree on whether a person is released: the run ends",
+                    )
     if not marked:
         return None
     if len(marked) < len(everybody):
-        raise ProtocolError("nobody says of some people whether they are released: the run ends")
+        raise ProtocolError(
+            "federation.nobody-says-some-people",
+            "nobody says of some people whether they are released: the run ends",
+        )
     return np.array([marked[key] for key in everybody], bool)
 
 
@@ -111,14 +123,22 @@ def _column_of_all(
     keys = (key for share in holders for key in share.keys or [])
     for key, code in zip(keys, part.codes.tolist(), strict=True):
         if code_of.setdefault(key, code) != code:
-            raise ProtocolError(f"two parties have different values of '{name}' for one person: the run ends")
+            raise ProtocolError(
+                "federation.two-parties-different-values",
+                "two parties have different values of '{name}' for one person: the run ends",
+                name=name,
+            )
     if absent is not None:
         part = _with_absent(part, absent, 0)
     elif len(code_of) < len(everybody):
         lacking = len(everybody) - len(code_of)
         raise ProtocolError(
-            f"nobody has '{name}' of {lacking} of {len(everybody)} people: allow absent people to be filled "
-            "in, or leave them out; the run ends"
+            "federation.nobody-people-allow-absent",
+            "nobody has '{name}' of {lacking} of {everybody} people: allow absent people to be filled in, "
+            "or leave them out; the run ends",
+            name=name,
+            lacking=lacking,
+            everybody=len(everybody),
         )
     placeholder = -1 if absent is None else part.tokens.index(absent)
     codes = np.array([code_of.get(key, placeholder) for key in everybody], np.int32)

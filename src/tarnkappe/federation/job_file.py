@@ -11,35 +11,24 @@ import json
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Partitioning, Protocol, Reveal, SharedColumn
+from tarnkappe.federation.contract import Contract, SharedColumn
+from tarnkappe.federation.documents import (
+    PATIENCE,
+    Address,
+    ContractColumn,
+    ContractDocument,
+    credentials_of,
+    parse_address,
+)
 from tarnkappe.federation.oblivious.common_labels import CommonLabels
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
 from tarnkappe.hierarchy import read_hierarchy
-from tarnkappe.lattice import SEARCHES, EvaluationSettings, Search
-from tarnkappe.loss import LOSSES, Loss
-from tarnkappe.privacy import MODELS
-from tarnkappe.schema import fields_of
-from tarnkappe.table import Role
-
-SECTIONS = ("federation", "identity", "addresses", "columns", "privacy", "search")
-ELSEWHERE = ("columns", "models", "loss", "suppression_limit", "search")
-"""Fields of a contract that have sections of their own."""
-FEDERATION_KEYS = (*(f.name for f in dataclasses.fields(Contract) if f.name not in ELSEWHERE), "patience")
-COMPUTED = ("labels", "hierarchy_digest")
-"""Fields of a column that are made from the hierarchy that the job names."""
-COLUMN_KEYS = (
-    *(f.name for f in dataclasses.fields(SharedColumn) if f.name not in ("name", *COMPUTED)),
-    "hierarchy",
-)
-SEARCH_KEYS = ("algorithm", "loss", "suppression_limit")
-IDENTITY_KEYS = ("certificate", "key", "authority", "revoked")
-LISTS = ("parties", "without_data", "person", "compute")
-PATIENCE = 60.0
+from tarnkappe.loss import LOSSES
+from tarnkappe.schema import hint_of, values_of
+from tarnkappe.schema.documents import load
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,35 +48,32 @@ class FederatedJob:
             path: the job.
             new_run: whether to make another contract where one is stored.
         """
-        content, folder = read_toml(path, SECTIONS, "federation", "the job of a federation"), path.parent
+        said = load(ContractDocument, path, "federated job")
         try:
-            federation, identity = content["federation"], content["identity"]
-            refuse_unknown(federation, FEDERATION_KEYS, f"{path}: [federation] has no key")
-            refuse_unknown(identity, IDENTITY_KEYS, f"{path}: [identity] has no key")
-            contract = _contract(path, content)
-            addresses = {name: parse_address(said) for name, said in content["addresses"].items()}
-            credentials = Credentials(
-                folder / identity["certificate"],
-                folder / identity["key"],
-                folder / identity["authority"],
-                folder / identity["revoked"] if "revoked" in identity else None,
-            )
-            patience = float(federation.get("patience", PATIENCE))
-        except KeyError as missing:
-            raise JobError(
-                f"{path}: {missing} is missing: is it the job of a federation? It has [federation], "
-                "[addresses], [identity], [columns] and [[privacy]]"
-            ) from None
-        except (TypeError, ValueError, AttributeError) as error:
-            raise JobError(f"{path}: the job cannot be understood: {error}") from None
-        for party in contract.everybody:
-            if party not in addresses:
-                raise JobError(f"{path}: [addresses] does not say where '{party}' is: add host:port")
-        refuse_unknown(addresses, contract.everybody, f"{path}: [addresses] names somebody who is no party,")
-        refuse_unsupported(contract)
-        if "run" not in federation:
+            contract = _contract(said)
+            addresses = {name: parse_address(each) for name, each in said.addresses.items()}
+            for party in contract.everybody:
+                if party not in addresses:
+                    raise JobError(
+                        "federation.addresses-not-say-where-add",
+                        "[addresses] does not say where '{party}' is: add host:port",
+                        party=party,
+                    )
+            for name in addresses:
+                if name not in contract.everybody:
+                    hint = hint_of(name, contract.everybody)
+                    raise JobError(
+                        "federation.addresses-names-somebody-no-party",
+                        "[addresses] names somebody who is no party, '{name}': {hint}",
+                        name=name,
+                        hint=hint,
+                    )
+            refuse_unsupported(contract)
+        except TarnkappeError as error:
+            raise error.within(path) from None
+        if said.federation.run is None:
             contract = _with_run(contract, None if new_run else _stored_run(path, contract))
-        return cls(contract, addresses, credentials, patience)
+        return cls(contract, addresses, credentials_of(said.identity), float(said.federation.patience))
 
     def store(self, path: Path) -> None:
         """Keep the contract beside the job, so that it is the same the next time."""
@@ -115,73 +101,33 @@ def _stored_run(path: Path, contract: Contract) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise JobError(f"'{contract_file(path)}' cannot be read: {error}") from None
+        raise JobError(
+            "federation.cannot-read",
+            "'{path}' cannot be read: {error}",
+            path=contract_file(path),
+            error=error,
+        ) from None
     return stored.run if _with_run(contract, stored.run).digest == stored.digest else None
 
 
-def _contract(path: Path, content: Mapping[str, Any]) -> Contract:
-    said = {name: value for name, value in content["federation"].items() if name != "patience"}
-    search = dict(content.get("search", {}))
-    for name in LISTS:
-        if not isinstance(said.get(name, []), list):
-            raise JobError(f"{path}: [federation] {name} is a list: write [...]")
-    models = []
-    for entry in content["privacy"]:
-        if "model" not in entry:
-            raise JobError(
-                f"{path}: a [[privacy]] section names no model: known are {', '.join(MODELS.names)}"
-            )
-        models.append(MODELS.create(entry["model"], {k: v for k, v in entry.items() if k != "model"}))
-    stated = {name: search.pop(name) for name in SEARCH_KEYS if name in search}
-    limit = stated.get("suppression_limit", 0.0)
-    if isinstance(limit, bool) or not isinstance(limit, int | float):
-        raise JobError(f"{path}: [search] suppression_limit is a share of the rows from 0 to 1")
+def _contract(said: ContractDocument) -> Contract:
+    federation = values_of(said.federation)
+    own = {name: value for name, value in federation.items() if name not in ("patience", "run")}
+    loss = said.search.loss
     return Contract(
-        **{
-            **said,
-            **{name: tuple(said.get(name, ())) for name in LISTS},
-            "protocol": Protocol(said["protocol"]),
-            "distribution": Partitioning(said["distribution"]),
-            "regions": tuple(map(tuple, said.get("regions", ()))),
-            "reveal": Reveal(said.get("reveal", Reveal.RESULT)),
-        },
-        columns=tuple(_column(path, name, plan) for name, plan in content["columns"].items()),
-        models=tuple(models),
-        loss=_loss(path, stated.get("loss", "entropy")),
-        suppression_limit=float(limit),
-        search=_search(path, str(stated.get("algorithm", "auto")), search),
+        **own | ({} if said.federation.run is None else {"run": said.federation.run}),
+        columns=tuple(_column(name, plan) for name, plan in said.columns.items()),
+        models=tuple(said.privacy),
+        loss=LOSSES.create(loss, {}) if isinstance(loss, str) else loss,
+        suppression_limit=float(said.search.suppression_limit),
+        search=said.search.algorithm,
     )
 
 
-def _column(path: Path, name: str, plan: Mapping[str, Any]) -> SharedColumn:
-    refuse_unknown(plan, COLUMN_KEYS, f"{path}: [columns.{name}] has no key")
-    if "role" not in plan:
-        raise JobError(f"{path}: [columns.{name}] has no role: {', '.join(Role)}")
-    stated = {key: value for key, value in plan.items() if key != "hierarchy"}
-    if "hierarchy" in plan:
-        rules = read_hierarchy(str(path.parent / str(plan["hierarchy"])))
+def _column(name: str, plan: ContractColumn) -> SharedColumn:
+    stated = {key: value for key, value in values_of(plan).items() if key != "hierarchy"}
+    if plan.hierarchy is not None:
+        rules = read_hierarchy(plan.hierarchy)
         labels = CommonLabels.of(rules)
         stated |= {"height": rules.height, "labels": labels.sizes, "hierarchy_digest": labels.digest}
-    role = Role.parse(plan["role"])
-    return SharedColumn(name, **{**stated, "role": role, "owners": tuple(plan.get("owners", ()))})
-
-
-def _loss(path: Path, said: str | Mapping[str, Any]) -> Loss:
-    """A loss by name, or as a table with its name and parameters."""
-    if isinstance(said, str):
-        return LOSSES.create(said, {})
-    if "name" not in said:
-        raise JobError(f"{path}: [search] loss has no name: known are {', '.join(LOSSES.names)}")
-    return LOSSES.create(said["name"], {name: value for name, value in said.items() if name != "name"})
-
-
-def _search(path: Path, algorithm: str, said: Mapping[str, Any]) -> Search:
-    """A search with its parameters and those of its `EvaluationSettings`."""
-    own = [f.name for f in fields_of(SEARCHES[algorithm]) if f.name != "effort"]
-    effort = [f.name for f in fields_of(EvaluationSettings)]
-    refuse_unknown(said, [*SEARCH_KEYS, *own, *effort], f"{path}: [search] has no key")
-    chosen = {name: value for name, value in said.items() if name in own}
-    settings = {name: value for name, value in said.items() if name in effort}
-    return SEARCHES.create(
-        algorithm, chosen | ({"effort": EvaluationSettings(**settings)} if settings else {})
-    )
+    return SharedColumn(name, **stated)

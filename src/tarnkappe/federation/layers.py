@@ -92,7 +92,11 @@ def as_hashes(share: PartyShare) -> PartyShare:
 def as_values(share: PartyShare, party: str) -> PartyShare:
     """A share of which all hashes were replaced, in plain."""
     if any(token[:1] != KNOWN for part in share.parts.values() for token in part.tokens):
-        raise ProtocolError(f"'{party}' got a result with a hash that no party knows: the run ends")
+        raise ProtocolError(
+            "federation.got-result-hash-no-party",
+            "'{party}' got a result with a hash that no party knows: the run ends",
+            party=party,
+        )
     return _everywhere(share, lambda _, tokens: [token[1:] for token in tokens])
 
 

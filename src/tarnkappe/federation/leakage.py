@@ -7,7 +7,6 @@ an error, so the report cannot be silent about something that was exchanged.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from tarnkappe.errors import ProtocolError
 from tarnkappe.federation.contract import Contract, Protocol, Reveal
 from tarnkappe.federation.message import TranscriptEntry
 from tarnkappe.federation.support import COMPARED_WITH_TABLE, needs_value_counts
+from tarnkappe.state.canonical import canonical_json
 
 RELEASE = "the release, its levels, its loss and how many rows were suppressed"
 
@@ -254,7 +254,11 @@ def statement(contract: Contract, kind: str) -> str:
     try:
         text = {**STATEMENTS[contract.protocol], **LINKING}[kind]
     except KeyError:
-        raise ProtocolError(f"a '{kind}' was exchanged, of which the leakage report says nothing") from None
+        raise ProtocolError(
+            "federation.exchanged-leakage-report-says",
+            "a '{kind}' was exchanged, of which the leakage report says nothing",
+            kind=kind,
+        ) from None
     if kind == "marginals" and needs_value_counts(contract.loss):
         return WITH_VALUE_COUNTS
     if kind in ("test", "final") and any(model.distributions for model in contract.models):
@@ -307,7 +311,12 @@ class LeakageReport:
         for party, entries in transcripts.items():
             for kind in dict.fromkeys(entry.kind for entry in entries):
                 if kind not in expected[party]:
-                    raise ProtocolError(f"'{party}' received a '{kind}', which was not foretold")
+                    raise ProtocolError(
+                        "federation.received-not-foretold",
+                        "'{party}' received a '{kind}', which was not foretold",
+                        party=party,
+                        kind=kind,
+                    )
                 learned.append(_summary(contract, party, kind, [e for e in entries if e.kind == kind]))
         return cls(contract, tuple(learned))
 
@@ -360,4 +369,4 @@ def _summary(contract: Contract, party: str, kind: str, entries: Iterable[Transc
 
 def transcript_lines(entries: Iterable[TranscriptEntry]) -> list[str]:
     """A transcript as lines of JSON, for a file or a signature."""
-    return [json.dumps(dataclasses.asdict(entry), sort_keys=True) for entry in entries]
+    return [canonical_json(dataclasses.asdict(entry)).decode() for entry in entries]

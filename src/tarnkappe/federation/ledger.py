@@ -76,7 +76,10 @@ class Ledger:
             events = {line.event for line in _lines(file) if line.digest == digest}
             _refuse_second_start(events)
             if LedgerEvent.REJECTED in events or LedgerEvent.FAILED in events:
-                raise AccessError("this contract was rejected or ended before: propose it anew (--new-run)")
+                raise AccessError(
+                    "federation.contract-rejected-ended-before-propose",
+                    "this contract was rejected or ended before: propose it anew (--new-run)",
+                )
             if not events:
                 stored = self._contracts / f"{digest}.json"
                 waiting = stored.with_suffix(".part")
@@ -89,9 +92,11 @@ class Ledger:
         with self._open() as file:
             events = {line.event for line in _lines(file) if line.digest == digest}
             if LedgerEvent.RECEIVED not in events:
-                raise NotFoundError("no such contract has arrived at this site")
+                raise NotFoundError(
+                    "federation.no-contract-arrived-site", "no such contract has arrived at this site"
+                )
             if events - {LedgerEvent.RECEIVED}:
-                raise AccessError("this contract was decided before")
+                raise AccessError("federation.contract-decided", "this contract was decided before")
             _append(file, digest, event, by, note)
 
     def start(self, digest: str, site: str) -> None:
@@ -100,7 +105,10 @@ class Ledger:
             events = {line.event for line in _lines(file) if line.digest == digest}
             _refuse_second_start(events)
             if LedgerEvent.ACCEPTED not in events:
-                raise AccessError("nobody at this site has agreed to this contract")
+                raise AccessError(
+                    "federation.nobody-site-agreed-contract",
+                    "nobody at this site has agreed to this contract",
+                )
             _append(file, digest, LedgerEvent.STARTED, site, "")
 
     def end(self, digest: str, event: LedgerEvent, site: str, note: str = "") -> None:
@@ -129,10 +137,16 @@ class Ledger:
     def find(self, digits: str) -> str:
         """The digest that begins with these digits: at least sixteen, so that no other one does tomorrow."""
         if len(digits) < LEAST_DIGITS or not set(digits) <= set("0123456789abcdef"):
-            raise ParameterError(f"name a contract by at least {LEAST_DIGITS} digits of its digest")
+            raise ParameterError(
+                "federation.name-contract-least-digits",
+                "name a contract by at least {least_digits} digits of its digest",
+                least_digits=LEAST_DIGITS,
+            )
         found = [path.stem for path in self._contracts.glob("*.json") if path.stem.startswith(digits)]
         if len(found) != 1:
-            raise NotFoundError("no such contract has arrived at this site")
+            raise NotFoundError(
+                "federation.no-contract-arrived-site", "no such contract has arrived at this site"
+            )
         return found[0]
 
     def contract(self, digest: str) -> Contract:
@@ -140,10 +154,15 @@ class Ledger:
         try:
             document = json.loads((self._contracts / f"{digest}.json").read_bytes())
         except (OSError, ValueError):
-            raise NotFoundError("no such contract has arrived at this site") from None
+            raise NotFoundError(
+                "federation.no-contract-arrived-site", "no such contract has arrived at this site"
+            ) from None
         contract = Contract.from_document(document)
         if contract.digest.hex() != digest:
-            raise InputError("a stored contract was changed: its digest is another one")
+            raise InputError(
+                "federation.stored-contract-changed-digest",
+                "a stored contract was changed: its digest is another one",
+            )
         return contract
 
     def lines(self) -> list[Line]:
@@ -170,7 +189,8 @@ class Ledger:
 def _refuse_second_start(events: set[LedgerEvent]) -> None:
     if LedgerEvent.STARTED in events:
         raise AccessError(
-            "this contract was started before, and a contract runs once: propose it anew (--new-run)"
+            "federation.contract-started-before-contract",
+            "this contract was started before, and a contract runs once: propose it anew (--new-run)",
         )
 
 
@@ -191,7 +211,10 @@ def _lines(file: IO[bytes]) -> Iterator[Line]:
         except (ValueError, KeyError, TypeError):
             broken = True
         if broken:
-            raise InputError("the ledger of this site was changed: its lines do not follow each other")
+            raise InputError(
+                "federation.ledger-site-changed-lines",
+                "the ledger of this site was changed: its lines do not follow each other",
+            )
         previous = hashlib.sha256(raw).hexdigest()
 
 

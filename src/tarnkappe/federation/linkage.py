@@ -83,7 +83,9 @@ class LinkedParty(Participant):
         mask = pa.array([element in common for element in self._hashes])
         table = self._table.with_data(self._table.data.filter(mask))
         if table.num_rows == 0:
-            raise ColumnError("nobody is known to all parties: the run ends")
+            raise ColumnError(
+                "federation.nobody-known-all-parties", "nobody is known to all parties: the run ends"
+            )
         inner = self._take_part(table)
         inner.transcript, inner._sent, inner._received = self.transcript, self._sent, self._received
         inner.work, inner.sent = self.work, self.sent
@@ -115,7 +117,7 @@ class LinkedParty(Participant):
         elements = tokens_of(tables, "keys", sender)
         self._group.require_elements(elements, sender)
         if sender != expected:
-            raise self.refuse(sender, "sent keys out of turn")
+            raise self.refuse(sender, "federation.sent-keys-out-turn", "sent keys out of turn")
         return elements
 
     def _on_subset(self, sender: str, tables: Tables) -> list[Message]:
@@ -123,7 +125,7 @@ class LinkedParty(Participant):
         facts, parties = facts_of(tables, sender), self._parties
         hop, owner = facts.get("hop"), facts.get("owner")
         if not isinstance(hop, int) or owner not in parties or not 0 < hop < len(parties):
-            raise self.refuse(sender, "sent keys out of turn")
+            raise self.refuse(sender, "federation.sent-keys-out-turn", "sent keys out of turn")
         if hop < len(parties) - 1:
             return [self._pass_on(elements, owner, hop + 1)]
         self._held = set(self._encrypted(elements))

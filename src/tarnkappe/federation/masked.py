@@ -138,7 +138,7 @@ class MaskedParty(StarParty):
 
     def _from_helper(self, sender: str) -> PublicKey:
         if sender != self.helper or self._public is None:
-            raise self.refuse(sender, "has no part in counting")
+            raise self.refuse(sender, "federation.no-part-counting", "has no part in counting")
         return self._public
 
     def _on_marginals(self, sender: str, tables: Tables) -> list[Message]:
@@ -154,7 +154,9 @@ class MaskedParty(StarParty):
     def _judged(self, sender: str, tables: Tables, counted_by_others: list[int]) -> NodeVerdict:
         public, facts = self._from_helper(sender), facts_of(tables, sender)
         if self._judge is None:
-            raise self.refuse(sender, "sent a test before its marginals")
+            raise self.refuse(
+                sender, "federation.sent-test-before-marginals", "sent a test before its marginals"
+            )
         own = self._decrypt(read_counters(tables["sizes"], public, sender))
         sizes = np.array([*own, *counted_by_others], np.int64)
         values = {
@@ -200,7 +202,7 @@ class MaskedParty(StarParty):
     def _on_private_key(self, sender: str, tables: Tables) -> list[Message]:
         factors = [mpz(int.from_bytes(token)) for token in tokens_of(tables, "key", sender)]
         if sender != self.contract.key_holder or len(factors) != 2:
-            raise self.refuse(sender, "sent a key that is none")
+            raise self.refuse(sender, "federation.sent-key-none", "sent a key that is none")
         self._private = PrivateKey(*factors)
         return []
 
@@ -212,7 +214,7 @@ class MaskedParty(StarParty):
 
     def _on_counts(self, sender: str, tables: Tables) -> list[Message]:
         if sender not in self.contract.parties or "counts" not in tables:
-            raise self.refuse(sender, "has no part in counting")
+            raise self.refuse(sender, "federation.no-part-counting", "has no part in counting")
         test = int(facts_of(tables, sender).get("test") or 0)
         self._counts[sender] = test, tables["counts"].column("count").to_pylist()
         return self._answer()

@@ -74,7 +74,7 @@ class MaskedHelper(Participant):
 
     def _on_subset(self, sender: str, tables: Tables) -> list[Message]:
         if sender in self._subsets or sender not in self.contract.parties or self._share is not None:
-            raise self.refuse(sender, "sent a subset out of turn")
+            raise self.refuse(sender, "federation.sent-subset-out-turn", "sent a subset out of turn")
         self._subsets[sender] = tables
         return self._begin()
 
@@ -209,12 +209,14 @@ class MaskedHelper(Participant):
             self._satisfying[len(self._tested)] = self._tested[-1]
             self._warn_of_visible_groups(self._tested[-1])
         if self._search is None:
-            raise self.refuse(sender, "answered before anything was asked")
+            raise self.refuse(
+                sender, "federation.answered-before-anything-asked", "answered before anything was asked"
+            )
         return self._go_on(self._search.answer(good))
 
     def _key_holder(self, sender: str) -> str:
         if sender != self.contract.key_holder:
-            raise self.refuse(sender, "has no part in counting")
+            raise self.refuse(sender, "federation.no-part-counting", "has no part in counting")
         return sender
 
     def _warn_of_visible_groups(self, node: Node) -> None:
@@ -236,7 +238,9 @@ class MaskedHelper(Participant):
     def _on_choice(self, sender: str, tables: Tables) -> list[Message]:
         tests = facts_of(tables, self._key_holder(sender)).get("tests") or []
         if not tests or not set(tests) <= set(self._satisfying):
-            raise self.refuse(sender, "chose levels that do not satisfy")
+            raise self.refuse(
+                sender, "federation.chose-levels-not-satisfy", "chose levels that do not satisfy"
+            )
         self._node = min((self._satisfying[test] for test in tests), key=self._problem.order)
         if self.contract.suppression_limit == 0:
             return [self._result(None)]
@@ -246,7 +250,7 @@ class MaskedHelper(Participant):
     def _on_keep(self, sender: str, tables: Tables) -> list[Message]:
         kept = np.array(facts_of(tables, self._key_holder(sender)).get("kept") or [], bool)
         if self._order is None or len(kept) != len(self._order):
-            raise self.refuse(sender, "kept other groups than there are")
+            raise self.refuse(sender, "federation.kept-other-groups", "kept other groups than there are")
         by_group = np.empty(len(kept), bool)
         by_group[self._order] = kept
         return [self._result(by_group)]

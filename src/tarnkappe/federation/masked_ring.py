@@ -81,7 +81,7 @@ class MaskedRingParty(MaskedParty):
         owner, hop = str(facts.get("owner")), facts.get("hop")
         steps = (parties.index(self.name) - parties.index(owner)) % len(parties) if owner in parties else 0
         if sender != self.contract.left_of(self.name) or not hop or hop != steps:
-            raise self.refuse(sender, "sent a subset out of turn")
+            raise self.refuse(sender, "federation.sent-subset-out-turn", "sent a subset out of turn")
         share = self._layers.require(read_share(tables, sender, self._public), sender)
         return [self._pass_on(share, owner, hop + 1)]
 
@@ -100,7 +100,7 @@ class MaskedRingParty(MaskedParty):
 
     def _on_bare(self, sender: str, tables: Tables) -> list[Message]:
         if sender != self.contract.left_of(self.name):
-            raise self.refuse(sender, "sent a result out of turn")
+            raise self.refuse(sender, "federation.sent-result-out-turn", "sent a result out of turn")
         return self.finish(self.opened(read_share(tables, sender), sender), finding_of(tables, sender))
 
     def _decode(self, share: PartyShare, finding: FederatedSolution) -> list[Message]:
@@ -113,5 +113,7 @@ class MaskedRingParty(MaskedParty):
 
     def _on_decode(self, sender: str, tables: Tables) -> list[Message]:
         if sender != self.contract.right_of(self.name):
-            raise self.refuse(sender, "sent a decoded table out of turn")
+            raise self.refuse(
+                sender, "federation.sent-decoded-table-out-turn", "sent a decoded table out of turn"
+            )
         return self._decode(read_share(tables, sender), finding_of(tables, sender))

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from tarnkappe.errors import ProtocolError
+from tarnkappe.errors import ProtocolError, Reason
 from tarnkappe.federation.arrow_wire import Tables, pack, unpack
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.support import refuse_unsupported
@@ -173,22 +173,42 @@ class Participant:
         """Note how much work was done."""
         self.work[what] = self.work.get(what, 0) + number
 
-    def refuse(self, sender: str, why: str) -> ProtocolError:
+    def refuse(self, sender: str, code: str, template: str, /, **values: object) -> ProtocolError:
         """The error that ends the run."""
-        return ProtocolError(f"'{sender}' {why}: the run ends")
+        why = Reason(code, template, **values)
+        return ProtocolError("federation.run-ends", "'{sender}' {why}: the run ends", sender=sender, why=why)
 
     def _check(self, message: Message) -> None:
         if message.contract != self.contract.digest:
-            raise self.refuse(message.sender, "sent a message of another run or contract")
+            raise self.refuse(
+                message.sender,
+                "federation.sent-message-another-run",
+                "sent a message of another run or contract",
+            )
         if message.receiver != self.name or message.sender not in self.contract.everybody:
-            raise self.refuse(message.sender, f"sent '{self.name}' a message that is not for it")
+            raise self.refuse(
+                message.sender,
+                "federation.sent-message",
+                "sent '{name}' a message that is not for it",
+                name=self.name,
+            )
         expected = self._received.get(message.sender, 0)
         if message.number != expected:
             raise self.refuse(
-                message.sender, f"sent message {message.number} where message {expected} was due"
+                message.sender,
+                "federation.sent-message-where-message",
+                "sent message {message} where message {expected} was due",
+                message=message.number,
+                expected=expected,
             )
         if message.kind not in self.handlers:
-            raise self.refuse(message.sender, f"sent a '{message.kind}', which '{self.name}' does not take")
+            raise self.refuse(
+                message.sender,
+                "federation.sent-not-take",
+                "sent a '{kind}', which '{name}' does not take",
+                kind=message.kind,
+                name=self.name,
+            )
         self._received[message.sender] = expected + 1
 
 

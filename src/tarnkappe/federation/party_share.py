@@ -55,7 +55,11 @@ def local_share(
         return PartyShare(parts, 0, [] if contract.key is not None else None)
     for column in columns:
         if table.roles[table.require(column.name)] is Role.IDENTIFIER:
-            raise ColumnError(f"the contract names '{column.name}', which identifies people: refuse it")
+            raise ColumnError(
+                "federation.contract-names-identifies-people",
+                "the contract names '{column}', which identifies people: refuse it",
+                column=column.name,
+            )
     refuse_repeated_people(table, contract)
     keys = None
     if contract.key is not None:
@@ -73,7 +77,9 @@ def _members(table: Table, name: str) -> npt.NDArray[np.bool_]:
         said = table.data.column(name).cast(pa.bool_())
     except pa.ArrowException:
         raise ColumnError(
-            f"'{name}' tells who is released: it has other values than true and false"
+            "federation.tells-released-other-values",
+            "'{name}' tells who is released: it has other values than true and false",
+            name=name,
         ) from None
     return np.asarray(pc.fill_null(said, False).to_numpy())
 
@@ -100,10 +106,16 @@ def key_tokens(table: Table, name: str) -> Tokens:
     texts = as_text(table.data.column(table.require(name)).combine_chunks()).to_pylist()
     keys = [canonical(None if text is None else text.strip()) for text in texts]
     if ABSENT in keys:
-        raise ColumnError(f"the key '{name}' is missing in some rows: nobody can be joined by it")
+        raise ColumnError(
+            "federation.key-missing-some-rows",
+            "the key '{name}' is missing in some rows: nobody can be joined by it",
+            name=name,
+        )
     if len(set(keys)) < len(keys):
         raise ColumnError(
-            f"the key '{name}' occurs more than once with different values: say first which rows are right"
+            "federation.key-occurs-more-once",
+            "the key '{name}' occurs more than once with different values: say first which rows are right",
+            name=name,
         )
     return keys
 
@@ -113,7 +125,10 @@ def _part(table: Table, column: SharedColumn, rules: Hierarchy | Rule | None, *,
     texts = as_text(encoded.values).to_pylist()
     if column.role is not Role.QUASI_IDENTIFIER and SUPPRESSED in texts:
         raise ColumnError(
-            f"'{column.name}' has suppressed cells ('{SUPPRESSED}'), which ciphertexts cannot show: drop them"
+            "federation.suppressed-cells-ciphertexts-cannot-show",
+            "'{column}' has suppressed cells ('{suppressed}'), which ciphertexts cannot show: drop them",
+            column=column.name,
+            suppressed=SUPPRESSED,
         )
     lines = {text: [canonical(text)] for text in [*texts, *([None] if fill else [])]}
     if column.height:
@@ -137,14 +152,20 @@ def _part(table: Table, column: SharedColumn, rules: Hierarchy | Rule | None, *,
 def _as_rules(lines: list[tuple[int, ...]], column: SharedColumn) -> Codes:
     if len({line[0] for line in lines}) < len(lines):
         raise HierarchyError(
-            f"two values of '{column.name}' that are written the same generalize differently"
+            "federation.two-values-written-same",
+            "two values of '{column}' that are written the same generalize differently",
+            column=column.name,
         )
     return np.array(lines, np.int32).reshape(len(lines), column.height + 1)
 
 
 def _labels(column: SharedColumn, rules: Hierarchy | Rule | None, text: str | None) -> list[str]:
     if rules is None:
-        raise HierarchyError(f"the contract says how high the hierarchy of '{column.name}' is: give it")
+        raise HierarchyError(
+            "federation.contract-says-how-high",
+            "the contract says how high the hierarchy of '{column}' is: give it",
+            column=column.name,
+        )
     try:
         if isinstance(rules, Hierarchy):
             labels = [rules.label(text, level) for level in range(1, rules.height + 1)]
@@ -152,13 +173,18 @@ def _labels(column: SharedColumn, rules: Hierarchy | Rule | None, text: str | No
             labels = [str(label) for label in rules(text)]
     except Exception:  # a function of a site may raise anything, and its text may quote the value
         raise HierarchyError(
-            f"a value of '{column.name}' has no line in the hierarchy of this site: add it, or correct the "
-            "value"
+            "federation.value-no-line-hierarchy",
+            "a value of '{column}' has no line in the hierarchy of this site: add it, or correct the value",
+            column=column.name,
         ) from None
     if len(labels) != column.height:
         raise HierarchyError(
-            f"the hierarchy of '{column.name}' has the height {len(labels)}, and the contract says "
-            f"{column.height}: agree on one"
+            "federation.hierarchy-height-contract-says",
+            "the hierarchy of '{column}' has the height {labels}, and the contract says {height}: agree on "
+            "one",
+            column=column.name,
+            labels=len(labels),
+            height=column.height,
         )
     return labels
 
@@ -174,8 +200,10 @@ def as_table(share: PartyShare, contract: Contract, levels: Mapping[str, int]) -
                 texts = texts.cast(column.type)
             except pa.ArrowException:
                 raise ProtocolError(
-                    f"a value of '{name}' is not of the type '{column.kind}' that the contract says: the run "
-                    "ends"
+                    "federation.value-not-type-contract",
+                    "a value of '{name}' is not of the type '{kind}' that the contract says: the run ends",
+                    name=name,
+                    kind=column.kind,
                 ) from None
         data[name] = texts.take(pa.array(part.codes))
     return pa.table(data)

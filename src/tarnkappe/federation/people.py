@@ -20,12 +20,16 @@ def refuse_repeated_people(table: Table, contract: Contract) -> None:
     for name in contract.person:
         if table.data.column(table.require(name)).null_count:
             raise ColumnError(
-                f"'{name}' tells who a row is about and is missing in some rows: complete it, or leave them "
-                "out"
+                "federation.tells-row-about-missing",
+                "'{name}' tells who a row is about and is missing in some rows: complete it, or leave them "
+                "out",
+                name=name,
             )
     if _has_repeats(table, contract.person):
         raise ColumnError(
-            f"somebody has several rows, by {', '.join(contract.person)}: keep one row for each person"
+            "federation.somebody-several-rows-keep",
+            "somebody has several rows, by {person}: keep one row for each person",
+            person=", ".join(contract.person),
         )
 
 
@@ -36,10 +40,11 @@ def refuse_repeated_identifiers(table: Table, contract: Contract) -> None:
     for name in table.column_names:
         if table.roles[name] is Role.IDENTIFIER and _has_repeats(table, [name]):
             raise ColumnError(
-                f"'{name}' identifies people and repeats: one person may have several rows, which the "
-                "contract would "
-                "count as several people. Keep one row for each person, name what tells people apart in the "
-                "contract (person = [...]), or say accept_repeated_people in [policy]"
+                "federation.identifies-people-repeats-person",
+                "'{name}' identifies people and repeats: one person may have several rows, which the "
+                "contract would count as several people. Keep one row for each person, name what tells "
+                "people apart in the contract (person = [...]), or say accept_repeated_people in [policy]",
+                name=name,
             )
 
 

@@ -6,85 +6,72 @@ that says what is lost.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated
 
-from tarnkappe.errors import AccessError, JobError
+from msgspec import Meta, field
+
+from tarnkappe.errors import AccessError
 from tarnkappe.federation.ciphers import GROUPS
 from tarnkappe.federation.contract import Contract, Protocol, Reveal
 from tarnkappe.federation.decoding import DecodingEstimate
-from tarnkappe.federation.toml_file import refuse_unknown
+from tarnkappe.schema import MOST_NAMES, Name, Parameters, Problem, Rows, Share, param, rule
 from tarnkappe.table import Role
 
-LISTS = ("protocols", "columns", "sensitive", "ciphers", "proposers", "reveal", "never_together")
+Names = Annotated[tuple[Name, ...], Meta(max_length=MOST_NAMES)]
+Level = Annotated[int, Meta(ge=0, le=10_000)]
 
 
-@dataclasses.dataclass(frozen=True)
-class Policy:
-    """What a site agrees to at most.
+class Policy(Parameters, kw_only=True):
+    """What a site agrees to at most: `[policy]`."""
 
-    Attributes:
-        least_k: how many rows a class of the release must have at least.
-        protocols: the protocols that may be used; any if empty.
-        columns: the columns that may be shared; all but identifiers if empty.
-        sensitive: columns that are sensitive or quasi-identifiers in every contract, never insensitive.
-        least_levels: the least level to which a column is generalized before anything is encrypted.
-        greatest_suppression: the greatest share of rows that may be suppressed.
-        ciphers: the groups of commutative ciphers that may be used; if empty, all that are recommended.
-        proposers: who may propose contracts; everybody with a certificate if empty.
-        reveal: what an oblivious run may tell beside its release; anything if empty.
-        never_together: groups of parties that are one house, of which one may compute in an oblivious run.
-        greatest_decodable_cells: the greatest share of own cells that a simulated attack may read of the
-            ciphertexts; 0 refuses all protocols that send ciphertexts, since none can promise it.
-        accept_decodable_rows: whether rows may leave that who gets them can read for the most part.
-        accept_weak_ciphers: whether ciphers may be used that can be broken, for trials.
-        accept_repeated_people: whether one person may count as several in the own rows.
-    """
+    least_k: Annotated[Rows, param("rows that a class of the release has at least", unit="rows")] = 5
+    protocols: Annotated[
+        tuple[Protocol, ...], param("protocols that may be used; any if empty", max_length=MOST_NAMES)
+    ] = ()
+    columns: Annotated[
+        Names, param("columns that may be shared; all but identifiers if empty", kind="columns")
+    ] = ()
+    sensitive: Annotated[Names, param("columns that are never insensitive", kind="columns")] = ()
+    least_levels: Annotated[
+        Annotated[Mapping[Name, Level], Meta(max_length=MOST_NAMES)],
+        param("the least level to which a column is generalized before anything is encrypted"),
+    ] = field(default_factory=dict)
+    greatest_suppression: Annotated[
+        Share, param("the greatest share of rows that may be suppressed", kind="share")
+    ] = 0.2
+    ciphers: Annotated[Names, param("groups of commutative ciphers; all that are recommended if empty")] = ()
+    proposers: Annotated[Names, param("who may propose contracts; all with a certificate if empty")] = ()
+    reveal: Annotated[
+        tuple[Reveal, ...],
+        param("what an oblivious run may tell beside its release; anything if empty", max_length=MOST_NAMES),
+    ] = ()
+    never_together: Annotated[
+        Annotated[tuple[Names, ...], Meta(max_length=MOST_NAMES)],
+        param("groups of parties that are one house, of which one may compute in an oblivious run"),
+    ] = ()
+    greatest_decodable_cells: Annotated[
+        Share,
+        param("the greatest share of own cells that an attack on ciphertexts may read", kind="share"),
+    ] = 0.0
+    accept_decodable_rows: Annotated[
+        bool, param("whether rows may leave that who gets them can read for the most part")
+    ] = False
+    accept_weak_ciphers: Annotated[
+        bool, param("whether ciphers may be used that can be broken, for trials")
+    ] = False
+    accept_repeated_people: Annotated[
+        bool, param("whether one person may count as several in the own rows")
+    ] = False
 
-    least_k: int = 5
-    protocols: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    least_levels: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    greatest_suppression: float = 0.2
-    ciphers: tuple[str, ...] = ()
-    proposers: tuple[str, ...] = ()
-    reveal: tuple[str, ...] = ()
-    never_together: tuple[tuple[str, ...], ...] = ()
-    greatest_decodable_cells: float = 0.0
-    accept_decodable_rows: bool = False
-    accept_weak_ciphers: bool = False
-    accept_repeated_people: bool = False
-
-    @classmethod
-    def from_section(cls, said: Mapping[str, Any], where: str) -> Policy:
-        """The rules as a site file gives them."""
-        kinds = {f.name: str(f.type) for f in dataclasses.fields(cls)}
-        refuse_unknown(said, kinds, f"{where}: [policy] has no key")
-        given: dict[str, Any] = {}
-        for name, value in said.items():
-            kind = kinds[name]
-            good = {
-                "bool": isinstance(value, bool),
-                "int": isinstance(value, int) and not isinstance(value, bool),
-                "float": isinstance(value, int | float) and not isinstance(value, bool),
-            }.get(kind, isinstance(value, list) if name in LISTS else isinstance(value, dict))
-            if not good:
-                words = {"bool": "true or false", "int": "a whole number", "float": "a number"}
-                raise JobError(f"{where}: [policy] {name} is {words.get(kind, 'a list or table')}")
-            given[name] = tuple(map(str, value)) if name in LISTS else value
-        if "never_together" in said:
-            if not all(isinstance(group, list) for group in said["never_together"]):
-                raise JobError(f"{where}: [policy] never_together is a list of lists of parties")
-            given["never_together"] = tuple(tuple(map(str, group)) for group in said["never_together"])
-        for name in given.get("reveal", ()):
-            if name not in list(Reveal):
-                raise JobError(f"{where}: [policy] reveal has no '{name}': {', '.join(Reveal)}")
-        for name in given.get("protocols", ()):
-            if name not in list(Protocol):
-                raise JobError(f"{where}: [policy] there is no protocol '{name}': {', '.join(Protocol)}")
-        return cls(**given)
+    def rules(self) -> Iterator[Problem]:
+        """A group of one would forbid nothing, and whoever wrote it meant something."""
+        if any(len(group) < 2 for group in self.never_together):
+            yield rule(
+                "federation.group-of-one",
+                'a group has at least two parties: write never_together = [["A", "B"]]',
+                "never_together",
+            )
 
     def refuse(self, contract: Contract, proposer: str, site: str, *, sends_rows: bool) -> None:
         """Refuse a contract that breaks a rule; others are told the name of the rule.
@@ -95,9 +82,13 @@ class Policy:
             site: whose rules these are.
             sends_rows: whether the site would send rows, and not only help.
         """
-        for rule, why in self._broken(contract, proposer, sends_rows):
+        for broken, why in self._broken(contract, proposer, sends_rows):
             raise AccessError(
-                f"'{site}' does not agree to the contract: its policy says otherwise ({rule}: {why})"
+                "federation.not-agree-contract-policy",
+                "'{site}' does not agree to the contract: its policy says otherwise ({rule}: {why})",
+                site=site,
+                rule=broken,
+                why=why,
             )
 
     def _broken(self, contract: Contract, proposer: str, sends_rows: bool) -> Iterator[tuple[str, str]]:
@@ -149,6 +140,8 @@ class Policy:
         measured = estimate.high.cells if estimate.is_reliable else 1.0
         if not measured <= self.greatest_decodable_cells:
             raise AccessError(
-                f"'{site}' does not agree to the contract: its policy says otherwise "
-                "(greatest_decodable_cells: who gets ciphertexts can read more of its rows than it allows)"
+                "federation.not-agree-contract-policy-says",
+                "'{site}' does not agree to the contract: its policy says otherwise "
+                "(greatest_decodable_cells: who gets ciphertexts can read more of its rows than it allows)",
+                site=site,
             )

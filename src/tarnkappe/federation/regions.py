@@ -15,13 +15,18 @@ Regions = tuple[tuple[str, ...], ...]
 def refuse_bad_regions(regions: Regions, parties: Sequence[str], owners: Mapping[str, Sequence[str]]) -> None:
     """Every party is in one region, and every column has one owner in each."""
     if sorted(party for region in regions for party in region) != sorted(parties):
-        raise ParameterError("every party with data belongs to one region: name each exactly once")
+        raise ParameterError(
+            "federation.every-party-data-belongs",
+            "every party with data belongs to one region: name each exactly once",
+        )
     for column, named in owners.items():
         for region in regions:
             if len(set(named) & set(region)) != 1:
                 raise ColumnError(
-                    f"the column '{column}' needs one owner in each region, also in that of "
-                    f"{', '.join(region)}"
+                    "federation.column-needs-owner-region",
+                    "the column '{column}' needs one owner in each region, also in that of {region}",
+                    column=column,
+                    region=", ".join(region),
                 )
 
 
@@ -30,14 +35,19 @@ def refuse_bad_ring(regions: Regions, parties: Sequence[str], least: int) -> Non
     master, order = parties[0], ring_order(regions, parties[0])
     if len(regions) < least:
         raise ParameterError(
-            f"a ring of {len(regions)} regions protects nobody: '{master}', which anonymizes, would get the "
-            "rows of its own region back in full encryption with no rows of others among them, and could "
-            "read the values of other regions that equal its own. Choose 'star', 'masked' or 'masked-ring'"
+            "federation.ring-regions-protects-nobody",
+            "a ring of {regions} regions protects nobody: '{master}', which anonymizes, would get the rows "
+            "of its own region back in full encryption with no rows of others among them, and could read "
+            "the values of other regions that equal its own. Choose 'star', 'masked' or 'masked-ring'",
+            regions=len(regions),
+            master=master,
         )
     if tuple(parties) != order:
         raise ParameterError(
+            "federation.ring-parties-region-merged",
             "in a ring the parties of a region are merged one after the other, those of the first party "
-            f"first: name the parties in the order {', '.join(order)}"
+            "first: name the parties in the order {order}",
+            order=", ".join(order),
         )
 
 

@@ -6,7 +6,7 @@ from queue import Queue
 from threading import Thread
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.lattice import SEARCHES, AutoSearch, Evaluation, FlashTwoPhase, Node, Search, SearchProblem
+from tarnkappe.lattice import AutoSearch, Evaluation, FlashTwoPhase, Node, Search, SearchProblem
 from tarnkappe.lattice.checker import NodeCheck
 from tarnkappe.lattice.solution import Counters
 from tarnkappe.privacy import Model
@@ -21,10 +21,11 @@ def asking_search(search: Search) -> Search:
         return FlashTwoPhase()
     if search.name not in ASKING:
         raise ParameterError(
-            f"the search '{search.name}' looks at classes that a helper may not see: in a masked run use "
-            f"{', '.join(ASKING)}"
+            "federation.search-looks-classes-helper",
+            "the search '{search}' looks at classes that a helper may not see: in a masked run use {asking}",
+            search=search.name,
+            asking=", ".join(ASKING),
         )
-    assert search.name in SEARCHES
     return search
 
 

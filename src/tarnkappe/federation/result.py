@@ -32,7 +32,9 @@ def finding_of(tables: Tables, sender: str) -> FederatedSolution:
         )
     except (KeyError, TypeError, ValueError):
         raise ProtocolError(
-            f"'{sender}' sent a result that does not say what was done: the run ends"
+            "federation.sent-result-not-say",
+            "'{sender}' sent a result that does not say what was done: the run ends",
+            sender=sender,
         ) from None
 
 

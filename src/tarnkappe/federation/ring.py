@@ -62,7 +62,11 @@ class RingParty(Participant):
     ) -> None:
         super().__init__(name, contract, chance)
         if table is None and contract.key is not None and contract.columns_of(name):
-            raise ColumnError(f"'{name}' has columns in the contract but no data")
+            raise ColumnError(
+                "federation.columns-contract-but-no-data",
+                "'{name}' has columns in the contract but no data",
+                name=name,
+            )
         self._share = local_share(table, name, contract, hierarchies)
         self._layers = Layers(contract, self.count)
         self._held: PartyShare | None = None
@@ -93,11 +97,11 @@ class RingParty(Participant):
         facts, share = facts_of(tables, sender), self._read(tables, sender)
         owner, hop = facts.get("owner"), facts.get("hop")
         if sender != self._left or owner not in self.contract.parties or hop != self._distance(owner):
-            raise self.refuse(sender, "sent a subset out of turn")
+            raise self.refuse(sender, "federation.sent-subset-out-turn", "sent a subset out of turn")
         if hop < len(self.contract.parties) - 1:
             return [self._pass_on(share, owner, hop + 1)]
         if self._held is not None:
-            raise self.refuse(sender, "sent a subset twice")
+            raise self.refuse(sender, "federation.sent-subset-twice", "sent a subset twice")
         self._held = self._aligned(self._encrypted(share))
         return self._go_on_merging()
 
@@ -136,7 +140,9 @@ class RingParty(Participant):
     def _on_partial(self, sender: str, tables: Tables) -> list[Message]:
         is_due = sender == self.contract.right_of(self.name) != self.contract.master
         if not is_due or self._partial is not None:
-            raise self.refuse(sender, "sent a partial table out of turn")
+            raise self.refuse(
+                sender, "federation.sent-partial-table-out-turn", "sent a partial table out of turn"
+            )
         self._partial = (sender, tables)
         return self._go_on_merging()
 
@@ -165,7 +171,11 @@ class RingParty(Participant):
         if self.contract.right_of(sender) not in has_same_people:
             return [self._read(tables, sender)], []
         if facts_of(tables, sender).get("people") != self._people(held):
-            raise self.refuse(sender, "and its neighbours have different people under the key")
+            raise self.refuse(
+                sender,
+                "federation.neighbours-different-people-under-key",
+                "and its neighbours have different people under the key",
+            )
         rest = {n.removeprefix(UNFINISHED): t for n, t in tables.items() if n.startswith(UNFINISHED)}
         whole = [] if self.contract.master in has_same_people else [self._read(tables, sender)]
         return whole, [self._read(rest, sender)]
@@ -200,13 +210,18 @@ class RingParty(Participant):
     def _on_integrated(self, sender: str, tables: Tables) -> list[Message]:
         """Anonymize again what the master has anonymized; only the same result is decrypted."""
         if sender != self._left or not self.contract.check_master:
-            raise self.refuse(sender, "sent an integrated table out of turn")
+            raise self.refuse(
+                sender, "federation.sent-integrated-table-out-turn", "sent an integrated table out of turn"
+            )
         share = self._read(tables, sender)
         released, finding = anonymize(share, self.contract)
         agreed = _agreement(released, finding)
         if facts_of(tables, sender).get("agreed") != agreed:
             raise self.refuse(
-                sender, f"and '{self.name}' anonymize to different results, nothing is decrypted"
+                sender,
+                "federation.anonymize-different-results-nothing-decrypted",
+                "and '{name}' anonymize to different results, nothing is decrypted",
+                name=self.name,
             )
         if self.contract.right_of(self.name) != self.contract.master:
             return [self._pass_for_checking(share, agreed)]
@@ -225,7 +240,7 @@ class RingParty(Participant):
 
     def _on_result(self, sender: str, tables: Tables) -> list[Message]:
         if sender != self._previous:
-            raise self.refuse(sender, "sent a result out of turn")
+            raise self.refuse(sender, "federation.sent-result-out-turn", "sent a result out of turn")
         return [self._take_off(self._read(tables, sender), finding_of(tables, sender))]
 
     # ------------------------------------------------------------------ 5 hashes become values again
@@ -241,13 +256,15 @@ class RingParty(Participant):
 
     def _on_decode(self, sender: str, tables: Tables) -> list[Message]:
         if sender != self._next:
-            raise self.refuse(sender, "sent a decoded table out of turn")
+            raise self.refuse(
+                sender, "federation.sent-decoded-table-out-turn", "sent a decoded table out of turn"
+            )
         return [self._decode(read_share(tables, sender), finding_of(tables, sender))]
 
     def _on_release(self, sender: str, tables: Tables) -> list[Message]:
         share, finding = read_share(tables, sender), finding_of(tables, sender)
         if sender != self._previous:
-            raise self.refuse(sender, "sent a release out of turn")
+            raise self.refuse(sender, "federation.sent-release-out-turn", "sent a release out of turn")
         self._finish(share, finding)
         return [] if self._next is None else [self._result(self._next, RELEASE, share, finding)]
 

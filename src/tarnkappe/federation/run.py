@@ -10,7 +10,7 @@ from enum import StrEnum
 from queue import Empty, Queue
 from threading import Lock
 
-from tarnkappe.errors import ProtocolError
+from tarnkappe.errors import ProtocolError, Reason
 from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.transport import LARGEST
@@ -90,7 +90,11 @@ class Run:
         A piece that has come before is taken for granted: its sender did not get our answer.
         """
         if not 0 <= position <= position + len(piece) <= total <= LARGEST:
-            raise ProtocolError(f"'{sender}' sent a piece that is none: the run ends")
+            raise ProtocolError(
+                "federation.sent-piece-none-run",
+                "'{sender}' sent a piece that is none: the run ends",
+                sender=sender,
+            )
         with self.lock:
             is_known = (sender, number) in self._accepted
             self._refuse_if_over(is_known)
@@ -100,11 +104,19 @@ class Run:
             if position == 0:
                 arriving = self._arriving[sender] = _Arriving(number, total, bytearray())
             if arriving is None or (arriving.number, arriving.total) != (number, total):
-                raise ProtocolError(f"'{sender}' sent a piece of a message without its beginning")
+                raise ProtocolError(
+                    "federation.sent-piece-message-without-beginning",
+                    "'{sender}' sent a piece of a message without its beginning",
+                    sender=sender,
+                )
             if position == len(arriving.body):
                 arriving.body += piece
             elif position + len(piece) != len(arriving.body):
-                raise ProtocolError(f"'{sender}' left out a piece of a message")
+                raise ProtocolError(
+                    "federation.left-out-piece-message",
+                    "'{sender}' left out a piece of a message",
+                    sender=sender,
+                )
             if len(arriving.body) < total:
                 return None
             del self._arriving[sender]
@@ -121,14 +133,23 @@ class Run:
                 self._inbox.put(message)
             if known in (None, digest):
                 return
-        self.fail(f"'{message.sender}' sent two different messages {message.number}: the run ends")
-        raise ProtocolError(self.error)
+        self.fail(
+            Reason(
+                "federation.sent-two-different-messages",
+                "'{sender}' sent two different messages {message}: the run ends",
+                sender=message.sender,
+                message=message.number,
+            )
+        )
+        raise ProtocolError.because(self.error)
 
     def _refuse_if_over(self, is_known: bool) -> None:
         """A party that is ready takes nothing new, but who did not get its answer may ask again."""
         open_to_new = self.stage in (RunStage.PROPOSED, RunStage.RUNNING)
         if self.stage is RunStage.FAILED or not (open_to_new or is_known):
-            raise ProtocolError(self.error or f"the run is over for '{self.party}'")
+            if self.error:
+                raise ProtocolError.because(self.error)
+            raise ProtocolError("federation.run-over", "the run is over for '{party}'", party=self.party)
 
     def next(self, patience: float) -> Message | None:
         """The next message, or None if the run is over; `Empty` is raised if none comes in time.

@@ -42,5 +42,9 @@ def run_in_memory(
         post(named[message.receiver].receive(message))
     missing = [p.name for p in participants if p.outcome is None and p.name != p.contract.helper]
     if missing:
-        raise ProtocolError(f"the run ended without a release for {', '.join(missing)}")
+        raise ProtocolError(
+            "federation.run-ended-without-release",
+            "the run ended without a release for {missing}",
+            missing=", ".join(missing),
+        )
     return named

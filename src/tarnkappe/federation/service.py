@@ -14,24 +14,19 @@ from threading import Lock, Thread
 from typing import Any
 
 from tarnkappe.errors import (
-    AccessError,
-    ColumnError,
-    HierarchyError,
-    InputError,
-    NoSolutionError,
-    OutputError,
-    ParameterError,
     ProtocolError,
+    Reason,
     TarnkappeError,
 )
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Partitioning
+from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.envelope import seal, unseal
 from tarnkappe.federation.message import Message, Participant
 from tarnkappe.federation.printable import printable
 from tarnkappe.federation.run import Run, RunStage
+from tarnkappe.federation.telling import LONGEST_RUN, is_counted, told_at_home, told_to_others
 from tarnkappe.federation.transcript import signed_transcript
-from tarnkappe.federation.transport import OK, Answer, Caller, Listener
+from tarnkappe.federation.transport import OK, Answer, Caller, Listener, Served
 
 Build = Callable[[Contract], Participant]
 """Makes the state machine of this party for a contract, with its own data."""
@@ -40,42 +35,11 @@ Confirm = Callable[[Contract], None]
 """Raises an error if this party does not agree to a contract."""
 
 PAUSE = 0.05
-LONGEST_RUN = 86_400.0
 MOST_RUNS = 200
 """So many runs are kept in mind; of more, those that have ended are forgotten first."""
 
-SPOKEN = (ProtocolError, AccessError, NoSolutionError)
-"""Errors whose texts are made of the contract and of names of parties alone: others may read them."""
-REASONS: dict[type[Exception], str] = {
-    HierarchyError: "a hierarchy lacks a value, or does not fit the contract",
-    ColumnError: "a column of the contract is missing, does not fit the contract, or identifies people",
-    ParameterError: "a value or a setting does not fit the contract",
-    InputError: "its files cannot be read",
-    OutputError: "its release cannot be written",
-}
 
-
-def told_to_others(error: Exception, party: str) -> str:
-    """What others are told of an error at a party: never a text that could quote a cell."""
-    if isinstance(error, SPOKEN):
-        return str(error)
-    for kind, reason in REASONS.items():
-        if isinstance(error, kind):
-            return f"'{party}' cannot take part: {reason}. Its own log says more; the run ends"
-    return f"'{party}' failed with a {type(error).__name__}: the run ends"
-
-
-def told_at_home(error: Exception) -> str:
-    """What the own log says of an error: texts of our own errors, of others only what they are."""
-    return str(error) if isinstance(error, TarnkappeError) else type(error).__name__
-
-
-def is_counted(contract: Contract) -> bool:
-    """Whether the rows that the parties have sent add up to those that are released or suppressed."""
-    return contract.distribution is Partitioning.HORIZONTAL and contract.member is None
-
-
-class PartyService:
+class PartyService(Served):
     """Listens for proposals and takes part in runs.
 
     Args:
@@ -119,32 +83,13 @@ class PartyService:
         self._runs: dict[str, Run] = {}
         self._listener = Listener(address, credentials, self._serve)
 
-    @property
-    def address(self) -> tuple[str, int]:
-        """Where it listens."""
-        host, port = self._listener.server_address[:2]
-        return str(host), int(port)
-
-    def serve_forever(self) -> None:
-        """Answer calls until `close`."""
-        self._listener.serve_forever(poll_interval=PAUSE)
-
-    def start(self) -> None:
-        """Answer calls in the background."""
-        Thread(target=self.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        """Stop answering."""
-        self._listener.shutdown()
-        self._listener.server_close()
-
     # ------------------------------------------------------------------ calls
 
     def _serve(self, path: str, body: bytes, certificate: bytes, caller: str) -> Answer:
         try:
             return self._answer(path, body, certificate, caller)
         except TarnkappeError as error:
-            raise ProtocolError(told_to_others(error, self.name)) from None
+            raise ProtocolError.because(told_to_others(error, self.name)) from None
 
     def _answer(self, path: str, body: bytes, certificate: bytes, caller: str) -> Answer:
         if path == "/propose":
@@ -152,7 +97,12 @@ class PartyService:
         _, action, digest, *rest = [*path.split("/"), "", ""]
         run = self._runs.get(digest)
         if run is None or caller not in run.contract.everybody:
-            raise ProtocolError(f"'{self.name}' takes part in no such run with '{caller}'")
+            raise ProtocolError(
+                "federation.takes-part-no-run",
+                "'{name}' takes part in no such run with '{caller}'",
+                name=self.name,
+                caller=caller,
+            )
         if action == "message":
             return self._take(run, rest, body, certificate, caller)
         if action == "start":
@@ -166,7 +116,9 @@ class PartyService:
             return OK, run.status_for(caller)
         if action == "transcript":
             return self._transcript(run)
-        raise ProtocolError(f"'{self.name}' does not know '{action}'")
+        raise ProtocolError(
+            "federation.not-know", "'{name}' does not know '{action}'", name=self.name, action=action
+        )
 
     def _propose(self, body: bytes, caller: str) -> Answer:
         try:
@@ -174,9 +126,18 @@ class PartyService:
             addresses = {name: (str(host), int(port)) for name, (host, port) in document["addresses"].items()}
             contract = Contract.from_document(document["contract"])
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise ProtocolError(f"'{caller}' proposed something that is no contract") from None
+            raise ProtocolError(
+                "federation.proposed-something-no-contract",
+                "'{caller}' proposed something that is no contract",
+                caller=caller,
+            ) from None
         if caller not in contract.everybody or self.name not in contract.everybody:
-            raise ProtocolError(f"the contract of '{caller}' does not name both '{caller}' and '{self.name}'")
+            raise ProtocolError(
+                "federation.contract-not-name-both",
+                "the contract of '{caller}' does not name both '{caller}' and '{name}'",
+                caller=caller,
+                name=self.name,
+            )
         digest = contract.digest.hex()
         with self._arrival:
             if digest not in self._runs:
@@ -191,7 +152,10 @@ class PartyService:
             run = self._runs[digest]
         with run.lock:
             if run.proposer != caller or run.stage not in (RunStage.ASKED, RunStage.PROPOSED):
-                raise ProtocolError("this contract was proposed before, and a contract runs once (--new-run)")
+                raise ProtocolError(
+                    "federation.contract-proposed-before-contract",
+                    "this contract was proposed before, and a contract runs once (--new-run)",
+                )
             if not run.was_asked:
                 run.was_asked = True
                 Thread(target=self._ask, args=(run,), daemon=True).start()
@@ -204,7 +168,10 @@ class PartyService:
             del self._runs[digest]
         if len(self._runs) >= MOST_RUNS:
             raise ProtocolError(
-                f"'{self.name}' has {MOST_RUNS} contracts that have not ended: try again later"
+                "federation.contracts-not-ended-try",
+                "'{name}' has {most_runs} contracts that have not ended: try again later",
+                name=self.name,
+                most_runs=MOST_RUNS,
             )
 
     def _say(self, contract: Contract, what: str) -> None:
@@ -246,7 +213,11 @@ class PartyService:
                 run.is_comparing = False
         with run.lock:
             if run.stage not in (RunStage.READY, RunStage.DONE) or run.participant is None:
-                raise ProtocolError(run.error or f"'{self.name}' is not ready to release")
+                if run.error:
+                    raise ProtocolError.because(run.error)
+                raise ProtocolError(
+                    "federation.not-ready-release", "'{name}' is not ready to release", name=self.name
+                )
             if run.stage is RunStage.READY:
                 self._done(run.participant)
                 self._say(run.contract, "ended: the release is kept")
@@ -269,12 +240,13 @@ class PartyService:
                 sent = run.num_rows + sum(int(states[name].get("rows") or 0) for name in parties)
                 outcome = run.participant.outcome
                 if outcome is not None and sent != outcome.release.num_rows + outcome.suppressed:
-                    error = (
-                        "other rows were released than the parties have sent: none is kept, and the run ends"
+                    error = Reason(
+                        "federation.other-rows-released-parties",
+                        "other rows were released than the parties have sent: none is kept, and the run ends",
                     )
             if error:
                 self._end_for_all(run, caller, error)
-                raise ProtocolError(error)
+                raise ProtocolError.because(error)
         finally:
             caller.close()
 
@@ -284,13 +256,19 @@ class PartyService:
         if envelope is not None:
             message = unseal(envelope, certificate, caller)
             if message.number != number:
-                raise ProtocolError(f"'{caller}' sent a message under another number: the run ends")
+                raise ProtocolError(
+                    "federation.sent-message-under-another-number",
+                    "'{caller}' sent a message under another number: the run ends",
+                    caller=caller,
+                )
             run.take(message)
         return OK, {"have": position + len(body)}
 
     def _transcript(self, run: Run) -> Answer:
         if run.stage is not RunStage.DONE or run.participant is None:
-            raise ProtocolError(f"'{self.name}' has not yet ended the run")
+            raise ProtocolError(
+                "federation.not-yet-ended-run", "'{name}' has not yet ended the run", name=self.name
+            )
         return OK, signed_transcript(run.participant, self._credentials)
 
     # ------------------------------------------------------------------ the run
@@ -333,15 +311,20 @@ class PartyService:
                 self._refuse_endless(run)
                 if self._nobody_works(run, caller) and run.is_waiting:
                     raise ProtocolError(
-                        f"'{self.name}' has waited {self._patience:g} seconds for a message: the run ends"
+                        "federation.waited-seconds-message-run",
+                        "'{name}' has waited {patience:g} seconds for a message: the run ends",
+                        name=self.name,
+                        patience=self._patience,
                     ) from None
 
     def _refuse_endless(self, run: Run) -> None:
         """Who says for ever that he is at work is not waited for for ever."""
         if time.monotonic() > run.deadline:
             raise ProtocolError(
-                f"'{self.name}' has given the run {self._longest_run:g} seconds and it is not done: the run "
-                "ends"
+                "federation.given-run-seconds-not-done",
+                "'{name}' has given the run {longest_run:g} seconds and it is not done: the run ends",
+                name=self.name,
+                longest_run=self._longest_run,
             )
 
     def _ask_all(self, run: Run, caller: Caller) -> dict[str, Any]:
@@ -351,7 +334,7 @@ class PartyService:
         states = {party: caller.call(party, path) for party in others}
         for status in states.values():
             if status.get("state") == RunStage.FAILED:
-                raise ProtocolError(printable(status.get("error", "the run has ended"))[:1000])
+                raise ProtocolError.because(printable(status.get("error", "the run has ended"))[:1000])
         return states
 
     def _nobody_works(self, run: Run, caller: Caller) -> bool:
@@ -375,7 +358,11 @@ class PartyService:
             if any(status.get("state") == RunStage.DONE for status in states):
                 self._finish(run)
             elif self._nobody_works(run, caller):
-                raise ProtocolError(f"'{self.name}' is ready, but nobody asks for the release: the run ends")
+                raise ProtocolError(
+                    "federation.ready-but-nobody-asks",
+                    "'{name}' is ready, but nobody asks for the release: the run ends",
+                    name=self.name,
+                )
             deadline = time.monotonic() + self._patience
 
     def _post(self, run: Run, caller: Caller, messages: list[Message]) -> None:

@@ -126,7 +126,10 @@ class PartyShare:
     def in_order_of_columns(self, names: Sequence[str]) -> PartyShare:
         """The same table with its columns in this order; others than these are refused."""
         if set(names) != set(self.parts):
-            raise ProtocolError("the parties sent other columns than the contract names: the run ends")
+            raise ProtocolError(
+                "federation.parties-sent-other-columns",
+                "the parties sent other columns than the contract names: the run ends",
+            )
         return dataclasses.replace(self, parts={name: self.parts[name] for name in names})
 
 
@@ -134,12 +137,17 @@ def concatenate(shares: Sequence[PartyShare]) -> PartyShare:
     """The rows of all shares, which have the same columns."""
     names = list(shares[0].parts)
     if any(set(share.parts) != set(names) for share in shares):
-        raise ProtocolError("the parties sent different columns: the run ends")
+        raise ProtocolError(
+            "federation.parties-sent-different-columns", "the parties sent different columns: the run ends"
+        )
     counters = [share.counters for share in shares if share.counters is not None]
     keys = [share.keys for share in shares if share.keys is not None]
     members = [share.members for share in shares if share.members is not None]
     if 0 < len(members) < len(shares):
-        raise ProtocolError("only some of the parties say who is to be released: the run ends")
+        raise ProtocolError(
+            "federation.only-some-parties-say",
+            "only some of the parties say who is to be released: the run ends",
+        )
     return PartyShare(
         {name: concatenate_parts(name, [share.parts[name] for share in shares]) for name in names},
         sum(share.num_rows for share in shares),
@@ -160,8 +168,10 @@ def concatenate_parts(name: str, parts: Sequence[ShareColumn]) -> ShareColumn:
         for rule in [] if part.rules is None else map(tuple, moved[part.rules].tolist()):
             if rules.setdefault(rule[0], rule) != rule:
                 raise ProtocolError(
-                    f"two parties generalize the same value of '{name}' in different ways: agree on one "
-                    "hierarchy; the run ends"
+                    "federation.two-parties-generalize-same",
+                    "two parties generalize the same value of '{name}' in different ways: agree on one "
+                    "hierarchy; the run ends",
+                    name=name,
                 )
     has_rules = parts[0].rules is not None
     lines = np.array(list(rules.values()), np.int32) if rules else _no_rules(parts)
@@ -178,7 +188,10 @@ def join(
 ) -> PartyShare:
     """The columns of all shares, row by row; they stand in the same order."""
     if len({share.num_rows for share in shares}) > 1:
-        raise ProtocolError("the parties have different numbers of people: the run ends")
+        raise ProtocolError(
+            "federation.parties-different-numbers-people",
+            "the parties have different numbers of people: the run ends",
+        )
     counters = [share.counters for share in shares if share.counters is not None]
     members = [share.members for share in shares if share.members is not None]
     return PartyShare(

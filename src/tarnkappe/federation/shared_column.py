@@ -45,17 +45,44 @@ class SharedColumn:
     def __post_init__(self) -> None:
         require_types(self)
         if self.role is Role.IDENTIFIER:
-            raise ColumnError(f"'{self.name}' identifies people: it cannot be part of a release")
+            raise ColumnError(
+                "federation.identifies-people-cannot-part",
+                "'{name}' identifies people: it cannot be part of a release",
+                name=self.name,
+            )
         if self.role is Role.UNSTATED:
-            raise ColumnError(f"'{self.name}' has no role: say what it is, or leave it out of the contract")
+            raise ColumnError(
+                "federation.no-role-say-what-leave",
+                "'{name}' has no role: say what it is, or leave it out of the contract",
+                name=self.name,
+            )
         if self.role is Role.QUASI_IDENTIFIER and self.height < 1:
-            raise ColumnError(f"the quasi-identifier '{self.name}' needs a hierarchy: say how high it is")
+            raise ColumnError(
+                "federation.quasi-identifier-needs-hierarchy",
+                "the quasi-identifier '{name}' needs a hierarchy: say how high it is",
+                name=self.name,
+            )
         if not 0 <= self.least_level <= self.height:
-            raise ParameterError(f"'{self.name}' has the levels 0 to {self.height}, not {self.least_level}")
+            raise ParameterError(
+                "federation.levels-0",
+                "'{name}' has the levels 0 to {height}, not {least_level}",
+                name=self.name,
+                height=self.height,
+                least_level=self.least_level,
+            )
         if self.labels and (len(self.labels) != self.height + 1 or min(self.labels) < 1):
-            raise ParameterError(f"'{self.name}' needs a number of labels for each of its levels")
+            raise ParameterError(
+                "federation.needs-number-labels-levels",
+                "'{name}' needs a number of labels for each of its levels",
+                name=self.name,
+            )
         if self.type is None:
-            raise ColumnError(f"'{self.name}' is of the type '{self.kind}', which a release cannot have")
+            raise ColumnError(
+                "federation.type-release",
+                "'{name}' is of the type '{kind}', which a release cannot have",
+                name=self.name,
+                kind=self.kind,
+            )
 
     @property
     def type(self) -> pa.DataType | None:

@@ -17,84 +17,27 @@ from typing import Any
 
 import pyarrow as pa
 
-from tarnkappe.errors import AccessError, JobError, OutputError
+from tarnkappe.errors import AccessError, OutputError
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.contract import Contract, Protocol
+from tarnkappe.federation.contract import Contract
 from tarnkappe.federation.decoding import DecodingEstimate, estimate
+from tarnkappe.federation.documents import DAY, Address, SiteDocument, credentials_of, parse_address
 from tarnkappe.federation.insiders import Subtraction, simulate
 from tarnkappe.federation.leakage import LeakageReport, transcript_lines
 from tarnkappe.federation.ledger import Ledger, LedgerEvent
-from tarnkappe.federation.linkage import LinkedParty
-from tarnkappe.federation.masked import MaskedHelper, MaskedParty
-from tarnkappe.federation.masked_ring import MaskedRingParty
 from tarnkappe.federation.message import Participant
-from tarnkappe.federation.oblivious.party import ObliviousParty
+from tarnkappe.federation.participants import participant
 from tarnkappe.federation.party_share import Rule, local_share
 from tarnkappe.federation.people import refuse_repeated_identifiers
 from tarnkappe.federation.policy import Policy
-from tarnkappe.federation.ring import RingParty
-from tarnkappe.federation.star import StarHelper, StarParty
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.federation.toml_file import Address, parse_address, read_toml, refuse_unknown
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
+from tarnkappe.schema.documents import load
 from tarnkappe.table import Role, Table, read, write
 from tarnkappe.table.encoding import as_text
-from tarnkappe.table.formats.address import is_address
-from tarnkappe.table.read import DATABASE_OPTIONS, READING_KEYS
 
-SECTIONS = ("site", "input", "columns", "policy")
-SITE_KEYS = (
-    "certificate",
-    "key",
-    "authority",
-    "revoked",
-    "address",
-    "output",
-    "accept",
-    "patience",
-    "consent_days",
-    "longest_run",
-)
-INPUT_KEYS = ("path", *(key for key in READING_KEYS if key != "types"), *DATABASE_OPTIONS)
-COLUMN_KEYS = ("role", "hierarchy")
-DAY = 86_400.0
 PAUSE = 0.2
 """Seconds between two looks at whether people have decided."""
-
-PARTIES: Mapping[Protocol, type[StarParty]] = {
-    Protocol.STAR: StarParty,
-    Protocol.MASKED: MaskedParty,
-    Protocol.MASKED_RING: MaskedRingParty,
-}
-"""The parties with data of all protocols that have a helper."""
-
-
-def participant(
-    name: str,
-    contract: Contract,
-    table: Table | None,
-    hierarchies: Mapping[str, Hierarchy | Rule],
-) -> Participant:
-    """The state machine of a party or helper of a contract."""
-    if contract.link and name != contract.helper:
-        if table is None:
-            raise AccessError(f"'{name}' has no data: say [input] path in its configuration")
-        return LinkedParty(name, contract, table, lambda common: _party(name, contract, common, hierarchies))
-    return _party(name, contract, table, hierarchies)
-
-
-def _party(
-    name: str, contract: Contract, table: Table | None, hierarchies: Mapping[str, Hierarchy | Rule]
-) -> Participant:
-    if contract.is_oblivious:
-        return ObliviousParty(name, contract, table, hierarchies)
-    if name == contract.helper:
-        return (MaskedHelper if contract.protocol.is_masked else StarHelper)(name, contract)
-    if contract.protocol is Protocol.RING:
-        return RingParty(name, contract, table, hierarchies)
-    if table is None:
-        raise AccessError(f"'{name}' has no data: say [input] path in its configuration")
-    return PARTIES[contract.protocol](name, contract, table, hierarchies)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,32 +114,25 @@ class FederationSite:
     @classmethod
     def from_file(cls, path: Path) -> FederationSite:
         """A site as its file describes it; other files are found beside it."""
-        content, folder = read_toml(path, SECTIONS, "site", "the file of a site"), path.parent
-        own = content.get("site", {})
-        refuse_unknown(own, SITE_KEYS, f"{path}: [site] has no key")
-        try:
-            credentials = Credentials(
-                folder / own["certificate"],
-                folder / own["key"],
-                folder / own["authority"],
-                folder / own["revoked"] if "revoked" in own else None,
-            )
-            return cls(
-                credentials,
-                parse_address(own["address"]),
-                folder / own.get("output", f"releases-{credentials.name}"),
-                _table(path, content),
-                _hierarchies(path, content),
-                str(own.get("accept", "")),
-                float(own.get("patience", 60.0)),
-                Policy.from_section(content.get("policy", {}), str(path)),
-                float(own.get("consent_days", 7.0)),
-                float(own.get("longest_run", DAY)),
-            )
-        except KeyError as error:
-            raise JobError(f"{path}: [site] or [input] lacks {error}") from None
-        except (TypeError, ValueError, AttributeError) as error:
-            raise JobError(f"{path}: the site cannot be understood: {error}") from None
+        said, folder = load(SiteDocument, path, "site file"), path.parent
+        own = said.site
+        credentials = credentials_of(own)
+        return cls(
+            credentials,
+            parse_address(own.address),
+            folder / f"releases-{credentials.name}" if own.output is None else Path(own.output),
+            _table(said),
+            {
+                name: read_hierarchy(plan.hierarchy)
+                for name, plan in said.columns.items()
+                if plan.hierarchy is not None
+            },
+            own.accept,
+            float(own.patience),
+            said.policy,
+            float(own.consent_days),
+            float(own.longest_run),
+        )
 
     @cached_property
     def name(self) -> str:
@@ -268,12 +204,18 @@ class FederationSite:
         while (decision := self.ledger.decision(digest)) is None:
             history = self.ledger.history(digest)
             if not history or any(line.event is LedgerEvent.FAILED for line in history):
-                raise AccessError("the proposal was withdrawn")
+                raise AccessError("federation.proposal-withdrawn", "the proposal was withdrawn")
             if time.monotonic() > deadline:
-                raise AccessError(f"nobody at '{self.name}' has decided about the contract in time")
+                raise AccessError(
+                    "federation.nobody-decided-about-contract",
+                    "nobody at '{name}' has decided about the contract in time",
+                    name=self.name,
+                )
             time.sleep(PAUSE)
         if decision.event is LedgerEvent.REJECTED:
-            raise AccessError(f"'{self.name}' does not agree to the contract")
+            raise AccessError(
+                "federation.not-agree-contract", "'{name}' does not agree to the contract", name=self.name
+            )
 
     # ------------------------------------------------------------------ the run
 
@@ -285,8 +227,10 @@ class FederationSite:
         decision = self.ledger.decision(digest)
         if decision is None or decision.note != self.data_digest:
             raise AccessError(
-                f"the data of '{self.name}' have changed since it agreed to the contract: propose it anew "
-                "(--new-run)"
+                "federation.data-changed-since-agreed",
+                "the data of '{name}' have changed since it agreed to the contract: propose it anew "
+                "(--new-run)",
+                name=self.name,
             )
         self.ledger.start(digest, self.name)
         return participant(self.name, contract, self.table, self.hierarchies)
@@ -302,7 +246,11 @@ class FederationSite:
         digest = done.contract.digest.hex()
         folder = self.output / digest[:16]
         if folder.exists():
-            raise OutputError(f"'{folder}' exists: a release is written once and never replaced")
+            raise OutputError(
+                "federation.exists-release-written-once",
+                "'{folder}' exists: a release is written once and never replaced",
+                folder=folder,
+            )
         part = self.output / f".{digest[:16]}.{os.getpid()}.part"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
@@ -345,32 +293,10 @@ class FederationSite:
             (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def _table(path: Path, content: Mapping[str, Any]) -> Table | None:
-    data, columns = content.get("input", {}), content.get("columns", {})
-    refuse_unknown(data, INPUT_KEYS, f"{path}: [input] has no key")
-    if not data:
+def _table(said: SiteDocument) -> Table | None:
+    if said.input.path is None:
         return None
-    source = data["path"]
-    options = {name: value for name, value in data.items() if name != "path"}
-    table = read(source if is_address(source) else str(path.parent / source), **options)
-    names = []
-    for name, plan in columns.items():
-        refuse_unknown(plan, COLUMN_KEYS, f"{path}: [columns.{name}] has no key")
-        if Role.parse(plan.get("role", "insensitive")) is Role.IDENTIFIER:
-            names.append(name)
-    return table.with_roles(identifiers=names)
-
-
-def _hierarchies(path: Path, content: Mapping[str, Any]) -> dict[str, Hierarchy | Rule]:
-    rules: dict[str, Hierarchy | Rule] = {}
-    for name, plan in content.get("columns", {}).items():
-        if "hierarchy" not in plan:
-            continue
-        if not isinstance(plan["hierarchy"], str):
-            raise JobError(
-                f"{path}: [columns.{name}] hierarchy is the path of a file that all sites have, not a "
-                "builder: "
-                "`tarn hierarchy` makes one"
-            )
-        rules[name] = read_hierarchy(str(path.parent / plan["hierarchy"]))
-    return rules
+    table = read(said.input.path, **said.input.options)
+    return table.with_roles(
+        identifiers=[name for name, plan in said.columns.items() if plan.role is Role.IDENTIFIER]
+    )

@@ -94,7 +94,9 @@ class StarParty(Participant):
     def _only(self, tables: Tables, sender: str) -> bytes:
         tokens = tokens_of(tables, "key", sender)
         if len(tokens) != 1 or sender not in self._others:
-            raise self.refuse(sender, "has no part in the agreement on keys")
+            raise self.refuse(
+                sender, "federation.no-part-agreement-keys", "has no part in the agreement on keys"
+            )
         return tokens[0]
 
     def _open_contributions(self) -> list[Message]:
@@ -154,7 +156,7 @@ class StarParty(Participant):
 
     def _on_result(self, sender: str, tables: Tables) -> list[Message]:
         if sender not in (self.helper, self.contract.left_of(self.name)):
-            raise self.refuse(sender, "sent a result out of turn")
+            raise self.refuse(sender, "federation.sent-result-out-turn", "sent a result out of turn")
         share = self.opened(read_share(tables, sender), sender)
         return self.finish(share, finding_of(tables, sender))
 
@@ -199,7 +201,7 @@ class StarHelper(Participant):
 
     def _on_subset(self, sender: str, tables: Tables) -> list[Message]:
         if sender in self._shares or sender not in self.contract.parties:
-            raise self.refuse(sender, "sent a subset out of turn")
+            raise self.refuse(sender, "federation.sent-subset-out-turn", "sent a subset out of turn")
         self._shares[sender] = self.read(tables, sender)
         if self.contract.fill_absent:
             self._absent |= facts_of({"facts": tables[PLACEHOLDERS]}, sender)

@@ -90,6 +90,13 @@ ONE_COUNTER = "a row has one counter, which tells true rows from made-up ones, a
 
 def refuse_unsupported(contract: Contract) -> None:
     """Refuse what a protocol cannot do, with the reason."""
+    if contract.loss.has_ranks:
+        raise ParameterError(
+            "federation.rank-compares-columns",
+            "{loss}: sites compare one number for each combination of levels, and 'rank' compares several: "
+            "choose the aggregate 'maximum', which is the first of them",
+            loss=contract.loss.name,
+        )
     if contract.is_oblivious:
         _refuse_not_shared(contract)
         return
@@ -104,15 +111,19 @@ def refuse_unsupported(contract: Contract) -> None:
         raise _refusal(contract, str(contract.loss), contract.loss.name)
     if isinstance(contract.loss, LeafLoss) and contract.loss.leaves is not Leaves.DATA:
         raise ParameterError(
-            f"{contract.loss.name}: how many values of the whole hierarchy lie under every label would tell "
-            "which ciphertext is which label: count those in the data (leaves = 'data')"
+            "federation.how-many-values-whole",
+            "{loss}: how many values of the whole hierarchy lie under every label would tell which "
+            "ciphertext is which label: count those in the data (leaves = 'data')",
+            loss=contract.loss.name,
         )
     if masked:
         asking_search(contract.search)
         if contract.member is not None:
             raise ParameterError(
-                f"a masked run cannot tell members from a population: {ONE_COUNTER}. Choose the protocol "
-                "'star' or 'ring'"
+                "federation.masked-run-cannot-tell",
+                "a masked run cannot tell members from a population: {one_counter}. Choose the protocol "
+                "'star' or 'ring'",
+                one_counter=ONE_COUNTER,
             )
 
 
@@ -122,49 +133,80 @@ def _refuse_not_shared(contract: Contract) -> None:
     for what, name, known in [*asked, (str(contract.loss), contract.loss.name, SHARED_LOSSES)]:
         if name not in known:
             raise ParameterError(
-                f"{what} cannot be had in a federation by the protocol 'oblivious': its circuits are made "
-                "for "
-                f"{', '.join(sorted(known))}"
+                "federation.cannot-federation-protocol-oblivious",
+                "{what} cannot be had in a federation by the protocol 'oblivious': its circuits are made "
+                "for {known}",
+                what=what,
+                known=", ".join(sorted(known)),
             )
     for model in contract.models:
         _refuse_details(contract, model)
         if any(len(names) > 1 for names in model.distributions):
-            raise ParameterError(f"{model}: in an oblivious run no sensitive column can be given")
+            raise ParameterError(
+                "federation.oblivious-run-no-sensitive",
+                "{model}: in an oblivious run no sensitive column can be given",
+                model=model,
+            )
     loss = contract.loss
     if isinstance(loss, Entropy) and (loss.weights or loss.aggregate is not AggregateFunction.SUM):
         raise ParameterError(
-            "entropy: in an oblivious run columns have no weights, and their losses are added"
+            "federation.entropy-oblivious-run-columns",
+            "entropy: in an oblivious run columns have no weights, and their losses are added",
         )
     if not isinstance(contract.search, AutoSearch):
-        raise ParameterError("an oblivious run tests nodes in its own order: leave the search algorithm out")
+        raise ParameterError(
+            "federation.oblivious-run-tests-nodes",
+            "an oblivious run tests nodes in its own order: leave the search algorithm out",
+        )
     lists = [*contract.quasi_identifiers, *(names[0] for m in contract.models for names in m.distributions)]
     for name in lists:
         if not contract.column(name).labels or contract.column(name).hierarchy_digest is None:
             raise ParameterError(
-                f"an oblivious run counts all possible values of '{name}': name the hierarchy that all sites "
-                "have (hierarchy = ... in the job)"
+                "federation.oblivious-run-counts-all-possible",
+                "an oblivious run counts all possible values of '{name}': name the hierarchy that all sites"
+                " have (hierarchy = ... in the job)",
+                name=name,
             )
     cells = math.prod(
         sum(c.labels[c.least_level :]) for c in map(contract.column, contract.quasi_identifiers)
     )
     if contract.reveal is Reveal.RESULT and cells > MOST_SHARED_CELLS:
         raise ParameterError(
-            f"all levels together make {cells:,} cells, which is too much to test them all: say "
-            "reveal = 'tests', or name a higher least_level"
+            "federation.all-levels-together-make",
+            "all levels together make {cells:,} cells, which is too much to test them all: say reveal = "
+            "'tests', or name a higher least_level",
+            cells=cells,
         )
 
 
 def _refuse_details(contract: Contract, model: Model) -> None:
     if any(getattr(model, parameter, ()) for parameter in NAMED_VALUES):
-        raise ParameterError(f"{model} names sensitive values, which ciphertexts hide: leave them out")
+        raise ParameterError(
+            "federation.names-sensitive-values-ciphertexts",
+            "{model} names sensitive values, which ciphertexts hide: leave them out",
+            model=model,
+        )
     if model.looks_beyond_release and contract.member is None:
-        raise ParameterError(f"{model} needs to know who is to be released: name the column 'member'")
+        raise ParameterError(
+            "federation.needs-know-released-name",
+            "{model} needs to know who is to be released: name the column 'member'",
+            model=model,
+        )
     shared = {column.name for column in contract.columns}
     for name in (name for names in model.distributions for name in names):
         if name not in shared:
-            raise ParameterError(f"{model}: the contract has no column '{name}'")
+            raise ParameterError(
+                "federation.contract-no-column",
+                "{model}: the contract has no column '{name}'",
+                model=model,
+                name=name,
+            )
     if contract.protocol.is_masked and any(len(names) > 1 for names in model.distributions):
-        raise ParameterError(f"{model}: in a masked run no sensitive column can be given")
+        raise ParameterError(
+            "federation.masked-run-no-sensitive",
+            "{model}: in a masked run no sensitive column can be given",
+            model=model,
+        )
 
 
 def _refusal(contract: Contract, what: str, name: str) -> ParameterError:
@@ -177,7 +219,11 @@ def _refusal(contract: Contract, what: str, name: str) -> ParameterError:
     else:
         reason = "it looks beyond the data of the parties"
     return ParameterError(
-        f"{what} cannot be had in a federation by the protocol '{contract.protocol}': {reason}"
+        "federation.cannot-federation-protocol",
+        "{what} cannot be had in a federation by the protocol '{protocol}': {reason}",
+        what=what,
+        protocol=contract.protocol,
+        reason=reason,
     )
 
 

@@ -66,7 +66,10 @@ class MergedTranscript:
                 received = [tuple(rest) for by, *rest in said[receiver]["received"] if by == sender]
                 if sent != received:
                     raise ProtocolError(
-                        f"'{sender}' and '{receiver}' tell differently what the one has sent to the other"
+                        "federation.tell-differently-what-sent",
+                        "'{sender}' and '{receiver}' tell differently what the one has sent to the other",
+                        sender=sender,
+                        receiver=receiver,
                     )
                 messages += [(sender, receiver, kind, digest) for kind, digest in sent]
         return cls(contract.digest.hex(), signed, tuple(messages))
@@ -91,5 +94,7 @@ def _checked(party: str, contract: Contract, signed: Mapping[str, str], authorit
     except (KeyError, ValueError, TypeError):
         genuine = False
     if not genuine:
-        raise ProtocolError(f"the transcript of '{party}' is not signed by it")
+        raise ProtocolError(
+            "federation.transcript-not-signed", "the transcript of '{party}' is not signed by it", party=party
+        )
     return said

@@ -42,7 +42,9 @@ def require_promises(release: pa.Table, contract: Contract, suppressed: int) -> 
         for found in verify(connection, asked, contract.quasi_identifiers):
             if not found.holds:
                 raise ProtocolError(
-                    f"the release that came does not keep {found.model}: it is not kept, and the run ends"
+                    "federation.release-came-not-keep",
+                    "the release that came does not keep {model}: it is not kept, and the run ends",
+                    model=found.model,
                 )
 
 
@@ -60,19 +62,24 @@ def verifiable(contract: Contract, suppressed: int) -> Sequence[Model]:
 def require_levels(contract: Contract, finding: FederatedSolution, released: int) -> None:
     """Refuse levels that the contract does not allow, and more suppressed rows than it allows."""
     if len(finding.node) != len(contract.quasi_identifiers):
-        raise ProtocolError("the release that came does not say its levels: it is not kept, and the run ends")
+        raise ProtocolError(
+            "federation.release-came-not-say",
+            "the release that came does not say its levels: it is not kept, and the run ends",
+        )
     for name, level in zip(contract.quasi_identifiers, finding.node, strict=True):
         column = contract.column(name)
         if not column.least_level <= level <= column.height:
             raise ProtocolError(
-                f"the release that came has a level of '{name}' that the contract does not allow: it is not "
-                "kept, and "
-                "the run ends"
+                "federation.release-came-level-contract",
+                "the release that came has a level of '{name}' that the contract does not allow: it is not "
+                "kept, and the run ends",
+                name=name,
             )
     allowed = share_of(contract.suppression_limit, released + max(finding.suppressed, 0))
     if not 0 <= finding.suppressed <= allowed:
         raise ProtocolError(
-            "more rows were suppressed than the contract allows: the release is not kept, and the run ends"
+            "federation.more-rows-suppressed-contract",
+            "more rows were suppressed than the contract allows: the release is not kept, and the run ends",
         )
 
 
@@ -121,9 +128,9 @@ def require_own_rows(
     only_sizes = all(part.name == "k-anonymity" for model in contract.models for part in model.parts)
     if only_sizes and (classes.own[absent] >= contract.class_size).any():
         raise ProtocolError(
-            "a class is missing in the release that is large enough with the rows of one party alone: it is "
-            "not kept, "
-            "and the run ends"
+            "federation.class-missing-release-large",
+            "a class is missing in the release that is large enough with the rows of one party alone: it is"
+            " not kept, and the run ends",
         )
     below, alone = worst_case(classes.own[~absent], contract.class_size)
     return OwnRows(own.num_rows, suppressed, below, alone)
@@ -131,7 +138,8 @@ def require_own_rows(
 
 def _not_mine() -> ProtocolError:
     return ProtocolError(
-        "the release that came lacks rows of a party or has changed them: it is not kept, and the run ends"
+        "federation.release-came-lacks-rows",
+        "the release that came lacks rows of a party or has changed them: it is not kept, and the run ends",
     )
 
 

@@ -1,9 +1,10 @@
 """Free queries that leave everybody in an answer k possible values: knowledge, strategies, gate."""
 
+from tarnkappe.gate.answer import Answer, Block, HistoryEntry, Refusal
 from tarnkappe.gate.delta_top import CloneMatching, MaxAnonymity, MaxEdges, SimpleMatching
 from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.exact import Exact
-from tarnkappe.gate.gate import Answer, Block, Gate, HistoryEntry, Refusal
+from tarnkappe.gate.gate import Gate
 from tarnkappe.gate.ilp import Ilp
 from tarnkappe.gate.knowledge import Knowledge
 from tarnkappe.gate.m_invariance import MInvariance

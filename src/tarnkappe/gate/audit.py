@@ -21,18 +21,22 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tarnkappe.errors import GuaranteeError, VerificationError
+from tarnkappe.gate.answer import HistoryEntry
 from tarnkappe.gate.certificate import certify
 from tarnkappe.gate.column_gate import decision_of
 from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.exact_test import settle, signatures
-from tarnkappe.gate.gate import HistoryEntry
 from tarnkappe.gate.history_store import HistoryStore, SavedState
 from tarnkappe.gate.knowledge import Booleans, Integers
+from tarnkappe.gate.label_sets import SumOfSets
+from tarnkappe.gate.owner_view import OwnerView
 from tarnkappe.gate.partition import DivideOnly
-from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import OTHER, Sensitive
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.population import Version
-from tarnkappe.gate.roster import held_back_for
+from tarnkappe.gate.roster_audit import _follows_the_roster, _is_noted, _were_there
+from tarnkappe.gate.roster_log import RosterLog
 from tarnkappe.gate.signature_check import farthest, unlike
 from tarnkappe.gate.strategy import counted
 from tarnkappe.gate.surplus import Veiled
@@ -99,18 +103,25 @@ def audit(
     """
     histories = HistoryStore(store)
     histories.verify(head)
+    roster = RosterLog(histories)
+    roster.verify()
     found = []
     for history, name in histories.histories():
         if progress is not None:
             progress(f"{name}, as seen by {history}")
         column = policy.sensitive_column(name)
         if column is None:
-            raise VerificationError(f"the policy does not protect the column '{name}', but it was answered")
+            raise VerificationError(
+                "gate.policy-not-protect-column",
+                "the policy does not protect the column '{name}', but it was answered",
+                name=name,
+            )
         entries = list(histories.entries(history, name))
         replay = Replay.of(policy, column, histories, history)
         whole = _is_noted(column, entries)
         if whole and not policy.answers_everybody:
             _follows_the_roster(store, column, entries)
+        _were_there(list(roster.entries()), history, name, entries)
         witnesses = replay.prove(histories.saved(history, name))
         found.append(
             Audited(
@@ -125,24 +136,6 @@ def audit(
             )
         )
     return found
-
-
-def _is_noted(column: Sensitive, entries: Sequence[HistoryEntry]) -> bool:
-    """Whether it was noted who changed and where the list comes from."""
-    return column.values is not None and all(len(one.stored) >= len(one.newcomers) for one in entries)
-
-
-def _follows_the_roster(store: Store, column: Sensitive, entries: Sequence[HistoryEntry]) -> None:
-    """Check that a gate that does not count with changes and lists left out whom it had to."""
-    held_back = held_back_for(store, column)
-    known: set[object] = set()
-    for place, entry in enumerate(entries, start=1):
-        for person, _ in entry.newcomers:
-            if person in known:
-                raise VerificationError(f"answer {place} has somebody whose value had changed")
-            if person in held_back:
-                raise VerificationError(f"answer {place} has somebody who is held back for a list of values")
-            known.add(person)
 
 
 class Replay:
@@ -192,17 +185,24 @@ class Replay:
         """Somebody has another value than before, or one that counts as known."""
         person, knowledge = version.person, self.knowledge
         if version.label not in self._code:
-            raise VerificationError("somebody changed to a value that the list of the policy lacks")
+            raise VerificationError(
+                "gate.somebody-changed-value-list",
+                "somebody changed to a value that the list of the policy lacks",
+            )
         arrives = person not in self._number and person in self._founders
         knowledge.arriving = {len(self._truth): self._place[str(person)]} if arrives else {}
         if version.is_change:
             if arrives:
                 self._enter(person, self._founders[str(person)])
             if person not in self._number:
-                raise VerificationError("somebody changed whose value was never noted")
+                raise VerificationError(
+                    "gate.somebody-changed-value-never", "somebody changed whose value was never noted"
+                )
             old = self._number[person]
             if self.labels[self._truth[old]] == version.label and version.label not in self.merged:
-                raise VerificationError("somebody changed to the value that he had")
+                raise VerificationError(
+                    "gate.somebody-changed-value", "somebody changed to the value that he had"
+                )
             knowledge.change(old)
             if arrives and person in self._known:
                 knowledge.fix(old, self._truth[old])
@@ -224,37 +224,74 @@ class Replay:
         known = len(self._truth)
         for person, label in entry.newcomers:
             if self._is_noted and person in self._number and self.policy.answers_everybody:
-                raise VerificationError(f"answer {place} has somebody whose value had changed")
+                raise VerificationError(
+                    "gate.answer-somebody-value-changed",
+                    "answer {place} has somebody whose value had changed",
+                    place=place,
+                )
             if self.column.values is not None and label not in self._code:
-                raise VerificationError(f"answer {place} has a value that the list of the policy lacks")
+                raise VerificationError(
+                    "gate.answer-value-list-policy",
+                    "answer {place} has a value that the list of the policy lacks",
+                    place=place,
+                )
             self._enter(person, label)
         new = enumerate([person for person, _ in entry.newcomers], start=known)
         self.knowledge.arriving = {n: self._place[str(p)] for n, p in new if p in self._founders}
         width = len(self.labels)
         for block in entry.blocks:
             if not all(person in self._number for person in block.people):
-                raise VerificationError(f"answer {place} has somebody whose value was never noted")
+                raise VerificationError(
+                    "gate.answer-somebody-value-never",
+                    "answer {place} has somebody whose value was never noted",
+                    place=place,
+                )
             if not set(block.values) <= set(self._code):
-                raise VerificationError(f"answer {place} has a value that the list of the policy lacks")
+                raise VerificationError(
+                    "gate.answer-value-list-policy",
+                    "answer {place} has a value that the list of the policy lacks",
+                    place=place,
+                )
             members = np.array([self._number[person] for person in block.people], dtype=np.int32)
             counts = counted(np.array([self._code[label] for label in block.values]), width)
             if (counted(np.array(self._truth, dtype=np.int32)[members], width) > counts).any():
-                raise VerificationError(f"answer {place} lacks values that its people have")
+                raise VerificationError(
+                    "gate.answer-lacks-values-people",
+                    "answer {place} lacks values that its people have",
+                    place=place,
+                )
             if isinstance(self._decision, Veiled):
                 self._check_surplus(self._decision, place, members, counts)
+            if isinstance(self._decision, SumOfSets) and counts.sum() != self.column.k * len(members):
+                raise VerificationError(
+                    "gate.answer-no-sum-sets",
+                    "answer {place} is no sum of sets of {k} values",
+                    place=place,
+                    k=self.column.k,
+                )
             if isinstance(self._decision, DivideOnly) and self._refused(self._decision, members, counts):
-                raise VerificationError(f"answer {place} should have been refused")
+                raise VerificationError(
+                    "gate.answer-should-been-refused", "answer {place} should have been refused", place=place
+                )
             self.knowledge.publish(members, counts)
         self.knowledge.arriving = {}
 
     def _check_surplus(self, decision: Veiled, place: int, members: Integers, counts: Integers) -> None:
         labels = could_have(self.knowledge, members)
         if int(counts.sum()) - len(members) < decision.floor(len(members), self.column.k, len(labels)):
-            raise VerificationError(f"answer {place} has fewer artificial values than the policy says")
+            raise VerificationError(
+                "gate.answer-fewer-artificial-values",
+                "answer {place} has fewer artificial values than the policy says",
+                place=place,
+            )
         could = np.zeros(len(counts), dtype=np.bool_)
         could[labels] = True
         if (counts[~could] > 0).any():
-            raise VerificationError(f"answer {place} has values that nobody in it can have")
+            raise VerificationError(
+                "gate.answer-values-nobody",
+                "answer {place} has values that nobody in it can have",
+                place=place,
+            )
 
     def _refused(self, decision: DivideOnly, members: Integers, counts: Integers) -> bool:
         exact = int(counts.sum()) == len(members)
@@ -266,7 +303,10 @@ class Replay:
             return 0
         pool = Pool(self.knowledge)
         if not pool.fits(self.truth):
-            raise VerificationError("the values that people had contradict what the list of the policy tells")
+            raise VerificationError(
+                "gate.values-people-contradict-what-list",
+                "the values that people had contradict what the list of the policy tells",
+            )
         pool.add(self.truth)
         for witness in self._kept(saved):
             if pool.fits(witness):
@@ -281,7 +321,11 @@ class Replay:
                 f"{degrees[degree]} keep {degree}" for degree in sorted(degrees) if degree < self.column.k
             )
             raise GuaranteeError(
-                f"'{self.column.name}': not everybody keeps {self.column.k} possible values: {told}"
+                "gate.not-everybody-keeps-possible",
+                "'{column}': not everybody keeps {k} possible values: {told}",
+                column=self.column.name,
+                k=self.column.k,
+                told=told,
             )
         certify(self.knowledge, pool.values, self.column.k)
         self._check_signatures(protected)
@@ -294,15 +338,27 @@ class Replay:
             left = min(unlike(column, self.labels, found[one]) for one in np.flatnonzero(protected))
             if left < column.k:
                 raise GuaranteeError(
-                    f"'{column.name}': somebody keeps {left} values that are unlike each other"
+                    "gate.somebody-keeps-values-unlike",
+                    "'{column}': somebody keeps {left} values that are unlike each other",
+                    column=column.name,
+                    left=left,
                 )
         if column.closeness is not None:
             distance = farthest(self.knowledge, self.truth)
             if distance > column.closeness:
                 raise GuaranteeError(
-                    f"'{column.name}': the values that somebody keeps are {distance:.3f} from those of all, "
-                    f"more than {column.closeness}"
+                    "gate.values-somebody-keeps",
+                    "'{column}': the values that somebody keeps are {distance:.3f} from those of all, more "
+                    "than {closeness}",
+                    column=column.name,
+                    distance=distance,
+                    closeness=column.closeness,
                 )
+
+    @property
+    def view(self) -> OwnerView:
+        """What is possible for everybody, with the values that people had last; by their marks."""
+        return OwnerView(self.knowledge, self.labels, self.truth, self._number)
 
     def published(self) -> tuple[int, int]:
         """How many values were published, and how many of them are artificial."""

@@ -24,7 +24,11 @@ def certify(knowledge: Knowledge, witnesses: Integers, k: int) -> None:
     >>> certify(knowledge, np.array([[0, 1]], dtype=np.int32), k=2)
     """
     if witnesses.ndim != 2 or witnesses.shape[1] != knowledge.tuples:
-        raise VerificationError(f"the witnesses do not belong to a history of {knowledge.tuples} tuples")
+        raise VerificationError(
+            "gate.witnesses-not-belong-history",
+            "the witnesses do not belong to a history of {tuples} tuples",
+            tuples=knowledge.tuples,
+        )
     results = [
         (knowledge.members(result).tolist(), knowledge.counts(result).tolist())
         for result in range(knowledge.results)
@@ -41,14 +45,27 @@ def certify(knowledge: Knowledge, witnesses: Integers, k: int) -> None:
             for value, used in Counter(witness[member] for member in members).items():
                 if not 0 <= value < len(counts) or used > counts[value]:
                     raise VerificationError(
-                        f"witness {number} contradicts result {result}: a value is used too often"
+                        "gate.witness-contradicts-result-value",
+                        "witness {number} contradicts result {result}: a value is used too often",
+                        number=number,
+                        result=result,
                     )
         holders = Counter(value for value, founded in zip(witness, founder, strict=True) if founded)
         if sum(max(0, floor - holders[value]) for value, floor in enumerate(floors)) > unreturned:
-            raise VerificationError(f"witness {number} leaves too few holders to a value of the list")
+            raise VerificationError(
+                "gate.witness-leaves-too-few",
+                "witness {number} leaves too few holders to a value of the list",
+                number=number,
+            )
         for member, value in enumerate(witness):
             shown[founder[member], *places[member]].add(value)
     for member in range(knowledge.tuples):
         values = len(shown[founder[member], *places[member]])
         if values < k and member not in knowledge.known:
-            raise VerificationError(f"the witnesses show {values} values for tuple {member}, not {k}")
+            raise VerificationError(
+                "gate.witnesses-show-values-tuple",
+                "the witnesses show {values} values for tuple {member}, not {k}",
+                values=values,
+                member=member,
+                k=k,
+            )

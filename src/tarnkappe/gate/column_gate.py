@@ -11,15 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tarnkappe.errors import GuaranteeError
+from tarnkappe.gate.answer import Block, HistoryEntry, Refusal
 from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
-from tarnkappe.gate.estimate import SurplusDraw
-from tarnkappe.gate.gate import Block, Gate, HistoryEntry, Refusal
+from tarnkappe.gate.estimate import PublicDraw, SurplusDraw
+from tarnkappe.gate.gate import Gate
 from tarnkappe.gate.history_store import HistoryStore, SavedState
+from tarnkappe.gate.label_sets import LabelSets, SumOfSets
 from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.partition import DivideOnly
-from tarnkappe.gate.policy import GatePolicy, Sensitive
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import Sensitive
 from tarnkappe.gate.population import Population, Version
 from tarnkappe.gate.public_pool import PublicPool
+from tarnkappe.gate.set_estimate import SetDraw
 from tarnkappe.gate.signature_check import class_of
 from tarnkappe.gate.strategy import Strategy
 from tarnkappe.gate.surplus import Coins, Veiled
@@ -47,6 +51,7 @@ class ColumnGate:
         make: Callable[[str], Strategy],
         coins: Coins | None = None,
         known: frozenset[str] = frozenset(),
+        secret: bytes = b"",
     ) -> None:
         self.column, self.history, self._store = column, history, store
         self._labels, self._mark, self._is_open = labels, mark, policy.answers_everybody
@@ -63,7 +68,9 @@ class ColumnGate:
         self.gate = Gate(
             population,
             column.k,
-            make(strategy_of(policy)) if not self._is_open else _public_pool(policy, column, labels),
+            make(strategy_of(policy))
+            if not self._is_open
+            else _open_strategy(policy, column, labels, secret),
             decision=decision_of(policy, coins),
             record=self._keep,
             seed=secrets.randbits(60) if coins is None else 0,
@@ -94,17 +101,23 @@ class ColumnGate:
         told |= {label for entry in entries for block in entry.blocks for label in block.values}
         if told - listed:
             raise GuaranteeError(
-                f"{self._store.store.place}: these answers were given by an older version, with values of "
-                f"'{self.column.name}' that the list of the policy lacks: that they occur is known. Use that "
-                "version, or name a new store for people whom nobody was told about"
+                "gate.answers-given-older-version",
+                "{store}: these answers were given by an older version, with values of '{column}' that the "
+                "list of the policy lacks: that they occur is known. Use that version, or name a new store "
+                "for people whom nobody was told about",
+                store=self._store.store.place,
+                column=self.column.name,
             )
         unmarked = [entry for entry in entries if len(entry.stored) < len(entry.newcomers)]
         merged = self._labels.domain.merged
         if self._is_open and any(label in merged for one in unmarked for _, label in one.newcomers):
             raise GuaranteeError(
-                f"{self._store.store.place}: these answers were given by an older version, which did not "
-                f"note what stands behind {' and '.join(sorted(merged))}: changes could not be noticed. "
-                "Use that version, or name a new store for people whom nobody was told about"
+                "gate.answers-given-older-version-not-note",
+                "{store}: these answers were given by an older version, which did not note what stands "
+                "behind {merged}: changes could not be noticed. Use that version, or name a new store for "
+                "people whom nobody was told about",
+                store=self._store.store.place,
+                merged=" and ".join(sorted(merged)),
             )
 
     def look(self, people: Sequence[str], secrets: Sequence[str | None]) -> None:
@@ -114,24 +127,39 @@ class ColumnGate:
         population = self.gate.population
         self._looked = dict(zip(people, secrets, strict=True))
         if self._is_open:
-            self._note_versions()
+            self._note_changes()
             return
         for person, secret in self._looked.items():
             label = self._labels.of(secret)
             if person not in population or population.labels[population.secret(person)] != label:
                 self.gate.update(person, label)
 
-    def _note_versions(self) -> None:
+    def _note_changes(self) -> None:
         versions = []
         for person, stored in self._looked.items():
             label = self._labels.of(stored)
             if self._has_changed(person, stored, label):
                 versions.append(Version(person, label, self._mark(self.column.name, person, stored)))
-            elif person in self.gate.known and not self.gate.is_tuple(person):
-                mark = self._mark(self.column.name, person, stored)
-                versions.append(Version(person, label, mark, is_change=False))
-            else:
-                self.gate.population.put(person, label)
+        self._begin_versions(versions)
+
+    def _meet(self, people: Sequence[str], secrets: Sequence[str | None]) -> None:
+        """Learn the values of those who were never answered."""
+        new = {
+            person: stored
+            for person, stored in zip(people, secrets, strict=True)
+            if not self.gate.is_tuple(person)
+        }
+        self._looked = new
+        known = [person for person in new if person in self.gate.known]
+        marks = {person: self._mark(self.column.name, person, new[person]) for person in known}
+        of = self._labels.of
+        self._begin_versions(
+            [Version(person, of(new[person]), marks[person], is_change=False) for person in known]
+        )
+        for person, stored in new.items():
+            self.gate.population.put(person, of(stored))
+
+    def _begin_versions(self, versions: Sequence[Version]) -> None:
         if versions:
             self._store.add_versions(self.history, self.column.name, self._count + 1, versions)
             for version in versions:
@@ -164,11 +192,28 @@ class ColumnGate:
         """Whether these people will be refused for reasons that anybody can see."""
         return self._known(people) is None and self.gate.foresees_refusal(people)
 
-    def ask(self, people: Sequence[str], at_least: int = 0) -> tuple[Block, ...] | Refusal:
-        """The answer for some people, who were looked at before."""
+    def ask(
+        self,
+        people: Sequence[str],
+        secrets: Sequence[str | None],
+        at_least: int = 0,
+        until: float | None = None,
+    ) -> tuple[Block, ...] | Refusal:
+        """The answer for some people. All changes of their values were looked at before.
+
+        Args:
+            people: who.
+            secrets: their values as the table has them.
+            at_least: how many values the answer should have, if the rule has any choice.
+            until: when the search for worlds ends, by `time.monotonic`.
+        """
         known = self._known(people)
         if known is not None:
             return known
+        if self._is_open:
+            self._meet(people, secrets)
+        if isinstance(self.gate.strategy, PublicPool):
+            self.gate.strategy.until = until
         answer = self.gate.ask(people, at_least)
         if isinstance(answer, Refusal):
             return answer
@@ -176,13 +221,15 @@ class ColumnGate:
         assert numbers is not None, "everybody who is in an answer has a number"
         self._answers[numbers] = answer.blocks
         if self._is_open:
-            self._seen.update((person, self._looked[person]) for person in people)
+            self._seen.update(self._looked)
         if time.monotonic() - self._saved_at > SECONDS_BETWEEN_STATES:
             self.save()
         return answer.blocks
 
-    def draw_of(self, people: Sequence[str]) -> SurplusDraw:
-        """What is public about the surplus values of the answer for some people, who were answered."""
+    def draw_of(self, people: Sequence[str]) -> PublicDraw:
+        """What is public about how the answer for some people, who were answered, was drawn."""
+        if isinstance(self.gate.strategy, LabelSets):
+            return SetDraw(len(people), self.column.k, frozenset(self._labels.all))
         numbers = self.gate.numbers(people)
         assert numbers is not None, "they were answered"
         offered = self.gate.offered[numbers]
@@ -203,9 +250,20 @@ class ColumnGate:
         self._saved_at = time.monotonic()
 
     @property
+    def knows_people(self) -> bool:
+        """Whether somebody's value counts already: who was answered, or was there when a list was made."""
+        return bool(self._count or self._founders or self.gate.knowledge.tuples)
+
+    @property
     def answers(self) -> int:
         """How many different answers were given."""
         return self._count
+
+    @property
+    def odds(self) -> dict[str, float]:
+        """By how much the odds of two possible values can have changed, at most, if that is bounded."""
+        strategy = self.gate.strategy
+        return {"largest_odds": float(strategy.largest_odds)} if isinstance(strategy, LabelSets) else {}
 
     @property
     def least_degree(self) -> int | None:
@@ -244,13 +302,24 @@ class ColumnGate:
 
 def decision_of(policy: GatePolicy, coins: Coins | None = None) -> DecisionRule:
     """The rule by which a policy answers or refuses."""
+    if policy.strategy == "veil":
+        return SumOfSets()
     if policy.on_violation == "add":
         return AsFewAsPossible() if policy.open_leaks else Veiled(policy.surplus, coins)
     return RefuseWhatBreaks() if policy.open_leaks else DivideOnly()
 
 
-def _public_pool(policy: GatePolicy, column: Sensitive, labels: Labels) -> PublicPool:
-    """The pool of a policy that answers by the rule of `surplus`; values that are alike count as one."""
+def _open_strategy(
+    policy: GatePolicy, column: Sensitive, labels: Labels, secret: bytes
+) -> PublicPool | LabelSets:
+    """The pool of a policy that answers by the rule of `surplus`, in which values that are alike count as
+    one; or the sets of one that answers by that of `label_sets`, drawn from a secret.
+    """
+    if policy.strategy == "veil":
+        sets = LabelSets()
+        sets.secret = secret
+        sets.merged = frozenset(labels.all.index(label) for label in labels.domain.merged)
+        return sets
     pool = PublicPool(is_exact=policy.strategy == "exact")
     if column.alike:
         names = [class_of(column, label) for label in labels.all]

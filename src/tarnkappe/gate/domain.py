@@ -27,10 +27,13 @@ class LabelDomain:
 
     def __post_init__(self) -> None:
         if len(set(self.labels)) < len(self.labels):
-            raise ParameterError("a label is named twice")
+            raise ParameterError("gate.label-named-twice", "a label is named twice")
         for label in (*self.merged, *self.floors):
             if label not in self.labels:
-                raise ParameterError("a label has a floor or is merged, but is not one of the labels")
+                raise ParameterError(
+                    "gate.label-floor-merged-but-not-labels",
+                    "a label has a floor or is merged, but is not one of the labels",
+                )
 
     def knowledge(self, founders: int = 0) -> Knowledge:
         """What is known before the first answer."""

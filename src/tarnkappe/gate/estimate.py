@@ -25,6 +25,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from scipy import stats
@@ -42,6 +43,49 @@ class IntervalEstimate:
     value: float
     low: float
     high: float
+
+
+class PublicDraw(Protocol):
+    """What is public about how an answer was drawn, from which figures of its people are estimated."""
+
+    @property
+    def people(self) -> int:
+        """How many people are in the answer."""
+
+    @property
+    def size(self) -> int:
+        """How many values it has beyond theirs."""
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """The labels that can be in it."""
+
+    def count(self, shown: Mapping[str, int], label: str) -> IntervalEstimate:
+        """How many people have a label, from how often the answer shows each."""
+
+    def sum(self, shown: Mapping[str, int], numbers: Mapping[str, float]) -> IntervalEstimate:
+        """The sum of the numbers of all people; a label without a number adds nothing."""
+
+    def mean(self, shown: Mapping[str, int], numbers: Mapping[str, float]) -> IntervalEstimate | None:
+        """The mean of the numbers of those who have one; None if that may be nobody."""
+
+
+def mean_of(
+    draw: PublicDraw, shown: Mapping[str, int], numbers: Mapping[str, float]
+) -> IntervalEstimate | None:
+    """The mean of the numbers of those who have one, from estimated sums; None if that may be nobody.
+
+    If every label has a number, everybody has one, which is exact. Otherwise those who have one are estimated
+    as well, and the interval is that of the sum of the differences to the mean.
+    """
+    present = {label: 1.0 for label in draw.labels if label in numbers}
+    whole = len(present) == len(draw.labels)
+    holders = draw.people if whole else draw.sum(shown, present).value
+    if holders < 1:
+        return None
+    value = draw.sum(shown, numbers).value / holders
+    centred = draw.sum(shown, {label: numbers[label] - value for label in present})
+    return IntervalEstimate(value, value + centred.low / holders, value + centred.high / holders)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,19 +140,8 @@ class SurplusDraw:
         return IntervalEstimate(value, low, value + spread + self.beyond * (mean - float(x.min())))
 
     def mean(self, shown: Mapping[str, int], numbers: Mapping[str, float]) -> IntervalEstimate | None:
-        """The mean of the numbers of those who have one; None if that may be nobody.
-
-        If every label has a number, n of them have one, which is exact. Otherwise those who have one are
-        estimated as well, and the interval is that of the sum of the differences to the mean.
-        """
-        present = {label: 1.0 for label in self.labels if label in numbers}
-        whole = len(present) == len(self.labels)
-        holders = self.people if whole else self.sum(shown, present).value
-        if holders < 1:
-            return None
-        value = self.sum(shown, numbers).value / holders
-        centred = self.sum(shown, {label: numbers[label] - value for label in present})
-        return IntervalEstimate(value, value + centred.low / holders, value + centred.high / holders)
+        """The mean of the numbers of those who have one; None if that may be nobody."""
+        return mean_of(self, shown, numbers)
 
     def _clipped(self, value: float, low: float, high: float) -> IntervalEstimate:
         """The ends within what is possible. The estimate stays as it is: cut off, it would have a bias."""

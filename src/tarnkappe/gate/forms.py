@@ -18,9 +18,10 @@ from itertools import takewhile
 from random import Random
 from typing import Any
 
-from tarnkappe.gate.gate import Block
+from tarnkappe.gate.answer import Block
 from tarnkappe.gate.labels import NUMBERS, shown_as_numbers
-from tarnkappe.gate.policy import OTHER, GatePolicy
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import OTHER
 from tarnkappe.gate.question import AnswerRows
 from tarnkappe.gate.source import SelectedPeople
 from tarnkappe.table.table import MISSING

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -12,62 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.gate.answer import Answer, Block, HistoryEntry, Refusal
 from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
 from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Integers, Knowledge
-from tarnkappe.gate.policy import Surplus
+from tarnkappe.gate.label_sets import LabelSets
+from tarnkappe.gate.owner_view import OwnerView
+from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.population import Population, Version
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.strategy import ResultPart, Strategy, counted
 from tarnkappe.gate.surplus import Veiled
 from tarnkappe.gate.witness_pool import WitnessPool
 from tarnkappe.gate.world_search import could_have
-
-
-@dataclasses.dataclass(frozen=True)
-class Block:
-    """A set of people and the multiset of values that they share, in an order that links nobody."""
-
-    people: tuple[Hashable, ...]
-    values: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """What the analyst may see, and for the owner alone: how many of the values are artificial.
-
-    Attributes:
-        blocks: the answer; each block is to be shown as one group.
-        artificial: how many values belong to nobody. To know this number helps an attacker.
-        least: fewer artificial values would not have done, as far as the strategy knows.
-    """
-
-    blocks: tuple[Block, ...]
-    artificial: int = dataclasses.field(repr=False)
-    least: int | None = dataclasses.field(default=None, repr=False)
-
-
-@dataclasses.dataclass(frozen=True)
-class Refusal:
-    """The answer would leave too few possible values to somebody. It does not say to whom."""
-
-
-@dataclasses.dataclass(frozen=True)
-class HistoryEntry:
-    """What the owner must keep of an answer to go on after a restart: who was new, and the answer.
-
-    Attributes:
-        newcomers: who was new, and the value that he had.
-        blocks: the answer.
-        stored: marks of the newcomers' values as the table has them, by which a change is noticed; empty if
-            nobody made them.
-    """
-
-    newcomers: tuple[tuple[Hashable, str], ...] = dataclasses.field(repr=False)
-    blocks: tuple[Block, ...]
-    stored: tuple[str, ...] = dataclasses.field(default=(), repr=False)
-
 
 Record = Callable[[HistoryEntry, Strategy], None]
 """Writes an entry (and, as often as it likes, the state of the strategy) before the answer leaves."""
@@ -115,7 +72,9 @@ class Gate:
             self.knowledge = Knowledge(max(1, len(population.labels)))
         else:
             if population.labels != list(domain.labels):
-                raise ParameterError("the labels of the population must be those of the domain")
+                raise ParameterError(
+                    "gate.labels-population-must", "the labels of the population must be those of the domain"
+                )
             self.decision = decision or Veiled(Surplus())
             self.strategy = PublicPool() if strategy is None else strategy
             self.knowledge = domain.knowledge(len(self._founders))
@@ -141,7 +100,7 @@ class Gate:
         """
         asked = list(people)
         if len(set(asked)) < len(asked):
-            raise ParameterError("the query names somebody twice")
+            raise ParameterError("gate.query-names-somebody-twice", "the query names somebody twice")
         if not asked:
             return Answer((), 0, 0)
         with self._lock:
@@ -202,7 +161,7 @@ class Gate:
 
     def _begin_version(self, person: Hashable, label: str, is_change: bool, follow: bool = True) -> None:
         strategy, knowledge = self.strategy, self.knowledge
-        assert isinstance(strategy, PublicPool), "other strategies count with tables that do not change"
+        assert isinstance(strategy, PublicPool | LabelSets), "others count with tables that do not change"
         value = self.population.code(label)
         self.population.put(person, label)
         arrives = person not in self._number and person in self._founders
@@ -213,14 +172,16 @@ class Gate:
                 self._enter(person, self.population.code(self._founders[person]))
             old = self._number[person]
             new = knowledge.change(old)
-            if follow:
+            if follow and isinstance(strategy, LabelSets):
+                strategy.note_change(old, new, int(self.truth[old]), value)
+            elif follow and isinstance(strategy, PublicPool):  # which never sees a true value
                 strategy.note_change(old, new)
             if arrives and person in self.known:
                 knowledge.fix(old, int(self.truth[old]))
         self._enter(person, value)
         if person in self.known:
             knowledge.fix(self._number[person], value)
-            if follow:
+            if follow and isinstance(strategy, PublicPool):
                 strategy.note_known(self._number[person], value)
         knowledge.arriving = {}
 
@@ -245,6 +206,20 @@ class Gate:
         with self._lock:
             degrees = self.strategy.degrees()
             return {person: int(degrees[number]) for person, number in self._number.items()}
+
+    def signatures(self) -> dict[Hashable, tuple[str, ...]]:
+        """Exactly the values that everybody who was returned can have; `degrees` counts some of them."""
+        with self._lock:
+            return self._view.signatures()
+
+    def witness(self, person: Hashable, value: str) -> dict[Hashable, str] | None:
+        """A table that fits all answers and has this value for somebody; None if no table does."""
+        with self._lock:
+            return self._view.witness(person, value)
+
+    @property
+    def _view(self) -> OwnerView:
+        return OwnerView(self.knowledge, self.population.labels, self.truth, self._number)
 
     @property
     def least_degree(self) -> int | None:
@@ -287,7 +262,9 @@ class Gate:
             versions: whose values were noted before the entry of a number (`begin_version`).
         """
         if self._people:
-            raise ParameterError("only a new gate can take over the history of another")
+            raise ParameterError(
+                "gate.only-new-gate-can-take", "only a new gate can take over the history of another"
+            )
         all_entries, noted = list(entries), versions or {}
         seen = 0 if state is None else len(all_entries) if after is None else after
         for place, entry in enumerate(all_entries, start=1):
@@ -366,7 +343,7 @@ class Gate:
         self._truth.add(np.array([secret], dtype=np.int32))
 
     def _offer(self, members: Integers) -> None:
-        if self.domain is not None:
+        if isinstance(self.strategy, PublicPool):
             self.offered[frozenset(members.tolist())] = tuple(could_have(self.knowledge, members))
 
     def _arrive(self, known: int) -> None:

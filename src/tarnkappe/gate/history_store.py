@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from sqlalchemy.exc import IntegrityError
 
 from tarnkappe.errors import GuaranteeError, ParameterError, VerificationError
-from tarnkappe.gate.gate import Block, HistoryEntry
+from tarnkappe.gate.answer import Block, HistoryEntry
 from tarnkappe.gate.population import Version
 from tarnkappe.state.audit import AuditLog
+from tarnkappe.state.canonical import canonical_json
 from tarnkappe.state.component import Component
 from tarnkappe.state.store import Store
 from tarnkappe.table.formats.address import is_address
@@ -40,7 +41,7 @@ LISTED = "gate list"
 """The event when a list of values was read from the table."""
 
 METADATA = sa.MetaData()
-GATE = Component("gate", METADATA, ("tarnkappe.gate.steps:to_versions",))
+GATE = Component("gate", METADATA, ("tarnkappe.gate.steps:to_versions", "tarnkappe.gate.steps:to_roster"))
 ANSWERS = sa.Table(
     "gate_answers",
     METADATA,
@@ -80,6 +81,14 @@ FOUNDERS = sa.Table(
     METADATA,
     sa.Column("column", sa.String, primary_key=True),
     sa.Column("founders", sa.LargeBinary, nullable=False),
+)
+ROSTERS = sa.Table(
+    "gate_roster",
+    METADATA,
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("came", sa.LargeBinary, nullable=False),
+    sa.Column("went", sa.LargeBinary, nullable=False),
+    sa.Column("answers", sa.Text, nullable=False),
 )
 
 
@@ -133,8 +142,10 @@ class Lease:
         if not taken:
             lease.end()
             raise ParameterError(
-                f"{store.place}: another gate is open on this store, and only one may answer: stop it, or "
-                "name another store for another table"
+                "gate.another-gate-open-store",
+                "{store}: another gate is open on this store, and only one may answer: stop it, or name "
+                "another store for another table",
+                store=store.place,
             )
         return lease
 
@@ -165,15 +176,20 @@ class HistoryStore:
         with self.store.reading() if looks else self.store.writing() as connection:
             kept = {row.name: row.value for row in connection.execute(sa.select(PROMISES))}
             for name, value in promises.items():
-                text = json.dumps(value, sort_keys=True)
+                text = canonical_json(value).decode()
                 if name not in kept:
                     if not looks:
                         connection.execute(sa.insert(PROMISES).values(name=name, value=text))
-                elif kept[name] != text:
+                elif json.loads(kept[name]) != json.loads(text):  # however it was written
                     raise ParameterError(
-                        f"{self.store.place}: these answers were given under another policy: '{name}' was "
-                        f"{kept[name]} and is now {text}. Answers cannot be taken back: keep the policy, or "
-                        "protect a table that nobody has asked about with a new store"
+                        "gate.answers-given-under-another-policy",
+                        "{store}: these answers were given under another policy: '{name}' was {kept} and is"
+                        " now {text}. Answers cannot be taken back: keep the policy, or protect a table "
+                        "that nobody has asked about with a new store",
+                        store=self.store.place,
+                        name=name,
+                        kept=kept[name],
+                        text=text,
                     )
 
     def promise(self, name: str) -> Any:
@@ -242,7 +258,9 @@ class HistoryStore:
                     _put_state(connection, history, column, state)
         except IntegrityError:
             raise GuaranteeError(
-                f"{self.store.place}: another gate works on this history; only one may answer"
+                "gate.another-gate-works-history",
+                "{store}: another gate works on this history; only one may answer",
+                store=self.store.place,
             ) from None
 
     def entries(self, history: str, column: str) -> Iterator[HistoryEntry]:
@@ -254,7 +272,12 @@ class HistoryStore:
             rows = connection.execute(ours.order_by(ANSWERS.c.number)).all()
         for place, row in enumerate(rows, start=1):
             if row.number != place:
-                raise GuaranteeError(f"{self.store.place}: answer {place} of a history is missing")
+                raise GuaranteeError(
+                    "gate.answer-history-missing",
+                    "{store}: answer {place} of a history is missing",
+                    store=self.store.place,
+                    place=place,
+                )
             yield _unpacked(row.entry)
 
     def verify(self, head: str | None = None) -> int:
@@ -278,9 +301,12 @@ class HistoryStore:
         kept = {(r.history, r.column, r.number): _digest(r.entry) for r in rows}
         if kept != logged:
             raise VerificationError(
-                f"{self.store.place}: the answers are not those that were logged: "
-                f"{len(logged.items() - kept.items())} were changed or are missing, "
-                f"{len(kept.keys() - logged.keys())} were put in"
+                "gate.answers-not-logged-changed",
+                "{store}: the answers are not those that were logged: {items} were changed or are missing, "
+                "{keys} were put in",
+                store=self.store.place,
+                items=len(logged.items() - kept.items()),
+                keys=len(kept.keys() - logged.keys()),
             )
         return len(kept)
 
@@ -304,7 +330,10 @@ class HistoryStore:
                 for place, _ in kept.items() ^ logged.items()
             }
             raise VerificationError(
-                f"{self.store.place}: the {' and the '.join(sorted(what))} are not those that were logged"
+                "gate.not-logged",
+                "{store}: the {what} are not those that were logged",
+                store=self.store.place,
+                what=" and the ".join(sorted(what)),
             )
 
     def histories(self) -> list[tuple[str, str]]:

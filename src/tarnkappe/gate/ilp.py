@@ -53,7 +53,11 @@ class Ilp(Strategy):
     def follow(self, truth: Integers) -> None:
         self._truth = truth.copy()
         if not is_k_assign_anonymous(self.knowledge, self.k, truth):
-            raise GuaranteeError(f"the history does not leave {self.k} possible values to everybody")
+            raise GuaranteeError(
+                "gate.history-not-leave-possible",
+                "the history does not leave {k} possible values to everybody",
+                k=self.k,
+            )
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {}

@@ -112,7 +112,9 @@ class Knowledge:
         founders: int = 0,
     ) -> None:
         if values < 1:
-            raise ParameterError("a sensitive column needs at least one value")
+            raise ParameterError(
+                "gate.sensitive-column-needs-least-value", "a sensitive column needs at least one value"
+            )
         self.values = values
         self.floors: Integers = np.zeros(values, dtype=np.int32)
         for value, number in (floors or {}).items():
@@ -258,7 +260,9 @@ class Knowledge:
         """Take the newest result back, as if it had never been published. Works once after each `publish`."""
         before = self._before
         if before is None:
-            raise ParameterError("only the newest result can be taken back, and only once")
+            raise ParameterError(
+                "gate.only-newest-result-can-taken", "only the newest result can be taken back, and only once"
+            )
         self._before = None
         for tuples, value in before.excluded:
             self._allowed.rows[tuples, value] = True
@@ -346,15 +350,29 @@ class Knowledge:
 
     def _check(self, who: Integers, count: Integers) -> None:
         if len(who) == 0:
-            raise ParameterError("a result needs at least one tuple")
+            raise ParameterError("gate.result-needs-least-tuple", "a result needs at least one tuple")
         if len(np.unique(who)) != len(who):
-            raise ParameterError("a tuple occurs twice in one result: every person has exactly one tuple")
+            raise ParameterError(
+                "gate.tuple-occurs-twice-result",
+                "a tuple occurs twice in one result: every person has exactly one tuple",
+            )
         new = np.sort(who[who >= self.tuples])
         if who.min() < 0 or not np.array_equal(new, np.arange(self.tuples, self.tuples + len(new))):
-            raise ParameterError(f"new tuples must have the next numbers, from {self.tuples} on")
+            raise ParameterError(
+                "gate.new-tuples-must-next",
+                "new tuples must have the next numbers, from {tuples} on",
+                tuples=self.tuples,
+            )
         if count.shape != (self.values,) or count.min() < 0:
             raise ParameterError(
-                f"a result needs one count, not negative, for each of the {self.values} values"
+                "gate.result-needs-count-not-negative",
+                "a result needs one count, not negative, for each of the {values} values",
+                values=self.values,
             )
         if count.sum() < len(who):
-            raise ParameterError(f"{len(who)} tuples cannot share {count.sum()} values")
+            raise ParameterError(
+                "gate.tuples-cannot-share-values",
+                "{who} tuples cannot share {sum} values",
+                who=len(who),
+                sum=count.sum(),
+            )

@@ -12,7 +12,8 @@ from decimal import Decimal, InvalidOperation
 
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.domain import LabelDomain
-from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import OTHER, Sensitive
 from tarnkappe.gate.signature_check import unlike
 from tarnkappe.table.table import MISSING
 
@@ -42,7 +43,11 @@ class Labels:
         different = unlike(column, self.all, frozenset(range(len(self.all))))
         if different < column.k:
             raise GuaranteeError(
-                f"'{column.name}' has {different} different values: nobody can keep {column.k} of them"
+                "gate.different-values-nobody-can-keep",
+                "'{column}' has {different} different values: nobody can keep {k} of them",
+                column=column.name,
+                different=different,
+                k=column.k,
             )
         merged = {OTHER, MISSING} & set(self.all)  # a missing value, and the text that it is shown as
         floors = dict.fromkeys(column.values, column.holders or 0) if column.values_from == "table" else {}

@@ -12,6 +12,8 @@ pass through it, and it must be gone in the end.
 
 Nothing here can make an unsound witness: a kernel that reports success has seen that no cell overflows and
 that every value is allowed. Failing only means that another way must be tried.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -72,6 +74,8 @@ def draw(state: NDArray[np.uint64], below: int) -> int:
 
     The first entry of the state is the generator's; the second counts the steps of all searches.
     """
+    # The state must not be 0, of which xorshift makes 0 for ever. The remainder is uneven by less than
+    # 2**-50.
     x = state[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
@@ -83,6 +87,9 @@ def draw(state: NDArray[np.uint64], below: int) -> int:
 @compiled
 def price(view: KnowledgeArrays, free: Integers, weight: Integers, tuple_: int, old: int, new: int) -> int:
     """By how much the weighted overflow grows if a tuple goes from its old value (-1: none) to a new one."""
+    # Only cells of the tuple's own results change, which `newest` and `earlier` chain: time is its results,
+    # never the history. A full cell (0) overflows by the next unit, an overflowing one (below 0) is relieved
+    # by it. It must agree with `move`, or the search would be led by prices that no move has.
     growth = 0
     membership = view.newest[tuple_]
     while membership >= 0:
@@ -98,6 +105,9 @@ def price(view: KnowledgeArrays, free: Integers, weight: Integers, tuple_: int, 
 @compiled
 def move(view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, new: int) -> None:
     """Give a tuple another value. The newest result need not have its old value."""
+    # `free` and `value` change together and nowhere else: what is left of every cell stays true. In the
+    # newest result the old value may have no cell (-1), which must not be written to: Python would take it
+    # for the last.
     old = value[tuple_]
     value[tuple_] = new
     membership = view.newest[tuple_]
@@ -112,6 +122,8 @@ def move(view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, ne
 @compiled
 def overflow(view: KnowledgeArrays, free: Integers, bad: Integers, count: int, soft: int) -> int:
     """By how much the cells of the soft result overflow; -1 if another cell does."""
+    # Only the overflowing cells are looked at, which are few. A cell outside the soft result makes it -1 at
+    # once: such a state counts as no solution, however little overflows.
     total = 0
     for place in range(count):
         if view.holder[bad[place]] != soft:
@@ -123,6 +135,8 @@ def overflow(view: KnowledgeArrays, free: Integers, bad: Integers, count: int, s
 @compiled
 def holders(view: KnowledgeArrays, value: Integers, width: int) -> Integers:
     """How many founders have each label; nothing is counted if the width is 0."""
+    # One pass over all tuples, made once for each repair, which then counts along with its moves. A width of
+    # 0 says that no label has a floor: the array is empty and nobody may ask it.
     used = np.zeros(width, dtype=np.int32)
     if width > 0:
         for tuple_ in range(len(value)):
@@ -134,6 +148,8 @@ def holders(view: KnowledgeArrays, value: Integers, width: int) -> Integers:
 @compiled
 def lacking_holders(floor: Integers, used: Integers) -> int:
     """How many more founders the floors need."""
+    # Surplus of one label makes up for no other, so every label is cut off at 0 by itself. Labels in time,
+    # which are few; counted anew after a move, since that cannot go wrong.
     total = 0
     for label in range(len(floor)):
         total += max(0, floor[label] - used[label])
@@ -145,6 +161,9 @@ def gather(
     view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, scratch: Scratch, count: int
 ) -> int:
     """Note the cells that overflow among those that a tuple is in; returns how many are noted now."""
+    # `position` says whether a cell is noted already, so each is noted once however many tuples share it:
+    # `bad` needs no more room than there are cells. Only cells of the tuple's value can have overflowed by
+    # its move.
     membership = view.newest[tuple_]
     while membership >= 0:
         cell = view.cell[view.result[membership], value[tuple_]]
@@ -321,6 +340,9 @@ def enter(
 
     `free` already has the cells of the newest result, all empty. See `repair` for what is pinned and soft.
     """
+    # Three steps in this order: count who keeps his value, move who may not keep it, then seat the new ones
+    # in cells with room. A new one moved before all are counted would see room that is taken. What overflows
+    # is left to `repair`. Ties are drawn by one pass (the i-th of equals replaces with probability 1 / i).
     newest = len(view.cell) - 1
     row = view.cell[newest]
     first, last = view.first[newest], view.first[newest + 1]

@@ -119,7 +119,10 @@ class MInvariance(Strategy):
     def restore(self, truth: Integers, state: Mapping[str, NDArray[Any]]) -> None:
         signatures = np.asarray(state["signatures"], dtype=np.bool_)
         if signatures.shape != (len(truth), self.knowledge.values):
-            raise GuaranteeError("the state does not belong to this history: use the one saved with it")
+            raise GuaranteeError(
+                "gate.state-not-belong-history",
+                "the state does not belong to this history: use the one saved with it",
+            )
         self._start()
         self._signature.add(signatures)
         self._check(truth, list(range(self.knowledge.results)))
@@ -132,7 +135,11 @@ class MInvariance(Strategy):
             invariant = (shared == shared[0]).all() and (counts[shared[0]] > 0).all()
             fitting = shared[0][own].all() and len(np.unique(own)) == len(own)
             if not (invariant and fitting and np.count_nonzero(shared[0]) >= self.k):
-                raise GuaranteeError(f"the history is not invariant with {self.k} values for everybody")
+                raise GuaranteeError(
+                    "gate.history-not-invariant-values",
+                    "the history is not invariant with {k} values for everybody",
+                    k=self.k,
+                )
 
     def _widen(self) -> None:
         more = self.knowledge.values - self._signature.rows.shape[1]

@@ -84,7 +84,11 @@ class NoisyFigures:
         self._grids: dict[str, NumberGrid] = {}
         for name, (lower, upper) in (bounds or {}).items():
             if source.types.get(name) not in NUMBERS:
-                raise ColumnError(f"[server.bounds]: '{name}' is no column of numbers in the protected table")
+                raise ColumnError(
+                    "gate.server-bounds-no-column",
+                    "[server.bounds]: '{name}' is no column of numbers in the protected table",
+                    name=name,
+                )
             whole = source.types[name] in ("smallint", "integer", "bigint")
             self._grids[name] = NumberGrid.of(lower, upper, whole=whole)
 

@@ -55,9 +55,14 @@ class DivideOnly(DecisionRule):
         if proposal is None:
             if knowledge.results:
                 raise GuaranteeError(
-                    "the strategy gave up on an answer that is safe: use the strategy 'exact'"
+                    "gate.strategy-gave-up-answer",
+                    "the strategy gave up on an answer that is safe: use the strategy 'exact'",
                 )
-            raise GuaranteeError(f"the whole table has fewer than {strategy.k} different values")
+            raise GuaranteeError(
+                "gate.whole-table-fewer-different",
+                "the whole table has fewer than {k} different values",
+                k=strategy.k,
+            )
         return proposal
 
     def foresees_refusal(self, knowledge: Knowledge, members: Integers, k: int) -> bool:

@@ -20,23 +20,20 @@ artificial values or for more answers, but it must name the leak that it accepts
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tarnkappe.errors import AccessError, InputError, ParameterError, TarnkappeError
+from tarnkappe.errors import AccessError, ParameterError, Reason
+from tarnkappe.gate.belief import full_weights, largest_belief, least_k
+from tarnkappe.gate.policy_columns import ON_VIOLATION, OTHER, PROMISING, Sensitive, Surplus
 from tarnkappe.schema import near
+from tarnkappe.schema.documents import parse
+from tarnkappe.schema.problem import meant_or
+from tarnkappe.schema.written import read_toml
 
 Kind = TypeVar("Kind")
 
-ON_VIOLATION = ("add", "refuse")
-PROMISING = ("witness-pool", "exact")
-"""The strategies whose promise a policy can make: they turn an answer down if somebody would keep too few
-values, hardly ever otherwise. What others turn down depends on true values, which tells something.
-"""
-OTHER = "(other)"
-"""How everything is shown that a list of values lacks."""
 KIND = "_kind"
 """With what the name of a column ends that says what the cells of another one are."""
 ORIGINS = ("public", "table")
@@ -56,53 +53,6 @@ LEAKS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Sensitive:
-    """A column whose values must not be linked to people.
-
-    Attributes:
-        name: the column.
-        k: how many possible values everybody keeps.
-        values: everything it may be, which the public may know; whatever else the table has, now or later,
-            counts, and is shown, as one more value, `(other)`. A gate does not start without it.
-        values_from: where the list comes from: "public", or "table" if it was read from the table.
-        holders: how many people had each value of a list that was read from the table, at least.
-        alike: sets of values that count as one, such as three kinds of the same disease.
-        closeness: how far the spread of anybody's possible values may be from that of all, for the audit.
-    """
-
-    name: str
-    k: int
-    values: tuple[str, ...] | None = None
-    values_from: str = "public"
-    holders: int | None = None
-    alike: tuple[frozenset[str], ...] = ()
-    closeness: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Surplus:
-    """How many artificial values every answer gets, needed or not, as far as the public may know it.
-
-    Attributes:
-        share: at least this many for each person in the answer.
-        least: and at least this many in any case; None for k.
-        spread: how many more are added at random, on average; never 0, since then the size of an answer that
-            needed more would tell so.
-        root: no more than so many times the square root of people times labels, whatever the share says: what
-            an answer needs rises no faster.
-        draw: "even" if all multisets are equally likely, which tells least in small answers; "independent" if
-            each value is drawn by itself, which is estimated from best; "auto" for this one where an answer
-            has at least twice as many artificial values as labels.
-    """
-
-    share: float = 0.25
-    least: int | None = None
-    spread: float = 1.0
-    root: float = 1.0
-    draw: str = "auto"
-
-
-@dataclasses.dataclass(frozen=True)
 class GatePolicy:
     """What a gate promises. See the text of this module, and `docs/reference/gate-file.md`."""
 
@@ -116,7 +66,7 @@ class GatePolicy:
     collusion: str = "everyone"
     groups: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict, hash=False)
     strategy: str = "witness-pool"
-    surplus: Surplus = Surplus()
+    surplus: Surplus = dataclasses.field(default_factory=Surplus)
     form: str = "permuted"
     tell_artificial: bool = False
     min_rows: int = 1
@@ -125,29 +75,22 @@ class GatePolicy:
     key_file: str = "tarnkappe.key"
     users: tuple[str, ...] | None = None
     known: str | None = None
+    belief: float | None = None
+    refresh: float = 60.0
+    changed_by: str | None = None
     place: str = dataclasses.field(default="gate.toml", compare=False)
 
     @classmethod
     def load(cls, path: str | Path) -> GatePolicy:
         """Read a policy file; relative paths start at its folder."""
-        path = Path(path)
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"{path}: the policy cannot be read: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: this is no TOML: {error}") from None
-        return cls.from_dict(content, path.parent, name=str(path))
+        return cls.from_dict(read_toml(path, "policy"), Path(path).parent, name=str(path))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str = "") -> GatePolicy:
         """A policy from the content of a policy file."""
-        from tarnkappe.gate.policy_file import read_policy
+        from tarnkappe.gate.policy_file import GateDocument
 
-        try:
-            policy = read_policy(content, folder)
-        except TarnkappeError as error:
-            raise (type(error)(f"{name}: {error}") if name else error) from None
+        policy = parse(GateDocument, content, folder.absolute(), name=name).policy
         return dataclasses.replace(policy, place=name) if name else policy
 
     def __post_init__(self) -> None:
@@ -156,8 +99,11 @@ class GatePolicy:
         _one_of("form", self.form, FORMS)
         if self.strategy not in PROMISING:
             raise ParameterError(
-                f"strategy = '{self.strategy}' keeps no promise that a policy can make: choose "
-                f"{' or '.join(PROMISING)}; others are for comparisons, in Python and in 'tarn bench gate'"
+                "gate.strategy-keeps-no-promise",
+                "strategy = '{strategy}' keeps no promise that a policy can make: choose {promising}; "
+                "others are for comparisons, in Python and in 'tarn bench gate'",
+                strategy=self.strategy,
+                promising=" or ".join(PROMISING),
             )
         _one_of("[surplus] draw", self.surplus.draw, DRAWS)
         for leak in self.accepted_leaks:
@@ -166,51 +112,151 @@ class GatePolicy:
         self._check_groups()
         if self.surplus.share < 0 or (self.surplus.least or 0) < 0 or not 0 < self.surplus.spread <= 100:
             raise ParameterError(
-                "[surplus]: 'share' and 'least' must not be negative, 'spread' must be above 0, at most 100"
+                "gate.surplus-share-least-must-not-negative",
+                "[surplus]: 'share' and 'least' must not be negative, 'spread' must be above 0, at most 100",
             )
         if not 0 <= self.surplus.root <= 1000:
-            raise ParameterError("[surplus]: 'root' must be from 0 to 1000")
+            raise ParameterError("gate.surplus-root-must-0", "[surplus]: 'root' must be from 0 to 1000")
         if self.known is not None and not self.answers_everybody:
-            raise ParameterError("'known' needs surplus values: on_violation = \"add\", no leak")
+            raise ParameterError(
+                "gate.known-needs-surplus-values",
+                "'known' needs surplus values: on_violation = \"add\", no leak",
+            )
+        self._check_beliefs()
+        if not 0 <= self.refresh <= 86_400:
+            raise ParameterError(
+                "gate.table-refresh-must-0", "[table] 'refresh' must be from 0 to 86400 seconds"
+            )
         if self.min_rows < 1 or (self.max_rows is not None and self.max_rows < self.min_rows):
-            raise ParameterError("'min_rows' must be at least 1, and 'max_rows' not less than it")
+            raise ParameterError(
+                "gate.min-rows-must-least-1", "'min_rows' must be at least 1, and 'max_rows' not less than it"
+            )
 
     def _check_columns(self) -> None:
         if not self.sensitive:
-            raise ParameterError("no column is sensitive: add a section such as [sensitive.disease]")
+            raise ParameterError(
+                "gate.no-column-sensitive-add",
+                "no column is sensitive: add a section such as [sensitive.disease]",
+            )
         names = [self.key, *self.quasi_identifiers, *(column.name for column in self.sensitive)]
         for name in names:
             if names.count(name) > 1:
-                raise ParameterError(f"the column '{name}' has two roles: it can be only one thing")
+                raise ParameterError(
+                    "gate.column-two-roles-can-only-thing",
+                    "the column '{name}' has two roles: it can be only one thing",
+                    name=name,
+                )
         for column in self.sensitive:
             if column.k < 1:
-                raise ParameterError(f"k must be at least 1, not {column.k}")
+                raise ParameterError("gate.k-must-least-1", "k must be at least 1, not {k}", k=column.k)
             if column.values is not None and len(set(column.values)) < max(1, column.k - 1):
                 raise ParameterError(
-                    f"'{column.name}' has {len(column.values)} values: nobody can keep {column.k} of them"
+                    "gate.policy-values-nobody-can-keep",
+                    "'{column}' has {values} values: nobody can keep {k} of them",
+                    column=column.name,
+                    values=len(column.values),
+                    k=column.k,
                 )
             self._check_list(column)
             if column.alike and (self.on_violation != "add" or self.open_leaks):
                 raise ParameterError(
-                    f"'{column.name}': 'alike' needs surplus values: on_violation = \"add\", no leak"
+                    "gate.alike-needs-surplus-values",
+                    "'{column}': 'alike' needs surplus values: on_violation = \"add\", no leak",
+                    column=column.name,
                 )
             if column.closeness is not None and not 0 < column.closeness <= 1:
-                raise ParameterError("'closeness' must be above 0 and at most 1")
+                raise ParameterError(
+                    "gate.closeness-must-above-0", "'closeness' must be above 0 and at most 1"
+                )
 
     def _check_list(self, column: Sensitive) -> None:
         section = f"[sensitive.{column.name}]"
         _one_of(f"{section} values_from", column.values_from, ORIGINS)
         if OTHER in (column.values or ()):
             raise ParameterError(
-                f"{section} 'values': {OTHER} stands for whatever the list lacks; take it out"
+                "gate.values-stands-whatever-list",
+                "{section} 'values': {other} stands for whatever the list lacks; take it out",
+                section=section,
+                other=OTHER,
             )
         if column.values_from == "public":
             if column.holders is not None:
-                raise ParameterError(f"{section} 'holders' belongs to values_from = \"table\"")
+                raise ParameterError(
+                    "gate.holders-belongs-values-table",
+                    "{section} 'holders' belongs to values_from = \"table\"",
+                    section=section,
+                )
         elif column.values is None or column.holders is None or column.holders < LEAST_HOLDERS:
             raise ParameterError(
-                f"{section} values_from = \"table\" needs 'values' and 'holders', at least {LEAST_HOLDERS}: "
-                f"'tarn gate values' writes them"
+                "gate.values-table-needs-values",
+                "{section} values_from = \"table\" needs 'values' and 'holders', at least {least_holders}: "
+                "'tarn gate values' writes them",
+                section=section,
+                least_holders=LEAST_HOLDERS,
+            )
+
+    def _check_beliefs(self) -> None:
+        if self.strategy == "veil":
+            if not self.answers_everybody:
+                raise ParameterError(
+                    "gate.strategy-veil-needs-violation",
+                    "strategy = 'veil' needs on_violation = \"add\", and accepts no leak",
+                )
+            if self.known is not None:
+                raise ParameterError(
+                    "gate.strategy-veil-holds-whoever",
+                    "strategy = 'veil' holds whoever is known: take 'known' out",
+                )
+            for column in self.sensitive:
+                if column.values_from == "table" or column.alike:
+                    raise ParameterError(
+                        "gate.sensitive-strategy-veil-needs",
+                        "[sensitive.{column}] strategy = 'veil' needs a public list without 'alike': one of"
+                        " the table links people",
+                        column=column.name,
+                    )
+        elif self.belief is not None:
+            raise ParameterError(
+                "gate.belief-needs-strategy-veil",
+                "'belief' needs strategy = \"veil\": others bound no probability",
+            )
+        if self.belief is not None and not 0 < self.belief <= 1:
+            raise ParameterError("gate.belief-must-above-0", "'belief' must be above 0 and at most 1")
+        for column in self.sensitive:
+            self._check_belief(column)
+
+    def _check_belief(self, column: Sensitive) -> None:
+        section, labels = f"[sensitive.{column.name}]", {*(column.values or ()), OTHER}
+        for label in {*column.weights, *column.harmless} - labels if column.values is not None else ():
+            raise ParameterError(
+                "gate.weights-harmless-listed-values",
+                "{section} 'weights' and 'harmless' are of listed values, not '{label}'",
+                section=section,
+                label=label,
+            )
+        if any(weight < 0 for weight in column.weights.values()) or sum(column.weights.values()) > 1.000001:
+            raise ParameterError(
+                "gate.weights-must-not-negative",
+                "{section} 'weights' must not be negative, and together at most 1",
+                section=section,
+            )
+        if self.belief is None or column.values is None:
+            return
+        weights = full_weights(sorted(labels), column.weights)
+        label, most = largest_belief(weights, column.k, column.harmless)
+        if most > self.belief:
+            enough = least_k(weights, self.belief, column.harmless)
+            hint = f"k = {enough} would do" if enough else "no k would do"
+            raise ParameterError(
+                "gate.k-somebody-could-believe",
+                "{section} with k = {k} somebody could believe in '{label}' with {most:.3f}, more than "
+                "belief = {belief}: {hint}",
+                section=section,
+                k=column.k,
+                label=label,
+                most=most,
+                belief=self.belief,
+                hint=hint,
             )
 
     def require_values(self) -> None:
@@ -218,19 +264,26 @@ class GatePolicy:
         for column in self.sensitive:
             if column.values is None:
                 raise ParameterError(
-                    f"{self.place}: [sensitive.{column.name}] needs 'values': the list is public, and one "
-                    "read from the table tells that each value has a holder; run "
-                    f"'tarn gate values {self.place}'"
+                    "gate.sensitive-needs-values-list",
+                    "{place}: [sensitive.{column}] needs 'values': the list is public, and one read from "
+                    "the table tells that each value has a holder; run 'tarn gate values {place}'",
+                    place=self.place,
+                    column=column.name,
                 )
 
     def _check_groups(self) -> None:
         if (self.collusion == "groups") != bool(self.groups):
-            raise ParameterError("'groups' and collusion = \"groups\" belong together: give both or neither")
+            raise ParameterError(
+                "gate.groups-collusion-groups-belong",
+                "'groups' and collusion = \"groups\" belong together: give both or neither",
+            )
         members = [user for group in self.groups.values() for user in group]
         for user in members:
             if members.count(user) > 1:
                 raise ParameterError(
-                    f"the user '{user}' is in two groups: their knowledge would flow together; make them one"
+                    "gate.user-two-groups-knowledge",
+                    "the user '{user}' is in two groups: their knowledge would flow together; make them one",
+                    user=user,
                 )
 
     @property
@@ -272,7 +325,7 @@ class GatePolicy:
     def history_of(self, user: str) -> str:
         """Whose answers are presumed to be seen together with those of a user."""
         if self.users is not None and user not in self.users:
-            raise AccessError(f"the policy has no user '{user}'")
+            raise AccessError("gate.policy-no-user", "the policy has no user '{user}'", user=user)
         if self.collusion == "everyone":
             return "everyone"
         if self.collusion == "single":
@@ -280,7 +333,9 @@ class GatePolicy:
         for group, members in self.groups.items():
             if user in members:
                 return f"group {group}"
-        raise AccessError(f"the user '{user}' is in no group of the policy")
+        raise AccessError(
+            "gate.user-no-group-policy", "the user '{user}' is in no group of the policy", user=user
+        )
 
     def sensitive_column(self, name: str) -> Sensitive | None:
         """A sensitive column by its name; None if it is none."""
@@ -295,5 +350,11 @@ class GatePolicy:
 def _one_of(key: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         meant = near(value, known)
-        hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(known)}"
-        raise ParameterError(f"{key} = '{value}' is unknown: {hint}")
+        hint = meant_or(meant, Reason("schema.known", "known are {known}", known=", ".join(known)))
+        raise ParameterError(
+            "gate.key-value-hint-unknown",
+            "{key} = '{value}' is unknown: {hint}",
+            key=key,
+            value=value,
+            hint=hint,
+        )

@@ -1,156 +1,332 @@
-"""From the content of a policy file to a policy: every key is known, has the right type, or is refused."""
+"""What the file of a gate may say: every section and key, declared once, and the policy that follows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Annotated, Literal
 
-from tarnkappe.errors import ParameterError
-from tarnkappe.gate.policy import GatePolicy, Sensitive, Surplus
-from tarnkappe.schema import near
-from tarnkappe.table.formats.address import database_file, is_address
+from msgspec import Meta, field
 
-SECTIONS = ("table", "sensitive", "protection", "surplus", "answer", "state", "users", "server")
+from tarnkappe.errors import TarnkappeError
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import Sensitive, Surplus
+from tarnkappe.schema import (
+    MANY_ROWS,
+    MOST_NAMES,
+    MOST_VALUES,
+    Name,
+    NotNegative,
+    Number,
+    Parameters,
+    Positive,
+    Problem,
+    Rows,
+    Seconds,
+    Text,
+    Whole,
+    param,
+    rule,
+)
+from tarnkappe.schema.documents import refused
 
-
-class Section:
-    """One section of the file, of which every key must be taken."""
-
-    def __init__(self, name: str, content: object) -> None:
-        if not isinstance(content, Mapping):
-            raise ParameterError(f"[{name}] must be a section")
-        self.name, self._left = name, dict(content)
-        self._known: list[str] = []
-
-    def take(self, key: str, kinds: type | tuple[type, ...], default: Any = None) -> Any:
-        """The value of a key; without a default it must be there."""
-        self._known.append(key)
-        if key not in self._left:
-            if default is None:
-                raise ParameterError(f"[{self.name}] lacks '{key}'")
-            return default
-        return self._checked(key, kinds)
-
-    def may_have(self, key: str, kinds: type | tuple[type, ...]) -> Any:
-        """The value of a key, or None."""
-        self._known.append(key)
-        return self._checked(key, kinds) if key in self._left else None
-
-    def names(self, key: str, *, needed: bool = False) -> tuple[str, ...] | None:
-        """A list of texts."""
-        found = self.take(key, list) if needed else self.may_have(key, list)
-        if found is None:
-            return None
-        if not all(isinstance(name, str) for name in found) or len(set(found)) < len(found):
-            raise ParameterError(f"[{self.name}] '{key}' must be a list of different texts")
-        return tuple(found)
-
-    def end(self) -> None:
-        """Refuse what nobody took."""
-        for key in self._left:
-            meant = near(key, self._known)
-            hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(self._known)}"
-            raise ParameterError(f"[{self.name}] has an unknown key '{key}': {hint}")
-
-    def _checked(self, key: str, kinds: type | tuple[type, ...]) -> Any:
-        value = self._left.pop(key)
-        wanted = kinds if isinstance(kinds, tuple) else (kinds,)
-        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-            names = " or ".join(kind.__name__ for kind in wanted)
-            raise ParameterError(f"[{self.name}] '{key}' must be of the type {names}")
-        return value
+Names = Annotated[tuple[Name, ...], Meta(max_length=MOST_NAMES)]
+Values = Annotated[tuple[Text | Number, ...], Meta(max_length=MOST_VALUES)]
+PositiveShare = Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
+Spread = Annotated[int, Meta(gt=0, le=100)] | Annotated[float, Meta(gt=0, le=100)]
+Root = Annotated[int, Meta(ge=0, le=1000)] | Annotated[float, Meta(ge=0, le=1000)]
+DayLong = Annotated[int, Meta(ge=0, le=86_400)] | Annotated[float, Meta(ge=0, le=86_400)]
+Slot = Annotated[int, Meta(gt=0, le=60)] | Annotated[float, Meta(gt=0, le=60)]
+NoSeconds = Annotated[int, Meta(ge=0, le=10**9)] | Annotated[float, Meta(ge=0, le=1e9)]
 
 
-def read_policy(content: Mapping[str, Any], folder: Path) -> GatePolicy:
-    """The policy that a file says."""
-    for name in content:
-        if name not in SECTIONS:
-            meant = near(name, SECTIONS)
-            hint = f"did you mean [{meant[0]}]?" if meant else f"known are {', '.join(SECTIONS)}"
-            raise ParameterError(f"unknown section [{name}]: {hint}")
-    table = Section("table", content.get("table", {}))
-    protection = Section("protection", content.get("protection", {}))
-    surplus = Section("surplus", content.get("surplus", {}))
-    answer = Section("answer", content.get("answer", {}))
-    state = Section("state", content.get("state", {}))
-    users = Section("users", content.get("users", {}))
-    k = protection.may_have("k", int)
-    known = protection.may_have("known", str)
-    policy = GatePolicy(
-        source=_place(table.take("source", str), folder),
-        table=table.take("name", str),
-        key=table.take("key", str),
-        quasi_identifiers=table.names("quasi_identifiers", needed=True) or (),
-        sensitive=tuple(_sensitive(name, said, k) for name, said in content.get("sensitive", {}).items()),
-        on_violation=protection.take("on_violation", str, "add"),
-        accepted_leaks=frozenset(protection.names("accept_leak_through") or ()),
-        collusion=protection.take("collusion", str, "everyone"),
-        groups=_groups(users.may_have("groups", dict) or {}),
-        strategy=protection.take("strategy", str, "witness-pool"),
-        surplus=Surplus(
-            share=float(surplus.take("share", (int, float), Surplus.share)),
-            least=surplus.may_have("least", int),
-            spread=float(surplus.take("spread", (int, float), Surplus.spread)),
-            root=float(surplus.take("root", (int, float), Surplus.root)),
-            draw=surplus.take("draw", str, Surplus.draw),
-        ),
-        form=answer.take("form", str, "permuted"),
-        tell_artificial=answer.take("tell_artificial", bool, False),
-        min_rows=answer.take("min_rows", int, 1),
-        max_rows=answer.may_have("max_rows", int),
-        store=_place(state.take("store", str, "tarnkappe.state"), folder),
-        key_file=_place(state.take("key", str, "tarnkappe.key"), folder),
-        users=users.names("names"),
-        known=None if known is None else _place(known, folder),
+def different(names: Sequence[str], *path: str) -> Iterator[Problem]:
+    """What is said of a list that has something twice."""
+    if len(set(names)) < len(names):
+        yield rule("gate.twice", "the list has something twice", *path)
+
+
+class GateTable(Parameters, kw_only=True):
+    """What is protected: `[table]`."""
+
+    source: Annotated[
+        Name, param("a Parquet or CSV file, or the address of a database; it is only ever read", kind="file")
+    ]
+    name: Annotated[Name, param("what analysts call the table; in a database, the table")]
+    key: Annotated[Name, param("the column that names a person, exactly once; never shown", kind="column")]
+    quasi_identifiers: Annotated[
+        tuple[Name, ...],
+        param("the columns by which people are chosen", kind="columns", max_length=MOST_NAMES),
+    ]
+    refresh: Annotated[
+        DayLong, param("between two looks at the table; 0 looks before every question", unit="seconds")
+    ] = GatePolicy.refresh
+    changed_by: Annotated[
+        Name | None, param("in PostgreSQL, a column that grows with every change", kind="column")
+    ] = None
+
+    def rules(self) -> Iterator[Problem]:
+        """No column twice."""
+        yield from different(self.quasi_identifiers, "quasi_identifiers")
+
+
+class SensitiveSection(Parameters, kw_only=True):
+    """One sensitive column: `[sensitive.COLUMN]`."""
+
+    k: Annotated[
+        Rows | None, param("possible values that everybody keeps; that of [protection] if not said")
+    ] = None
+    values: Annotated[
+        Values | None, param("everything that the column may have, texts or numbers", kind="values")
+    ] = None
+    values_from: Annotated[
+        Literal["public", "table"],
+        param("where the list comes from: known anyway, or read from the table"),
+    ] = "public"
+    holders: Annotated[
+        Whole | None, param("people who had each value of a list of the table, at least", unit="people")
+    ] = None
+    alike: Annotated[
+        Annotated[tuple[Values, ...], Meta(max_length=MOST_VALUES)],
+        param("lists of values that count as one"),
+    ] = ()
+    weights: Annotated[
+        Annotated[Mapping[Text, NotNegative], Meta(max_length=MOST_VALUES)],
+        param("how likely values are for somebody who never saw the table"),
+    ] = field(default_factory=dict)
+    harmless: Annotated[
+        Annotated[tuple[Text, ...], Meta(max_length=MOST_VALUES)],
+        param("values that `belief` leaves out", kind="values"),
+    ] = ()
+    closeness: Annotated[
+        PositiveShare | None,
+        param("for the audit: how far anybody's possible values may be from those of all"),
+    ] = None
+
+    def rules(self) -> Iterator[Problem]:
+        """No value twice."""
+        yield from different([str(value) for value in self.values or ()], "values")
+        yield from different(self.harmless, "harmless")
+
+
+class Protection(Parameters, kw_only=True):
+    """What is promised: `[protection]`."""
+
+    k: Annotated[Rows | None, param("possible values that everybody keeps", unit="values", start=3)] = None
+    on_violation: Annotated[
+        Literal["add", "refuse"], param("answer with artificial values, or with true values or none")
+    ] = "add"
+    accept_leak_through: Annotated[
+        tuple[Literal["minimal-values", "refusals"], ...],
+        param("the leaks that are accepted, by name", max_length=MOST_NAMES),
+    ] = ()
+    collusion: Annotated[
+        Literal["everyone", "groups", "single"], param("who is presumed to compare answers")
+    ] = "everyone"
+    known: Annotated[
+        Name | None, param("a CSV file with people whose values count as known", kind="file")
+    ] = None
+    belief: Annotated[
+        PositiveShare | None, param("how likely any value of anybody may become, with the strategy veil")
+    ] = None
+    strategy: Annotated[Text, param("how answers are found: witness-pool, exact or veil")] = "witness-pool"
+
+    def rules(self) -> Iterator[Problem]:
+        """No leak twice."""
+        yield from different(self.accept_leak_through, "accept_leak_through")
+
+
+class SurplusSection(Parameters, kw_only=True):
+    """How many artificial values every answer has: `[surplus]`."""
+
+    share: Annotated[NotNegative, param("at least so many for each person in the answer")] = Surplus.share
+    least: Annotated[Whole | None, param("at least so many in any case; k if not said", unit="values")] = None
+    spread: Annotated[Spread, param("how many more at random, on average", unit="values")] = Surplus.spread
+    root: Annotated[Root, param("no more than so many times the square root of people times values")] = (
+        Surplus.root
     )
-    for section in (table, protection, surplus, answer, state, users):
-        section.end()
-    return policy
+    draw: Annotated[Literal["auto", "even", "independent"], param("how artificial values are drawn")] = "auto"
 
 
-def _sensitive(name: str, said: object, k: int | None) -> Sensitive:
-    section = Section(f"sensitive.{name}", said)
-    own = section.may_have("k", int) or k
-    if own is None:
-        raise ParameterError(f"how many values does everybody keep for '{name}'? Set k in [protection]")
-    closeness = section.may_have("closeness", (int, float))
-    alike = section.may_have("alike", list) or []
-    if not all(isinstance(values, list) for values in alike):
-        raise ParameterError(f"[sensitive.{name}] 'alike' must be a list of lists of values")
-    column = Sensitive(
+class AnswerForm(Parameters, kw_only=True):
+    """What answers look like: `[answer]`."""
+
+    form: Annotated[
+        Literal["permuted", "generalized", "anatomy"], param("how values and people are kept apart")
+    ] = "permuted"
+    tell_artificial: Annotated[
+        bool, param("whether clients are told how many values of an answer are artificial")
+    ] = False
+    min_rows: Annotated[Rows, param("fewer people than this are refused", unit="people")] = 1
+    max_rows: Annotated[Rows | None, param("more people than this are refused", unit="people")] = None
+
+
+class StateSection(Parameters, kw_only=True):
+    """Where a gate remembers: `[state]`."""
+
+    store: Annotated[Name, param("a file of SQLite, or the address of a database", kind="file")] = (
+        "tarnkappe.state"
+    )
+    key: Annotated[Name, param("the file with the key that marks people in the store", kind="file")] = (
+        "tarnkappe.key"
+    )
+
+
+class UsersSection(Parameters, kw_only=True):
+    """Who may ask: `[users]`."""
+
+    names: Annotated[Names | None, param("who may ask; all who can log in if not said")] = None
+    groups: Annotated[
+        Annotated[Mapping[Name, Names], Meta(max_length=MOST_NAMES)],
+        param('with collusion = "groups": who works together; nobody is in two'),
+    ] = field(default_factory=dict)
+
+    def rules(self) -> Iterator[Problem]:
+        """Nobody twice."""
+        yield from different(self.names or (), "names")
+        for group, members in self.groups.items():
+            yield from different(members, "groups", group)
+
+
+class ServerSection(Parameters, kw_only=True):
+    """How a gate is served: `[server]`. All of it is optional."""
+
+    listen: Annotated[Name, param("host and port; a host that others can reach needs a certificate")] = (
+        "127.0.0.1:5433"
+    )
+    users: Annotated[
+        Name, param("the file with names and verifiers, made by `tarn gate user add`", kind="file")
+    ] = "users.toml"
+    certificate: Annotated[
+        Name | None, param("a PEM file; with it nobody is let in without TLS", kind="file")
+    ] = None
+    private_key: Annotated[Name | None, param("the PEM file with its key", kind="file")] = None
+    metrics: Annotated[Name | None, param("host and port of /metrics for Prometheus, on this machine")] = None
+    deadline: Annotated[
+        Slot, param("an answer leaves so long after its turn came", kind="seconds", unit="seconds")
+    ] = 0.25
+    waiting: Annotated[
+        int, param("statements of one history that may wait for their turn", ge=1, le=1_000_000)
+    ] = 100
+    aggregates: Annotated[
+        Literal["view", "estimate", "noisy", "refuse"], param("where aggregates are worked out from")
+    ] = "view"
+    post_processing: Annotated[bool, param("whether any SELECT may run over protected answers")] = True
+    epsilon: Annotated[Positive, param("of one noisy figure")] = 0.1
+    budget: Annotated[Positive, param("of all noisy figures of users who work together")] = 1.0
+    bounds: Annotated[
+        Annotated[Mapping[Name, tuple[Number, Number]], Meta(max_length=MOST_NAMES)],
+        param("between which numbers a column counts in noisy sums and means"),
+    ] = field(default_factory=dict)
+    connections: Annotated[int, param("the most clients at once", ge=1, le=1_000_000)] = 100
+    largest_message: Annotated[
+        int, param("the longest message of a client", kind="bytes", unit="bytes", ge=1_024, le=2**31)
+    ] = 1_048_576
+    login_seconds: Annotated[
+        Seconds, param("how long somebody may take to log in", kind="seconds", unit="seconds")
+    ] = 15.0
+    failure_seconds: Annotated[
+        NoSeconds, param("how long a failed login waits for its answer", kind="seconds", unit="seconds")
+    ] = 1.0
+    idle_seconds: Annotated[
+        Seconds, param("how long a client may be silent", kind="seconds", unit="seconds")
+    ] = 3_600.0
+    send_seconds: Annotated[
+        Seconds, param("how long a client may take to accept what it is sent", kind="seconds", unit="seconds")
+    ] = 60.0
+    grace_seconds: Annotated[
+        Seconds, param("how long clients may take when the service stops", kind="seconds", unit="seconds")
+    ] = 1.0
+
+    def rules(self) -> Iterator[Problem]:
+        """Bounds are in order; the rest is as the settings that follow say."""
+        for name, (least, most) in self.bounds.items():
+            if least >= most:
+                yield rule("gate.bounds", "the first number must be the smaller one", "bounds", name)
+
+    @property
+    def exact_bounds(self) -> dict[str, tuple[Fraction, Fraction]]:
+        """The bounds as they were written."""
+        return {name: (Fraction(str(a)), Fraction(str(b))) for name, (a, b) in self.bounds.items()}
+
+
+class GateDocument(Parameters, kw_only=True):
+    """The file of a gate: what it protects, how, and how it is served."""
+
+    table: Annotated[GateTable, param("what is protected")]
+    sensitive: Annotated[
+        Annotated[Mapping[Name, SensitiveSection], Meta(max_length=MOST_NAMES)],
+        param("one [sensitive.COLUMN] for each sensitive column"),
+    ] = field(default_factory=dict)
+    protection: Annotated[Protection, param("what is promised")] = Protection()
+    surplus: Annotated[SurplusSection, param("how many artificial values answers have")] = SurplusSection()
+    answer: Annotated[AnswerForm, param("what answers look like")] = AnswerForm()
+    state: Annotated[StateSection, param("where the gate remembers")] = StateSection()
+    users: Annotated[UsersSection, param("who may ask")] = UsersSection()
+    server: Annotated[ServerSection, param("how it is served")] = ServerSection()
+
+    def rules(self) -> Iterator[Problem]:
+        """The policy can be made."""
+        for name, column in self.sensitive.items():
+            if column.k is None and self.protection.k is None:
+                yield rule(
+                    "gate.k",
+                    "how many values does everybody keep? Set k here or in [protection]",
+                    "sensitive",
+                    name,
+                    "k",
+                )
+                return
+        try:
+            self.policy  # noqa: B018  it is made, or says why not
+        except TarnkappeError as error:
+            yield refused(error.reason)
+
+    @property
+    def policy(self) -> GatePolicy:
+        """The policy that the file says."""
+        table, protection, surplus = self.table, self.protection, self.surplus
+        return GatePolicy(
+            source=table.source,
+            table=table.name,
+            key=table.key,
+            quasi_identifiers=tuple(table.quasi_identifiers),
+            sensitive=tuple(_sensitive(n, said, protection.k) for n, said in self.sensitive.items()),
+            on_violation=protection.on_violation,
+            accepted_leaks=frozenset(protection.accept_leak_through),
+            collusion=protection.collusion,
+            groups={name: tuple(members) for name, members in self.users.groups.items()},
+            strategy=protection.strategy,
+            surplus=Surplus(
+                share=float(surplus.share),
+                least=surplus.least,
+                spread=float(surplus.spread),
+                root=float(surplus.root),
+                draw=surplus.draw,
+            ),
+            form=self.answer.form,
+            tell_artificial=self.answer.tell_artificial,
+            min_rows=self.answer.min_rows,
+            max_rows=self.answer.max_rows,
+            store=self.state.store,
+            key_file=self.state.key,
+            users=None if self.users.names is None else tuple(self.users.names),
+            known=protection.known,
+            belief=protection.belief,
+            refresh=float(table.refresh),
+            changed_by=table.changed_by,
+        )
+
+
+def _sensitive(name: str, said: SensitiveSection, k: int | None) -> Sensitive:
+    return Sensitive(
         name=name,
-        k=own,
-        values=_values(section),
-        values_from=section.take("values_from", str, "public"),
-        holders=section.may_have("holders", int),
-        alike=tuple(frozenset(map(str, values)) for values in alike),
-        closeness=None if closeness is None else float(closeness),
+        k=said.k or k or MANY_ROWS,  # a file without either is refused
+        values=None if said.values is None else tuple(map(str, said.values)),
+        values_from=said.values_from,
+        holders=said.holders,
+        alike=tuple(frozenset(map(str, values)) for values in said.alike),
+        closeness=None if said.closeness is None else float(said.closeness),
+        weights={label: float(weight) for label, weight in said.weights.items()},
+        harmless=frozenset(said.harmless),
     )
-    section.end()
-    return column
-
-
-def _values(section: Section) -> tuple[str, ...] | None:
-    """The list of a column: texts, or numbers of a column of numbers."""
-    found = section.may_have("values", list)
-    if found is None:
-        return None
-    plain = all(isinstance(value, (str, int, float)) and not isinstance(value, bool) for value in found)
-    values = tuple(map(str, found))
-    if not plain or len(set(values)) < len(values):
-        raise ParameterError(f"[{section.name}] 'values' must be a list of different texts or numbers")
-    return values
-
-
-def _groups(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    groups = Section("users.groups", said)
-    return {name: groups.names(name, needed=True) or () for name in said}
-
-
-def _place(text: str, folder: Path) -> str:
-    """A path that starts at the folder; an address of a server as it is."""
-    if is_address(text):
-        file = database_file(text)
-        return text if file is None or file.is_absolute() else f"{text.split('://')[0]}:///{folder / file}"
-    return str(folder / text)

@@ -171,13 +171,21 @@ class Pool:
         view = self.knowledge.view
         cells = view.cell[view.result, value[view.member]]
         if value.shape != view.newest.shape or value.min() < 0 or cells.min() < 0:
-            raise VerificationError("a witness gives somebody a value that was not published")
+            raise VerificationError(
+                "gate.witness-gives-somebody-value", "a witness gives somebody a value that was not published"
+            )
         free[:] = view.capacity - np.bincount(cells, minlength=len(view.capacity))
         if free.min() < 0:
-            raise VerificationError("a witness uses a value more often than it was published")
+            raise VerificationError(
+                "gate.witness-uses-value-more-often",
+                "a witness uses a value more often than it was published",
+            )
         floors = self.knowledge.binding_floors
         if lacking_holders(floors, holders(view, value, len(floors))) > self.knowledge.unreturned:
-            raise VerificationError("a witness leaves too few holders to a value of the list")
+            raise VerificationError(
+                "gate.witness-leaves-too-few-holders",
+                "a witness leaves too few holders to a value of the list",
+            )
 
     def _make_room(self) -> None:
         if self.count == len(self._values):

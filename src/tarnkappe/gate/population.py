@@ -38,12 +38,16 @@ class Population:
         people = table.data.column(identifier).to_pylist()
         if None in people:
             raise ColumnError(
-                f"the column '{identifier}' must name a person in every row; some rows have none"
+                "gate.column-must-name-person",
+                "the column '{identifier}' must name a person in every row; some rows have none",
+                identifier=identifier,
             )
         if len(set(people)) < len(people):
             raise ColumnError(
-                f"the column '{identifier}' names {len(people) - len(set(people))} rows twice: "
-                "every person must have exactly one row"
+                "gate.column-names-rows-twice",
+                "the column '{identifier}' names {people} rows twice: every person must have exactly one row",
+                identifier=identifier,
+                people=len(people) - len(set(people)),
             )
         column = encode_column(sensitive, table.data.column(sensitive))
         secrets = [column.labels[code] for code in column.codes.tolist()]
@@ -60,7 +64,10 @@ class Population:
         try:
             return self._secret[person]
         except KeyError:
-            raise ParameterError("the query names somebody who is not in the protected table") from None
+            raise ParameterError(
+                "gate.query-names-somebody-not-protected",
+                "the query names somebody who is not in the protected table",
+            ) from None
 
     def put(self, person: Hashable, secret: str | None) -> None:
         """Insert somebody, or replace the value of somebody."""
@@ -101,5 +108,10 @@ def _the_only(table: Table, role: Role) -> str:
     columns = table.columns_with(role)
     if len(columns) != 1:
         named = ", ".join(f"'{column}'" for column in columns) or "none"
-        raise ColumnError(f"a protected table needs exactly one column with the role {role}; it has {named}")
+        raise ColumnError(
+            "gate.protected-table-needs-exactly",
+            "a protected table needs exactly one column with the role {role}; it has {named}",
+            role=role,
+            named=named,
+        )
     return columns[0]

@@ -5,6 +5,8 @@ tuples of a kind have a value. Tuples of one kind are interchangeable, so the co
 any way. Only the connected component of the question is looked at, since results that share no tuple,
 directly or through others, do not constrain each other. Floors that bind join all components that have
 founders, and the founders who were never returned are one kind more, which may have anything.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -146,6 +148,9 @@ def _constraints(
     """Of each cell of some results that restricts something: where its pairs end, they, and whether they
     must fill the cell. The most of a pair goes down to what its cells can hold.
     """
+    # Arrays are sized by memberships before they are filled. Kinds are sorted, so the same history gives the
+    # same problem to every solver. Most of a pair is lowered in the first pass and used in the second:
+    # together they would keep cells that restrict nothing.
     room = 0
     for result in range(len(results)):
         if results[result]:
@@ -209,6 +214,8 @@ def _constraints(
 @compiled
 def component(view: KnowledgeArrays, tuple_: int) -> tuple[Booleans, NDArray[np.bool_]]:
     """Which tuples and results are connected with a tuple."""
+    # Depth first with its own stack; each tuple is put on it once, so it needs one place a tuple. A result is
+    # opened once: time is the memberships of the component.
     tuples = np.zeros(len(view.newest), dtype=np.bool_)
     results = np.zeros(len(view.cell), dtype=np.bool_)
     waiting = np.empty(len(view.newest), dtype=np.int32)

@@ -16,6 +16,7 @@ of founders who were never returned, in rows, and each world counts with one of 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -28,7 +29,7 @@ from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.gate.reserve import dealt, founded, gone_round
 from tarnkappe.gate.strategy import AnswerProposal, Strategy
 from tarnkappe.gate.world_search import SearchEffort, WorldSearch, counted_rows
-from tarnkappe.schema import Positive, param
+from tarnkappe.schema import param
 
 
 class PublicPool(Strategy):
@@ -44,7 +45,6 @@ class PublicPool(Strategy):
         int,
         param("how many steps all searches for one answer take, about", ge=0, le=10**12, unit="steps"),
     ] = 8_000
-    seconds: Annotated[Positive | None, param("when a search ends by the clock", unit="seconds")] = None
     largest: Annotated[
         Annotated[int, Meta(ge=0, le=10**12)],
         param("for how many people in an answer a search is worth its time", unit="people"),
@@ -59,6 +59,8 @@ class PublicPool(Strategy):
         """The class of each value, if values of one class count as one; set before it begins."""
         self.fixed: Mapping[int, int] = {}
         """Founders whose values are known, by place; set before it begins."""
+        self.until: float | None = None
+        """When the next search ends by the clock, by `time.monotonic`."""
 
     def _start(self) -> None:
         knowledge = self.knowledge
@@ -68,7 +70,12 @@ class PublicPool(Strategy):
             np.arange(knowledge.values, dtype=np.int32) if self.classes is None else self.classes
         )
         if self._classes < self.k:
-            raise GuaranteeError(f"there are {self._classes} different values: nobody can keep {self.k}")
+            raise GuaranteeError(
+                "gate.public-pool-different-values-nobody-can-keep",
+                "there are {classes} different values: nobody can keep {k}",
+                classes=self._classes,
+                k=self.k,
+            )
         self.values: Integers = np.zeros((3 * self.k, 0), dtype=np.int32)
         self.origin: Integers = np.arange(3 * self.k, dtype=np.int32)
         self.reserve: Integers = founded(
@@ -128,7 +135,9 @@ class PublicPool(Strategy):
     # ------------------------------------------------------------------------------------------ the decision
 
     def propose(self, members: Integers, truth: Integers, may_add: bool) -> AnswerProposal | None:
-        raise ParameterError("the public pool answers by its own rule: with surplus values")
+        raise ParameterError(
+            "gate.public-pool-answers-own", "the public pool answers by its own rule: with surplus values"
+        )
 
     def search(self, members: Integers, published: Integers) -> None:
         """Look for worlds that fit an answer with these values, which may be fewer than it will have.
@@ -137,7 +146,8 @@ class PublicPool(Strategy):
         """
         knowledge = self.knowledge
         self._begin(members)
-        if len(members) <= self.largest and self.steps:
+        late = self.until is not None and time.monotonic() >= self.until
+        if len(members) <= self.largest and self.steps and not late:
             knowledge.publish(members, published)
             try:
                 self._carry()
@@ -160,7 +170,9 @@ class PublicPool(Strategy):
             news = ~shown[lacking][np.arange(whole.shape[1])[None, :], self._class[whole]]
             helps = np.where(fits, 0, news.sum(axis=1))
             if not helps.any():
-                raise GuaranteeError("the pool does not leave k values to everybody: this is a defect")
+                raise GuaranteeError(
+                    "gate.pool-not-leave-k", "the pool does not leave k values to everybody: this is a defect"
+                )
             missing = np.maximum(used - grown, 0).sum(axis=1)
             best = np.argmin(np.where(helps > 0, missing / np.maximum(helps, 1), np.inf))
             grown = np.maximum(grown, used[best])
@@ -210,7 +222,9 @@ class PublicPool(Strategy):
         self.reserve = np.asarray(state["reserve"], dtype=np.int32)
         self._waiting = np.asarray(state["waiting"], dtype=np.bool_)
         if self.values.shape != (len(self.origin), self.knowledge.tuples):
-            raise GuaranteeError("the saved worlds do not belong to this history")
+            raise GuaranteeError(
+                "gate.saved-worlds-not-belong", "the saved worlds do not belong to this history"
+            )
         self._forget()
         self._certify(self.values, self.origin)
         self._count_degrees()
@@ -246,7 +260,7 @@ class PublicPool(Strategy):
             self._floors(),
             [n for n in range(self._first_new, self.knowledge.tuples) if n not in self._arrived],
             self.k if self.classes is None else self.knowledge.values,
-            SearchEffort(self.steps, self.work, self.seconds),
+            SearchEffort(self.steps, self.work, self.until),
             self._state,
         )
         search.carry()
@@ -309,13 +323,23 @@ class PublicPool(Strategy):
             if len(cells) and (
                 cells.min() < 0 or (np.bincount(cells, minlength=len(view.capacity)) > view.capacity).any()
             ):
-                raise GuaranteeError("a world of the pool contradicts an answer or a change")
+                raise GuaranteeError(
+                    "gate.world-pool-contradicts-answer",
+                    "a world of the pool contradicts an answer or a change",
+                )
         floors = self._floors()
         held = counted_rows(np.where(view.founder, worlds, -1), knowledge.values)[:, : floors.shape[1]]
         if (held < floors[origin]).any():
-            raise GuaranteeError("a world of the pool leaves too few holders to a value of the list")
+            raise GuaranteeError(
+                "gate.world-pool-leaves-too",
+                "a world of the pool leaves too few holders to a value of the list",
+            )
         if self._lacks(worlds, origin):
-            raise GuaranteeError(f"the history does not leave {self.k} possible values to everybody")
+            raise GuaranteeError(
+                "gate.history-not-leave-possible",
+                "the history does not leave {k} possible values to everybody",
+                k=self.k,
+            )
 
     def _take_over(self, worlds: Integers, origin: Integers) -> None:
         """These are the worlds now; those that nobody needs go, in a random order."""

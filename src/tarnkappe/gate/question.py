@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from tarnkappe.gate.estimate import SurplusDraw
+from tarnkappe.gate.estimate import PublicDraw
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +49,12 @@ class CountedAnswer:
     Attributes:
         people: how many people are in it.
         shown: how often each label is in it, by sensitive column.
-        draws: what is public about its surplus values, by sensitive column.
+        draws: what is public about how its values were drawn, by sensitive column.
     """
 
     people: int
     shown: Mapping[str, Mapping[str, int]]
-    draws: Mapping[str, SurplusDraw]
+    draws: Mapping[str, PublicDraw]
 
 
 @dataclasses.dataclass(frozen=True)

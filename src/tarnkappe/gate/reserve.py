@@ -101,6 +101,10 @@ def _group(
             place = chance.permutation(np.repeat(np.arange(len(ring)), sizes))
             return np.array([ring[(place + row) % len(ring)] for row in range(rows)], dtype=np.int32)
     raise GuaranteeError(
-        f"the floors leave nobody {k} values: {people:,} people for a list that tells of "
-        f"{int(floors.sum()):,}; take fewer values, fewer holders or a public list"
+        "gate.floors-leave-nobody-values",
+        "the floors leave nobody {k} values: {people:,} people for a list that tells of {sum:,}; take fewer"
+        " values, fewer holders or a public list",
+        k=k,
+        people=people,
+        sum=int(floors.sum()),
     )

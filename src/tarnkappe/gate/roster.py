@@ -33,10 +33,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from tarnkappe.errors import GuaranteeError, ParameterError
-from tarnkappe.gate.gate import HistoryEntry
+from tarnkappe.gate.answer import HistoryEntry
 from tarnkappe.gate.history_store import LISTED, Founder, HistoryStore
 from tarnkappe.gate.labels import Labels
-from tarnkappe.gate.policy import OTHER, GatePolicy, Sensitive
+from tarnkappe.gate.policy import GatePolicy
+from tarnkappe.gate.policy_columns import OTHER, Sensitive
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
@@ -142,9 +143,11 @@ class Roster:
                 marks[str(person)] = mark
         if any(times > 1 for times in entered.values()):
             raise GuaranteeError(
-                f"{place}: these answers were given by an older version, which answered people again after "
+                "gate.answers-given-older-version-answered",
+                "{place}: these answers were given by an older version, which answered people again after "
                 "their value had changed; what they add up to is not known. They stay known to whoever got "
-                "them: use that version, or name a new store for people whom nobody was told about"
+                "them: use that version, or name a new store for people whom nobody was told about",
+                place=place,
             )
 
     def _guessed(self, column: Sensitive, person: object, label: str) -> str:
@@ -168,8 +171,11 @@ def held_back_for(store: Store, column: Sensitive, place: str = "gate.toml") -> 
                 return frozenset(told["held_back"])
             break
     raise ParameterError(
-        f'{place}: [sensitive.{column.name}] values_from = "table": this list was not read by '
-        "'tarn gate values' with this store; run it"
+        "gate.sensitive-values-table-list",
+        "{place}: [sensitive.{column}] values_from = \"table\": this list was not read by 'tarn gate values' "
+        "with this store; run it",
+        place=place,
+        column=column.name,
     )
 
 

@@ -1,4 +1,7 @@
-"""Kernels that make witnesses for a value that somebody is wanted to have, and count what witnesses show."""
+"""Kernels that make witnesses for a value that somebody is wanted to have, and count what witnesses show.
+
+Explained in docs/explanation/gate.md.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from tarnkappe.native import compiled
 @compiled
 def show(view: KnowledgeArrays, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
     """Count (sign 1) or discount (-1) what a witness shows."""
+    # A degree is the number of values that at least one witness shows: it changes only between 0 and 1, hence
+    # before adding and after taking away. Everybody has a value here; -1 would count for the last one.
     for tuple_ in range(len(value)):
         kind, v = view.kind[tuple_], value[tuple_]
         if sign > 0 and shown[kind, v] == 0:
@@ -35,6 +40,8 @@ def impose(
     state: NDArray[np.uint64],
 ) -> None:
     """Give a tuple another value in a copy of the witness that it disturbs least, put behind the others."""
+    # Written behind the last witness, in room that exists: nothing is allocated, and a failed repair is
+    # forgotten by not raising the count. The copy must be whole before the move, which reads and writes it.
     best, base, ties = 1 << 30, 0, 0
     for witness in range(count):
         growth = price(view, frees[witness], scratch.weight, tuple_, values[witness, tuple_], new)

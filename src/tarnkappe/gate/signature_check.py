@@ -18,7 +18,7 @@ import numpy as np
 
 from tarnkappe.gate.exact_test import signatures
 from tarnkappe.gate.knowledge import Integers, Knowledge
-from tarnkappe.gate.policy import Sensitive
+from tarnkappe.gate.policy_columns import Sensitive
 
 
 def unlike(column: Sensitive, labels: Sequence[str], signature: frozenset[int]) -> int:

@@ -22,8 +22,21 @@ FOUNDERS = sa.Table(
     sa.Column("column", sa.String, primary_key=True),
     sa.Column("founders", sa.LargeBinary, nullable=False),
 )
+ROSTER = sa.Table(
+    "gate_roster",
+    THEN,
+    sa.Column("place", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("came", sa.LargeBinary, nullable=False),
+    sa.Column("went", sa.LargeBinary, nullable=False),
+    sa.Column("answers", sa.Text, nullable=False),
+)
 
 
 def to_versions(upgrade: Upgrade) -> None:
     """Version 2: whose values changed, and who was there when a list was read from the table."""
     create_tables(upgrade.connection, VERSIONS, FOUNDERS)
+
+
+def to_roster(upgrade: Upgrade) -> None:
+    """Version 3: who came and went."""
+    create_tables(upgrade.connection, ROSTER)

@@ -78,9 +78,12 @@ class Strategy(ChangingParameters, tag_field="strategy"):
     def begin(self, knowledge: Knowledge, k: int, seed: int = 0) -> None:
         """Start with an empty history."""
         if k < 1:
-            raise ParameterError(f"k must be at least 1, not {k}")
+            raise ParameterError("gate.k-must-least-1", "k must be at least 1, not {k}", k=k)
         if knowledge.tuples:
-            raise ParameterError("a strategy begins with an empty history: use resume for one that goes on")
+            raise ParameterError(
+                "gate.strategy-begins-empty-history",
+                "a strategy begins with an empty history: use resume for one that goes on",
+            )
         self.knowledge, self.k, self.seed = knowledge, k, seed
         self._start()
 
@@ -105,7 +108,11 @@ class Strategy(ChangingParameters, tag_field="strategy"):
 
         Only strategies that say so (`completes`) can do this.
         """
-        raise ParameterError(f"the strategy '{self.name}' adds only what is needed: it takes no surplus")
+        raise ParameterError(
+            "gate.strategy-adds-only-what-needed",
+            "the strategy '{name}' adds only what is needed: it takes no surplus",
+            name=self.name,
+        )
 
     @abstractmethod
     def accept(self) -> None:

@@ -52,7 +52,7 @@ import numpy as np
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.decision import DecisionRule
 from tarnkappe.gate.knowledge import Integers
-from tarnkappe.gate.policy import Surplus
+from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.strategy import AnswerProposal, ResultPart, Strategy, counted
 from tarnkappe.gate.world_search import could_have
@@ -118,7 +118,9 @@ class Veiled(DecisionRule):
     ) -> AnswerProposal | None:
         if not isinstance(strategy, PublicPool):
             raise ParameterError(
-                f"the strategy '{strategy.name}' adds only what is needed: it takes no surplus"
+                "gate.strategy-adds-only-what-needed-takes",
+                "the strategy '{strategy}' adds only what is needed: it takes no surplus",
+                strategy=strategy.name,
             )
         knowledge = strategy.knowledge
         labels = could_have(knowledge, members)

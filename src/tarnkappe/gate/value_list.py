@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,10 +21,12 @@ from pathlib import Path
 from tarnkappe.errors import ParameterError
 from tarnkappe.gate.history_store import GATE, HistoryStore
 from tarnkappe.gate.labels import NUMBERS, Labels
-from tarnkappe.gate.policy import LEAST_HOLDERS, OTHER, GatePolicy, Sensitive
+from tarnkappe.gate.policy import LEAST_HOLDERS, GatePolicy
+from tarnkappe.gate.policy_columns import OTHER, Sensitive
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.gate.source import ProtectedTable
+from tarnkappe.schema import hint_of
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
 from tarnkappe.table.table import MISSING
@@ -55,15 +58,17 @@ class ValueList:
         """A list for one column of a policy, or for each that has none."""
         wanted = [one for one in policy.sensitive if one.name == name or (name is None and not one.values)]
         if not wanted:
-            what = "every sensitive column has one" if name is None else f"'{name}' is no sensitive column"
-            raise ParameterError(f"{policy.place}: there is no list to write: {what}")
+            _refuse_column(policy, name)
         source = ProtectedTable.open(policy)
         try:
             everyone = source.everyone()
             for column in wanted:
                 if column.values:
                     raise ParameterError(
-                        f"{policy.place}: [sensitive.{column.name}] has 'values': take them out first"
+                        "gate.sensitive-values-take-out-first",
+                        "{policy}: [sensitive.{column}] has 'values': take them out first",
+                        policy=policy.place,
+                        column=column.name,
                     )
                 listed, others = _divided(source.values(column.name), holders)
                 Labels(dataclasses.replace(column, values=tuple(listed)))  # enough of them for k
@@ -75,9 +80,29 @@ class ValueList:
 
     def lines(self) -> list[str]:
         """Each value with its holders, for the owner."""
-        told = [f"{value}: {number:,} people" for value, number in self.listed.items()]
-        told += [f"{value}: {number:,} people, becomes (other)" for value, number in self.others.items()]
-        return [f"[sensitive.{self.column.name}]", *told]
+        told = [f"{_shown(value)}: {number:,} people" for value, number in self.listed.items()]
+        told += [
+            f"{_shown(value)}: {number:,} people, becomes (other)" for value, number in self.others.items()
+        ]
+        return [f"[sensitive.{self.column.name}]", *told, *self._advice()]
+
+    @property
+    def spellings(self) -> list[list[str]]:
+        """Listed values that differ in case, spaces or marks alone: to people they are one."""
+        found: dict[str, list[str]] = {}
+        for value in self.listed:
+            found.setdefault(_spelled(value), []).append(value)
+        return [several for several in found.values() if len(several) > 1]
+
+    def _advice(self) -> list[str]:
+        """What to do about values that only look different: k of them would protect nobody."""
+        if not self.spellings or self.column.alike:
+            return []
+        written = ", ".join(f"[{', '.join(map(_quoted, several))}]" for several in self.spellings)
+        return [
+            "some values look like one in several spellings, and k of them would say one thing; correct the "
+            f"table, or let them count as one: alike = [{written}]"
+        ]
 
     def told(self, *, public: bool) -> str:
         """What was done."""
@@ -98,7 +123,10 @@ class ValueList:
         head = re.compile(rf"^\s*\[\s*sensitive\s*\.\s*{_key(self.column.name)}\s*\].*$", re.MULTILINE)
         if len(head.findall(text)) != 1:
             raise ParameterError(
-                f"{path}: the list has no place: give the column a section [sensitive.{self.column.name}]"
+                "gate.list-no-place-give",
+                "{path}: the list has no place: give the column a section [sensitive.{column}]",
+                path=path,
+                column=self.column.name,
             )
         values = ", ".join(map(_quoted, self.listed))
         origin = 'values_from = "public"' if public else f'values_from = "table"\nholders = {self.holders}'
@@ -114,24 +142,34 @@ class ValueList:
     def _check_held_back(self) -> None:
         if self.holders < LEAST_HOLDERS:
             raise ParameterError(
-                f"--holders {self.holders}: a list of all that the table has leaves nobody another value; "
-                f"take {LEAST_HOLDERS} or more, or --public"
+                "gate.holders-list-all-table",
+                "--holders {holders}: a list of all that the table has leaves nobody another value; take "
+                "{least_holders} or more, or --public",
+                holders=self.holders,
+                least_holders=LEAST_HOLDERS,
             )
         if self.policy.answers_everybody:
             PublicPool().begin(self._labels.domain.knowledge(len(self.people)), self.column.k)
         elif 2 * self._held_back > len(self.people):
             raise ParameterError(
-                f"'{self.column.name}': {self._held_back:,} of {len(self.people):,} people would be held "
-                "back for a list that tells so much: write 'values' by hand from a list that is known "
-                "without the table, take --public if this one is, or other --holders"
+                "gate.people-would-held-back",
+                "'{column}': {held_back:,} of {people:,} people would be held back for a list that tells so"
+                " much: write 'values' by hand from a list that is known without the table, take --public "
+                "if this one is, or other --holders",
+                column=self.column.name,
+                held_back=self._held_back,
+                people=len(self.people),
             )
 
     def _hold_back(self) -> None:
         with Store.open(self.policy.store, GATE) as store:
             if any(name == self.column.name for _, name in HistoryStore(store).histories()):
                 raise ParameterError(
-                    f"{store.place}: '{self.column.name}' was answered already, and its list cannot change: "
-                    "name a new store for people whom nobody was told about"
+                    "gate.answered-already-list-cannot-change",
+                    "{store}: '{column}' was answered already, and its list cannot change: name a new store"
+                    " for people whom nobody was told about",
+                    store=store.place,
+                    column=self.column.name,
                 )
             key = Key.load(self.policy.key_file, create=True)
             hold_back(HistoryStore(store), key, self.column.name, self._labels, self.holders, self.people)
@@ -142,6 +180,34 @@ class ValueList:
             self.column, values=tuple(self.listed), values_from="table", holders=self.holders
         )
         return Labels(column, numbers=self.numbers)
+
+
+def _refuse_column(policy: GatePolicy, name: str | None) -> None:
+    """Say why there is no list to write."""
+    if name is None:
+        raise ParameterError(
+            "gate.no-list-to-write",
+            "{policy}: there is no list to write: every sensitive column has one",
+            policy=policy.place,
+        )
+    raise ParameterError(
+        "gate.no-sensitive-column",
+        "{policy}: '{name}' is no sensitive column: {hint}",
+        policy=policy.place,
+        name=name,
+        hint=hint_of(name, [one.name for one in policy.sensitive]),
+    )
+
+
+def _spelled(value: str) -> str:
+    """A value without what people do not hear."""
+    plain = unicodedata.normalize("NFKC", value).casefold()
+    return "".join(sign for sign in plain if sign.isalnum() or sign in ".+-<>=%") or value
+
+
+def _shown(value: str) -> str:
+    """A value in one line of a terminal."""
+    return value if value.isprintable() else _quoted(value)
 
 
 def _divided(found: Mapping[str | None, int], holders: int) -> tuple[dict[str, int], dict[str, int]]:

@@ -95,7 +95,11 @@ class WitnessPool(Strategy):
             if self._pool.degree.min() < self.k:
                 settle(self._pool, self.k, effort)
         if self._pool.degree.min() < self.k:
-            raise GuaranteeError(f"the history does not leave {self.k} possible values to everybody")
+            raise GuaranteeError(
+                "gate.history-not-leave-possible",
+                "the history does not leave {k} possible values to everybody",
+                k=self.k,
+            )
         self._pool.trim(self.k, keep=2 * self.k + 8)
 
     def state(self) -> dict[str, NDArray[Any]]:

@@ -2,6 +2,8 @@
 
 It sees what was published and what is going to be, worlds and coins; nothing here knows a true value. So
 what is found may be told to anybody, and it may end at any time.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from tarnkappe.gate.seeking import seek, show
 from tarnkappe.native import compiled
 
 CHUNK = 8
-"""For how many people labels are sought before the time is looked at."""
+"""For how many people labels are sought before those of one kind exchange theirs again."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,12 +32,12 @@ class SearchEffort:
     Attributes:
         steps: how long the local search tries to mend one world.
         work: how many steps all searches for one answer take, about.
-        seconds: when it ends by the clock; None for never.
+        until: when it ends, by `time.monotonic`; None for never.
     """
 
     steps: int
     work: int
-    seconds: float | None = None
+    until: float | None = None
 
 
 class WorldSearch:
@@ -70,7 +72,6 @@ class WorldSearch:
         self.knowledge, self._base, self._base_origin = knowledge, base, base_origin
         self._floors, self._anybody, self._goal = floors, anybody, goal
         self._effort, self._state = effort, state
-        self._until = None if effort.seconds is None else time.monotonic() + effort.seconds
         self._view = knowledge.view
         # each tuple by itself: the pool must show k labels for everybody, not for every kind
         self._single = self._view._replace(kind=np.arange(knowledge.tuples, dtype=np.int32))
@@ -123,22 +124,25 @@ class WorldSearch:
             if count > room - CHUNK * knowledge.values or not len(wanted):
                 break
             tried[wanted] = True
-            count = seek(
-                single,
-                values,
-                frees,
-                count,
-                origin,
-                self._floors,
-                0,
-                scratch,
-                wanted,
-                shown,
-                degree,
-                self._goal,
-                self._effort.steps,
-                state,
-            )
+            for one in range(len(wanted)):
+                if self._is_over:
+                    break
+                count = seek(
+                    single,
+                    values,
+                    frees,
+                    count,
+                    origin,
+                    self._floors,
+                    0,
+                    scratch,
+                    wanted[one : one + 1],
+                    shown,
+                    degree,
+                    self._goal,
+                    self._effort.steps,
+                    state,
+                )
         self.found, self.origin = values[:count].copy(), origin[:count].copy()
         self.near, self.near_origin = nearly[near], self._base_origin[near]
 
@@ -182,9 +186,13 @@ class WorldSearch:
         return lacking
 
     @property
+    def _is_over(self) -> bool:
+        """Whether the time is up, by the clock."""
+        return self._effort.until is not None and time.monotonic() > self._effort.until
+
+    @property
     def _is_late(self) -> bool:
-        late = self._until is not None and time.monotonic() > self._until
-        return late or int(self._state[1]) > self._effort.work
+        return self._is_over or int(self._state[1]) > self._effort.work
 
     def _fits_before(self, value: Integers, newest: int, floor: Integers) -> bool:
         """Whether a world contradicts nothing but the newest result."""
@@ -217,6 +225,8 @@ def could_have(knowledge: Knowledge, members: Integers) -> list[int]:
 @compiled
 def free_before(view: KnowledgeArrays, value: Integers, free: Integers, newest: int) -> None:
     """What is left of each cell, without the newest result."""
+    # From the start in one pass over all memberships, into the caller's array: a world may be of any age, and
+    # differences to another one could be wrong. The newest result is left out, as `enter` counts it.
     free[:] = view.capacity
     for membership in range(len(view.member)):
         result, tuple_ = view.result[membership], view.member[membership]
@@ -240,6 +250,9 @@ def exchange(
 
     `shown` and `degree` are of each tuple. Returns how many worlds there are now.
     """
+    # People of one kind are interchangeable in every result, so no cell changes and `frees` is copied
+    # unchanged. Nobody is touched twice in a world, or an exchange could be undone by the next one. It ends
+    # after as many tries in vain as there are worlds, or when there is no more room.
     order = np.argsort(view.kind)
     first = np.zeros(len(order) + 1, dtype=np.int64)
     for tuple_ in range(len(order)):

@@ -11,7 +11,7 @@ from tarnkappe.hierarchy.hierarchy import Hierarchy
 from tarnkappe.hierarchy.intervals import Intervals
 from tarnkappe.hierarchy.masking import Masking
 from tarnkappe.hierarchy.ordered import Ordered
-from tarnkappe.hierarchy.proposal import AutoBuilder, HierarchyProposal, propose
+from tarnkappe.hierarchy.proposal import AutoBuilder, HierarchyProposal, propose, propose_builder
 from tarnkappe.hierarchy.ranges import Ranges
 from tarnkappe.hierarchy.root import RootOnly
 from tarnkappe.schema import Family
@@ -49,6 +49,7 @@ __all__ = [
     "RootOnly",
     "format_hierarchy",
     "propose",
+    "propose_builder",
     "read_hierarchy",
     "write_hierarchy",
 ]

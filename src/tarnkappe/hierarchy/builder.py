@@ -9,6 +9,7 @@ builders and stand here. The common tests in `tests/hierarchy/test_builders.py` 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -17,6 +18,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.errors import HierarchyError
@@ -25,7 +27,9 @@ from tarnkappe.hierarchy.numbers import parse_number
 from tarnkappe.schema import Parameters, fields_of
 from tarnkappe.table import MISSING, SUPPRESSED, Column
 from tarnkappe.table.encoding import Counts, as_text, encode_column
-from tarnkappe.table.spelling import Moment, Spelling
+from tarnkappe.table.spelling import DatePrecision, Moment, Spelling
+
+_EPOCH, _SECOND = datetime.datetime(1970, 1, 1), datetime.timedelta(seconds=1)
 
 ROOT = SUPPRESSED
 """The label of the highest level: it tells nothing of the value."""
@@ -52,6 +56,7 @@ class Domain:
         counts: in how many rows each occurs.
         missing: the missing values as texts: None, and the text by which a missing value is shown.
         spelling: what the values stand for if they are texts of numbers or dates.
+        read: these numbers and dates, where they are known already.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Domain:
     counts: Counts
     missing: tuple[str | None, ...] = ()
     spelling: Spelling | None = None
+    read: Sequence[Decimal | Moment | None] | None = dataclasses.field(default=None, repr=False)
 
     @classmethod
     def of(cls, column: Column) -> Domain:
@@ -68,7 +74,10 @@ class Domain:
         missing = dict.fromkeys(text or None for text in texts if text in (None, "", MISSING))
         present = pa.array(~absent)
         values, counts = column.values.filter(present), column.counts()[~absent]
-        return cls(column.name, values, counts, tuple(missing), column.spelling)
+        read = None
+        if column.read is not None:
+            read = [value for value, gone in zip(column.read, absent.tolist(), strict=True) if not gone]
+        return cls(column.name, values, counts, tuple(missing), column.spelling, read)
 
     def with_listed(self, listed: Sequence[str]) -> Domain:
         """The domain with values that a builder knows although no row has them."""
@@ -89,6 +98,8 @@ class Domain:
     def numbers(self) -> list[Decimal | None]:
         """The values as exact numbers, None for what is none."""
         if self.spelling is not None and self.spelling.number is not None:
+            if self.read is not None:
+                return [value if isinstance(value, Decimal) else None for value in self.read]
             return [self.spelling.number_of(text) for text in self.texts]
         return [parse_number(text) for text in self.texts]
 
@@ -97,7 +108,33 @@ class Domain:
         """The values as moments if their spelling is one of dates, None for what is none."""
         if self.spelling is None or self.spelling.date is None:
             return None
+        if self.read is not None:
+            return [value if isinstance(value, Moment) else None for value in self.read]
         return [self.spelling.moment_of(text) for text in self.texts]
+
+    @cached_property
+    def seconds(self) -> npt.NDArray[np.int64]:
+        """The moments as seconds since 1970; 0 for what is none."""
+        times = [_EPOCH if moment is None else moment.time for moment in self.moments or ()]
+        return np.array([(time - _EPOCH) // _SECOND for time in times], dtype=np.int64)
+
+    @cached_property
+    def places_by_precision(self) -> dict[DatePrecision, npt.NDArray[np.int64]]:
+        """Where moments of each precision stand."""
+        places: dict[DatePrecision, list[int]] = {}
+        for place, moment in enumerate(self.moments or ()):
+            if moment is not None:
+                places.setdefault(moment.precision, []).append(place)
+        return {precision: np.array(some) for precision, some in places.items()}
+
+    @cached_property
+    def rows_by_number(self) -> dict[Decimal, int]:
+        """How many rows have each number, in ascending order."""
+        rows: dict[Decimal, int] = {}
+        for number, count in zip(self.numbers, self.counts.tolist(), strict=True):
+            if number is not None:
+                rows[number] = rows.get(number, 0) + count
+        return dict(sorted(rows.items()))
 
     @property
     def owner(self) -> str:
@@ -156,7 +193,11 @@ class Builder(Parameters, tag_field="builder"):
         """The hierarchy of the values of a column."""
         domain = Domain.of(column).with_listed(self.listed)
         if not len(domain) and not domain.missing:
-            raise HierarchyError(f"{domain.owner} has no values: there is nothing to generalize")
+            raise HierarchyError(
+                "hierarchy.no-values-nothing-generalize",
+                "{owner} has no values: there is nothing to generalize",
+                owner=domain.owner,
+            )
         levels = self.generalize(domain) if len(domain) else [[] for _ in range(1, self.height or 1)]
         absent = self.missing_labels(domain, len(levels))
         labels = [level + [label] * len(domain.missing) for level, label in zip(levels, absent, strict=True)]

@@ -22,16 +22,28 @@ Value = str | None
 def check_rows(rows: Sequence[Sequence[Value]], lines: Sequence[int]) -> None:
     """Refuse rows that are no table of value, label, ..., root; `lines` are their numbers in the file."""
     if not rows:
-        raise HierarchyError("the hierarchy is empty: give one line a value, such as 34;30-39;*")
+        raise HierarchyError(
+            "hierarchy.hierarchy-empty-give-line",
+            "the hierarchy is empty: give one line a value, such as 34;30-39;*",
+        )
     if len(rows[0]) < 2:
         raise HierarchyError(
-            f"line {lines[0]} has no label, only the value {shown(rows[0][0])}: write value;label;...;*"
+            "hierarchy.line-no-label-only-value",
+            "line {lines} has no label, only the value {rows}: write value;label;...;*",
+            lines=lines[0],
+            rows=shown(rows[0][0]),
         )
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
             raise HierarchyError(
-                f"line {line} ({shown(row[0])}) has {len(row) - 1} levels, line {lines[0]} has "
-                f"{len(rows[0]) - 1}: every line needs the same number of levels"
+                "hierarchy.line-levels-line-every-needs",
+                "line {line} ({row}) has {row_2} levels, line {lines} has {rows}: every line needs the same"
+                " number of levels",
+                line=line,
+                row=shown(row[0]),
+                row_2=len(row) - 1,
+                lines=lines[0],
+                rows=len(rows[0]) - 1,
             )
 
 
@@ -40,8 +52,13 @@ def check_repeated(row: Sequence[Value], earlier: Sequence[Value]) -> None:
     for level, (label, other) in enumerate(zip(row[1:], earlier[1:], strict=True), start=1):
         if label != other:
             raise HierarchyError(
-                f"the value {shown(row[0])} occurs twice with different labels: on level {level} "
-                f"'{other}' and '{label}'; keep one of the lines"
+                "hierarchy.value-occurs-twice-different",
+                "the value {row} occurs twice with different labels: on level {level} '{other}' and "
+                "'{label}'; keep one of the lines",
+                row=shown(row[0]),
+                level=level,
+                other=other,
+                label=label,
             )
 
 
@@ -50,7 +67,12 @@ def check_hierarchy(values: Sequence[Value], maps: Sequence[Codes], labels: Sequ
     for level, (codes, names) in enumerate(zip(maps, labels, strict=True), start=1):
         if "" in names:
             value = values[int(np.flatnonzero(codes == list(names).index(""))[0])]
-            raise HierarchyError(f"the value {shown(value)} has no label on level {level}: give it one")
+            raise HierarchyError(
+                "hierarchy.value-no-label-level",
+                "the value {value} has no label on level {level}: give it one",
+                value=shown(value),
+                level=level,
+            )
     check_one_root(values, maps[-1], labels[-1])
     for level in range(1, len(maps)):
         check_monotone(values, maps, labels, level)
@@ -61,9 +83,14 @@ def check_one_root(values: Sequence[Value], top: Codes, labels: Sequence[str]) -
     if len(labels) > 1:
         other = int(np.flatnonzero(top != top[0])[0])
         raise HierarchyError(
-            f"the hierarchy has {len(labels)} roots: {shown(values[0])} ends in '{labels[top[0]]}', "
-            f"{shown(values[other])} in '{labels[top[other]]}'; the last label of every line must be the "
-            "same, usually *"
+            "hierarchy.hierarchy-roots-ends-last",
+            "the hierarchy has {labels} roots: {values} ends in '{labels_2}', {values_2} in '{labels_3}'; "
+            "the last label of every line must be the same, usually *",
+            labels=len(labels),
+            values=shown(values[0]),
+            labels_2=labels[top[0]],
+            values_2=shown(values[other]),
+            labels_3=labels[top[other]],
         )
 
 
@@ -78,10 +105,17 @@ def check_monotone(
     if len(broken):
         value, other = int(broken[0]), int(first[broken[0]])
         raise HierarchyError(
-            f"the hierarchy is not monotone: on level {level} the values {shown(values[other])} and "
-            f"{shown(values[value])} share the label '{labels[level - 1][below[value]]}', but on level "
-            f"{level + 1} they have '{labels[level][above[other]]}' and '{labels[level][above[value]]}'; "
-            f"give them the same label on level {level + 1} or different ones on level {level}"
+            "hierarchy.hierarchy-not-monotone-level",
+            "the hierarchy is not monotone: on level {level} the values {values} and {values_2} share the "
+            "label '{labels}', but on level {level_2} they have '{labels_2}' and '{labels_3}'; give them "
+            "the same label on level {level_2} or different ones on level {level}",
+            level=level,
+            values=shown(values[other]),
+            values_2=shown(values[value]),
+            labels=labels[level - 1][below[value]],
+            level_2=level + 1,
+            labels_2=labels[level][above[other]],
+            labels_3=labels[level][above[value]],
         )
 
 
@@ -92,12 +126,20 @@ def not_total(
     if list(absent) == [None]:
         line = ";".join(["", *[MISSING] * (height - 1), root])
         return HierarchyError(
-            f"the column '{column}' has missing values, but the hierarchy has no line for them: "
-            f"add the line {line}"
+            "hierarchy.column-missing-values-but-hierarchy",
+            "the column '{column}' has missing values, but the hierarchy has no line for them: add the line"
+            " {line}",
+            column=column,
+            line=line,
         )
     return HierarchyError(
-        f"the hierarchy lacks {len(absent)} of the {len(values)} values of the column '{column}', "
-        f"the first is {shown(absent[0])}: add a line for each of them"
+        "hierarchy.hierarchy-lacks-values-column",
+        "the hierarchy lacks {absent} of the {values} values of the column '{column}', the first is "
+        "{absent_2}: add a line for each of them",
+        absent=len(absent),
+        values=len(values),
+        column=column,
+        absent_2=shown(absent[0]),
     )
 
 

@@ -57,7 +57,9 @@ class Clusters(Builder):
         """There are fewer intervals on every level."""
         if any(more <= fewer for more, fewer in itertools.pairwise(self._numbers)):
             raise HierarchyError(
-                f"clusters would not nest: there must be fewer on every level, not {listed(self._numbers)}"
+                "hierarchy.clusters-would-not-nest",
+                "clusters would not nest: there must be fewer on every level, not {numbers}",
+                numbers=listed(self._numbers),
             )
         yield from ()
 
@@ -81,8 +83,12 @@ class Clusters(Builder):
         ascending = sorted(rows)
         if len(ascending) > MOST_NUMBERS:
             raise HierarchyError(
-                f"{domain.owner} has {len(ascending):,} different numbers, and clusters compares at most "
-                f"{MOST_NUMBERS:,}: use intervals with quantiles"
+                "hierarchy.different-numbers-clusters-compares",
+                "{owner} has {ascending:,} different numbers, and clusters compares at most "
+                "{most_numbers:,}: use intervals with quantiles",
+                owner=domain.owner,
+                ascending=len(ascending),
+                most_numbers=MOST_NUMBERS,
             )
         levels = []
         starts = list(range(len(ascending)))  # the first number of each interval

@@ -1,4 +1,4 @@
-"""Values of a known system: countries, states, postcodes, diagnoses, occupations, feet and inches."""
+"""Values of a known system: countries, states, postcodes, diagnoses, occupations, times of day, heights."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ class System(StrEnum):
     GERMAN_STATES = "german-states"
     """States of Germany; north, east, south, west."""
     ICD_10 = "icd-10"
-    """Diagnoses; three characters, chapters."""
+    """Diagnoses; three characters, blocks, chapters."""
     ISCO_08 = "isco-08"
     """Occupations; three, two and one digit."""
     POSTCODES = "postcodes"
-    """Postcodes of Germany, Austria, Switzerland, the USA, Great Britain, Canada and the Netherlands."""
+    """Of Germany, Austria, Switzerland, the USA, Great Britain, Canada, the Netherlands and Poland."""
+    CLOCK = "times-of-day"
+    """Times such as 8:15, 20:15:30 and 8:15 PM; hours, quarters of the day."""
     FEET = "feet-inches"
     """Body heights such as 5'10\"; two, four and twelve inches."""
 
@@ -50,12 +52,16 @@ POSTCODE_FORMS: tuple[tuple[re.Pattern[str], Callable[[str], Steps]], ...] = (
     ),
     (re.compile(r"[A-Z]\d[A-Z] ?\d[A-Z]\d"), lambda t: (t[:3], t[:3], t[0])),
     (re.compile(r"\d{4} ?[A-Z]{2}"), lambda t: (t[:4], t[:4], t[:2])),
+    (re.compile(r"\d{2}-\d{3}"), lambda t: (f"{t[:2]}-***", f"{t[:2]}-***", f"{t[:1]}*-***")),
 )
 """How postcodes of a form are shortened; the first form that fits decides."""
 GERMAN_POSTCODE = re.compile(r"\d{5}")
 ICD = re.compile(r"([A-TV-Z][0-9][0-9AB])(?:\.?[0-9A-TV-Z]{1,4})?[+*!-]?")
 FEET = re.compile(r"([3-8])\s?(?:'|ft\.?|feet)\s?(\d{1,2})?\s?(?:\"|''|in\.?)?")
 INCHES = (2, 4, 12)
+TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?([AaPp])\.?[Mm]\.?)?")
+QUARTER = 6
+"""Hours of a quarter of the day: night, morning, afternoon, evening."""
 
 
 class CodeSystem(Builder):
@@ -108,16 +114,22 @@ class CodeSystem(Builder):
         return levels
 
 
-def known_share(system: System, texts: list[str]) -> float:
-    """The share of some values that a system knows."""
-    return sum(steps_of(system, text) is not None for text in texts) / max(len(texts), 1)
+def is_known(system: System, texts: list[str], least: float) -> bool:
+    """Whether a system knows this share of some values at least; it stops where that cannot be any more."""
+    known = len(texts)
+    for text in texts:
+        if steps_of(system, text) is None:
+            known -= 1
+            if known / len(texts) < least:
+                return False
+    return bool(texts)
 
 
 def steps_of(system: System, text: str) -> Steps | None:
     """The labels of a value from level 1 on; None if the system does not know it.
 
     >>> steps_of(System.ICD_10, "J45.0"), steps_of(System.COUNTRIES, "Schweiz")
-    (('J45', 'chapter X (J00-J99)'), ('Western Europe', 'Europe'))
+    (('J45', 'J40-J47', 'chapter X (J00-J99)'), ('Western Europe', 'Europe'))
     """
     text = text.strip()
     if system in LISTS:
@@ -128,6 +140,8 @@ def steps_of(system: System, text: str) -> Steps | None:
         return (text[:3], text[:2], text[:1]) if re.fullmatch(r"[0-9]\d{3}", text) else None
     if system is System.FEET:
         return _feet(text)
+    if system is System.CLOCK:
+        return _clock(text)
     return next((shorten(text) for form, shorten in POSTCODE_FORMS if form.fullmatch(text)), None)
 
 
@@ -164,7 +178,8 @@ def _icd(text: str) -> Steps | None:
         return None
     for chapter, first, last in _chapters():
         if first <= found[1] <= last:
-            return found[1], f"chapter {chapter} ({first}-{last})"
+            block = next((f"{a}-{b}" for a, b in _blocks() if a <= found[1] <= b), found[1])
+            return found[1], block, f"chapter {chapter} ({first}-{last})"
     return found[1], found[1][0]
 
 
@@ -173,6 +188,28 @@ def _chapters() -> tuple[tuple[str, str, str], ...]:
     text = (files("tarnkappe.hierarchy") / "lists" / "icd10_chapters.txt").read_text(encoding="utf-8")
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     return tuple((chapter, first, last) for chapter, first, last in lines)
+
+
+@cache
+def _blocks() -> tuple[tuple[str, str], ...]:
+    text = (files("tarnkappe.hierarchy") / "lists" / "icd10_blocks.txt").read_text(encoding="utf-8")
+    words = [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
+    return tuple((first, last) for first, _, last in (word.partition("-") for word in words))
+
+
+def _clock(text: str) -> Steps | None:
+    found = TIME.fullmatch(text)
+    if found is None or int(found[2]) > 59:
+        return None
+    hour = int(found[1])
+    if found[3]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if found[3] in "Pp" else 0)
+    if hour > 23:
+        return None
+    first = hour // QUARTER * QUARTER
+    return f"{hour:02d}h", f"{first:02d}h-{first + QUARTER - 1:02d}h"
 
 
 def _feet(text: str) -> Steps | None:

@@ -75,8 +75,10 @@ class DatesBuilder(Builder):
                 )
             elif shorter == "week":
                 raise HierarchyError(
-                    f"weeks do not nest in the level '{longer}': a week can lie partly in one and partly in "
-                    "the next; leave one of the two levels out"
+                    "hierarchy.weeks-not-nest-level",
+                    "weeks do not nest in the level '{longer}': a week can lie partly in one and partly in "
+                    "the next; leave one of the two levels out",
+                    longer=longer,
                 )
 
     @classmethod
@@ -102,13 +104,9 @@ class DatesBuilder(Builder):
         """
         moments = self._moments(domain)
         if moments is not None:
-            return [self._spelled_labels(period, domain.texts, moments) for period in self.levels]
-        seconds, second_of_value = np.unique(self._seconds(domain), return_inverse=True)
-        levels = []
-        for period in self.levels:
-            labels = np.array(_labels(period, seconds), dtype=object)
-            levels.append(labels[second_of_value].tolist())
-        return levels
+            return [self._spelled_labels(period, domain) for period in self.levels]
+        seconds = self._seconds(domain)
+        return [_labels(period, seconds) for period in self.levels]
 
     def _moments(self, domain: Domain) -> list[Moment | None] | None:
         """The moments that texts stand for in the format of this builder or the spelling of the file."""
@@ -118,23 +116,23 @@ class DatesBuilder(Builder):
             unknown = [period for period in self.levels if SAYS[period] is not DatePrecision.YEAR]
             if unknown:
                 raise HierarchyError(
-                    f"{domain.owner} does not tell day and month apart, so it has no level '{unknown[0]}': "
-                    "say which comes first with --dates dmy or mdy, or begin with year"
+                    "hierarchy.not-tell-day-month",
+                    "{owner} does not tell day and month apart, so it has no level '{unknown}': say which "
+                    "comes first with --dates dmy or mdy, or begin with year",
+                    owner=domain.owner,
+                    unknown=unknown[0],
                 )
         return domain.moments
 
-    def _spelled_labels(self, period: str, texts: list[str], moments: list[Moment | None]) -> Labels:
+    def _spelled_labels(self, period: str, domain: Domain) -> Labels:
         """The labels of a level, no finer than each text is."""
-        wanted: dict[str, list[int]] = {}
-        for place, moment in enumerate(moments):
-            if moment is not None:
-                exact = FINENESS.index(moment.precision) >= FINENESS.index(SAYS[period])
-                wanted.setdefault(period if exact else COARSEST[moment.precision], []).append(place)
-        labels = list(texts)
-        for shown, places in wanted.items():
-            times = [moment.time for place in places if (moment := moments[place]) is not None]
-            seconds = np.array(times, dtype="datetime64[s]").astype(np.int64)
-            for place, label in zip(places, _labels(shown, seconds), strict=True):
+        labels = list(domain.texts)
+        for precision, places in domain.places_by_precision.items():
+            exact = FINENESS.index(precision) >= FINENESS.index(SAYS[period])
+            some = _labels(period if exact else COARSEST[precision], domain.seconds[places])
+            if len(places) == len(labels):
+                return some
+            for place, label in zip(places.tolist(), some, strict=True):
                 labels[place] = label
         return labels
 
@@ -147,7 +145,12 @@ class DatesBuilder(Builder):
             whole = pc.cast(pc.floor_temporal(local, unit="second"), pa.timestamp("s"))
             return np.asarray(pc.cast(whole, pa.int64()), dtype=np.int64)
         if not pa.types.is_string(kind):
-            raise HierarchyError(f"dates needs dates, but {domain.owner} holds {kind} values")
+            raise HierarchyError(
+                "hierarchy.dates-needs-dates-but-holds",
+                "dates needs dates, but {owner} holds {kind} values",
+                owner=domain.owner,
+                kind=kind,
+            )
         return np.array([self._second(text, domain) for text in domain.texts], dtype=np.int64)
 
     def _second(self, text: str, domain: Domain) -> int:
@@ -159,8 +162,12 @@ class DatesBuilder(Builder):
         except ValueError:
             form = "ISO form such as 1980-01-31" if self.format is None else f"the format {self.format}"
             raise HierarchyError(
-                f"dates needs dates in {form}, but {domain.owner} has the value '{text}': correct it or set "
-                'format, such as format = "%d.%m.%Y"'
+                "hierarchy.dates-needs-dates-but-value",
+                "dates needs dates in {form}, but {owner} has the value '{text}': correct it or set format,"
+                ' such as format = "%d.%m.%Y"',
+                form=form,
+                owner=domain.owner,
+                text=text,
             ) from None
         days = moment.toordinal() - _EPOCH
         return days * DAY + moment.hour * 3600 + moment.minute * 60 + moment.second
@@ -253,4 +260,8 @@ COARSEST = {DatePrecision.YEAR: "year", DatePrecision.MONTH: "month", DatePrecis
 
 
 def _labels(period: str, seconds: Seconds) -> Labels:
-    return CLOCK[period](seconds) if period in CLOCK else PERIODS[period](seconds // DAY)
+    """The label of each moment; each different minute, hour, or day is written once."""
+    unit = {"minute": 60, "hour": 3600}.get(period, DAY)
+    units, place = np.unique(seconds // unit, return_inverse=True)
+    labels = CLOCK[period](units * unit) if period in CLOCK else PERIODS[period](units)
+    return [labels[number] for number in place.tolist()]

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from tarnkappe.errors import HierarchyError, InputError, ParameterError
 from tarnkappe.hierarchy.hierarchy import Hierarchy
-from tarnkappe.table.files import is_compressed, opened, replace_atomically
+from tarnkappe.table.files import is_compressed, replace_atomically
+from tarnkappe.table.formats.text_read import read_text
 
 DELIMITERS = (";", "\t", ",")
 _BYTE_ORDER_MARK = "\ufeff"
@@ -22,7 +23,7 @@ Lines = tuple[list[list[str]], list[int]]
 
 
 def read_hierarchy(path: str | os.PathLike[str], delimiter: str | None = None) -> Hierarchy:
-    """Read a hierarchy from a file in UTF-8; every error names the file and, where it has one, the line.
+    """Read a hierarchy from a file; every error names the file and, where it has one, the line.
 
     An empty first field stands for missing values. Fields may be quoted with `"`.
 
@@ -30,11 +31,11 @@ def read_hierarchy(path: str | os.PathLike[str], delimiter: str | None = None) -
         path: the file.
         delimiter: what separates the fields; without it one of ; tab , is recognized.
     """
-    text = _read_text(Path(path))
+    text = read_text(Path(path))
     try:
         return Hierarchy.from_rows(*(_recognize(text) if delimiter is None else _split(text, delimiter)))
     except (HierarchyError, InputError) as error:
-        raise type(error)(f"{path}: {error}") from None
+        raise error.within(path) from None
 
 
 def write_hierarchy(
@@ -66,18 +67,6 @@ def format_hierarchy(hierarchy: Hierarchy, delimiter: str = DELIMITERS[0]) -> st
     return "".join(delimiter.join(map(field, row)) + "\n" for row in hierarchy.rows())
 
 
-def _read_text(path: Path) -> str:
-    with opened(path) as source:
-        content = source.read(-1)
-    try:
-        return content.decode("utf-8").removeprefix(_BYTE_ORDER_MARK)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{path}: line {line} is not in UTF-8 (byte 0x{content[error.start]:02x}): save the file as UTF-8"
-        ) from None
-
-
 def _split(text: str, delimiter: str) -> Lines:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_character(delimiter), strict=True)
     rows: list[list[str]] = []
@@ -90,7 +79,12 @@ def _split(text: str, delimiter: str) -> Lines:
                 lines.append(start)
             start = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"line {start} cannot be read ({error}): check its quotation marks") from None
+        raise InputError(
+            "hierarchy.line-cannot-read-check",
+            "line {start} cannot be read ({error}): check its quotation marks",
+            start=start,
+            error=error,
+        ) from None
     return rows, lines
 
 
@@ -115,5 +109,9 @@ def _has_labels(rows: list[list[str]]) -> bool:
 
 def _character(delimiter: str) -> str:
     if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise ParameterError(f"the delimiter of a hierarchy file must be one character, not {delimiter!r}")
+        raise ParameterError(
+            "hierarchy.delimiter-hierarchy-file-must-character",
+            "the delimiter of a hierarchy file must be one character, not {delimiter!r}",
+            delimiter=delimiter,
+        )
     return delimiter

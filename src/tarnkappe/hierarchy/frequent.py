@@ -42,7 +42,9 @@ class Frequent(Builder):
         """Fewer values are kept on every level."""
         if any(more <= fewer for more, fewer in itertools.pairwise(self._kept)):
             raise HierarchyError(
-                f"frequent would not nest: it must keep fewer values on every level, not {listed(self._kept)}"
+                "hierarchy.frequent-would-not-nest",
+                "frequent would not nest: it must keep fewer values on every level, not {kept}",
+                kept=listed(self._kept),
             )
         yield from ()
 

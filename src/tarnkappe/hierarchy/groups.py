@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from tarnkappe.errors import HierarchyError
+from tarnkappe.errors import HierarchyError, Reason
 from tarnkappe.hierarchy.builder import MOST_LEVELS, MOST_MEMBERS, Builder, Domain, Labels
 from tarnkappe.schema import MOST_NAMES, Listed, Name, Problem, near, param, rule
 from tarnkappe.table import MISSING
@@ -117,8 +117,12 @@ class GroupsBuilder(Builder):
             for member in members:
                 if labels.setdefault(member, label) != label:
                     raise HierarchyError(
-                        f"groups lists '{member}' twice on level {level}: under '{labels[member]}' and "
-                        f"'{label}'"
+                        "hierarchy.groups-lists-twice-level",
+                        "groups lists '{member}' twice on level {level}: under '{labels}' and '{label}'",
+                        member=member,
+                        level=level,
+                        labels=labels[member],
+                        label=label,
                     )
         return labels
 
@@ -135,8 +139,12 @@ class GroupsBuilder(Builder):
         if self.others == "merge":
             return self.other
         raise HierarchyError(
-            f"groups lacks '{text}' of {domain.owner} on level {level}: add it to a group, or set others to "
-            "keep or merge"
+            "hierarchy.groups-lacks-level-add",
+            "groups lacks '{text}' of {owner} on level {level}: add it to a group, or set others to keep or"
+            " merge",
+            text=text,
+            owner=domain.owner,
+            level=level,
         )
 
 
@@ -144,7 +152,12 @@ def _check_members(level: int, label_of: Mapping[str, str], below: set[str]) -> 
     for member in label_of:
         if member not in below:
             meant = near(member, below)
-            hint = f"; did you mean '{meant[0]}'?" if meant else ""
+            hint = Reason("hierarchy.meant", "; did you mean '{meant}'?", meant=meant[0]) if meant else ""
             raise HierarchyError(
-                f"groups lists '{member}' on level {level}, which is no label of level {level - 1}{hint}"
+                "hierarchy.groups-lists-level-no-label",
+                "groups lists '{member}' on level {level}, which is no label of level {level_2}{hint}",
+                member=member,
+                level=level,
+                level_2=level - 1,
+                hint=hint,
             )

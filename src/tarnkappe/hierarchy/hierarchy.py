@@ -100,7 +100,9 @@ class Hierarchy:
         self._require_level(level)
         position = self._positions.get(value or None)
         if position is None:
-            raise HierarchyError(f"the hierarchy has no line {shown(value)}")
+            raise HierarchyError(
+                "hierarchy.hierarchy-no-line", "the hierarchy has no line {value}", value=shown(value)
+            )
         if level == 0:
             return value or MISSING
         return self.names[level - 1][int(self.maps[level - 1][position])]
@@ -201,7 +203,12 @@ class Hierarchy:
 
     def _require_level(self, level: int) -> None:
         if not 0 <= level <= self.height:
-            raise ParameterError(f"the hierarchy has the levels 0 to {self.height}, not {level}")
+            raise ParameterError(
+                "hierarchy.hierarchy-levels-0",
+                "the hierarchy has the levels 0 to {height}, not {level}",
+                height=self.height,
+                level=level,
+            )
 
     def _repr_html_(self) -> str:
         rows = [(str(level), f"{len(names):,}") for level, names in enumerate(self.names, 1)]

@@ -154,12 +154,9 @@ class Intervals(Builder):
     def generalize(self, domain: Domain) -> list[Labels]:
         """The interval of each value on each level."""
         numbers = finite_numbers(domain, self.name)
-        rows: dict[Decimal, int] = {}
-        for number, count in zip(numbers, domain.counts.tolist(), strict=True):
-            if number is not None:
-                rows[number] = rows.get(number, 0) + count
-        ascending = sorted(rows)
-        counts = np.array([rows[number] for number in ascending], dtype=np.int64)
+        rows = domain.rows_by_number
+        ascending = list(rows)
+        counts = np.array(list(rows.values()), dtype=np.int64)
         levels = []
         for partition in self._partitions((ascending, counts)):
             label = dict(zip(ascending, label_ascending(partition, ascending), strict=True))
@@ -171,8 +168,12 @@ class Intervals(Builder):
     def _without(self, condition: str, *parameters: str) -> Iterator[Problem]:
         for field in fields_of(type(self)):
             if field.name in parameters and getattr(self, field.name) != field.default:
-                template = "intervals takes it only {condition}"
-                yield rule("intervals.not-together", template, field.name, condition=condition)
+                yield rule(
+                    "intervals.not-together",
+                    "intervals takes it only {condition}",
+                    field.name,
+                    condition=condition,
+                )
 
     def _partitions(self, sample: Sample | None) -> Sequence[NumberPartition]:
         """The intervals of each level; without a sample, quantiles have no cuts yet."""
@@ -201,22 +202,39 @@ class Intervals(Builder):
 def _nested_cuts(given: Sequence[Number | Sequence[Number]]) -> list[Cuts]:
     one_level = not any(isinstance(part, tuple) for part in given)
     if not one_level and len(given) > MOST_LEVELS:
-        raise ParameterError(f"intervals takes at most {MOST_LEVELS} levels of cuts, not {len(given):,}")
+        raise ParameterError(
+            "hierarchy.intervals-takes-most-levels",
+            "intervals takes at most {most_levels} levels of cuts, not {given:,}",
+            most_levels=MOST_LEVELS,
+            given=len(given),
+        )
     partitions: list[Cuts] = []
     for level, cuts in enumerate([given] if one_level else given, start=1):
         if not isinstance(cuts, tuple):
-            raise ParameterError(f"intervals needs a list of cuts on level {level}, not {cuts!r}")
+            raise ParameterError(
+                "hierarchy.intervals-needs-list-cuts",
+                "intervals needs a list of cuts on level {level}, not {cuts!r}",
+                level=level,
+                cuts=cuts,
+            )
         exact = tuple(exact_parameter("intervals", "cuts", cut) for cut in cuts)
         if list(exact) != sorted(set(exact)):
             raise ParameterError(
-                f"intervals needs cuts in ascending order, not {listed(cuts)} on level {level}"
+                "hierarchy.intervals-needs-cuts-ascending",
+                "intervals needs cuts in ascending order, not {cuts} on level {level}",
+                cuts=listed(cuts),
+                level=level,
             )
         added = set(exact).difference(partitions[-1].cuts) if partitions else set()
         if added:
             cut = number_text(min(added))
             raise HierarchyError(
-                f"intervals would not nest: level {level} cuts at {cut}, which level {level - 1} does not; "
-                f"add the cut {cut} to level {level - 1} or drop it on level {level}"
+                "hierarchy.intervals-would-not-nest",
+                "intervals would not nest: level {level} cuts at {cut}, which level {level_2} does not; add"
+                " the cut {cut} to level {level_2} or drop it on level {level}",
+                level=level,
+                cut=cut,
+                level_2=level - 1,
             )
         partitions.append(Cuts(exact))
     return partitions
@@ -227,8 +245,13 @@ def _check_quantiles(parts: Sequence[int]) -> None:
         below = parts[level - 2] if level > 1 else 0
         if below % number or below == number:
             raise HierarchyError(
-                f"intervals would not nest: {number} quantiles of level {level} do not divide the {below} "
-                f"of level {level - 1}"
+                "hierarchy.intervals-would-not-nest-quantiles",
+                "intervals would not nest: {number} quantiles of level {level} do not divide the {below} of"
+                " level {level_2}",
+                number=number,
+                level=level,
+                below=below,
+                level_2=level - 1,
             )
 
 
@@ -236,8 +259,13 @@ def _check_widths(level: int, origin: Decimal, below: Decimal, width: Decimal) -
     """Refuse widths that do not nest, with an interval that the level above would cut."""
     if width <= below:
         raise HierarchyError(
-            f"intervals would not nest: the width {number_text(width)} of level {level} is not greater than "
-            f"the width {number_text(below)} of level {level - 1}; list the widths in ascending order"
+            "hierarchy.intervals-would-not-nest-width",
+            "intervals would not nest: the width {width} of level {level} is not greater than the width "
+            "{below} of level {level_2}; list the widths in ascending order",
+            width=number_text(width),
+            level=level,
+            below=number_text(below),
+            level_2=level - 1,
         )
     if not EXACT.remainder(width, below):
         return
@@ -247,7 +275,15 @@ def _check_widths(level: int, origin: Decimal, below: Decimal, width: Decimal) -
     torn = interval_label(start, EXACT.add(start, below), whole)
     left, right = interval_label(origin, cut, whole), interval_label(cut, EXACT.add(cut, width), whole)
     raise HierarchyError(
-        f"intervals would not nest: '{torn}' of level {level - 1} (width {number_text(below)}) lies partly "
-        f"in '{left}' and partly in '{right}' of level {level} (width {number_text(width)}); make every "
-        "width a multiple of the one before"
+        "hierarchy.intervals-would-not-nest-level",
+        "intervals would not nest: '{torn}' of level {level} (width {below}) lies partly in '{left}' and "
+        "partly in '{right}' of level {level_2} (width {width}); make every width a multiple of the one "
+        "before",
+        torn=torn,
+        level=level - 1,
+        below=number_text(below),
+        left=left,
+        right=right,
+        level_2=level,
+        width=number_text(width),
     )

@@ -77,8 +77,13 @@ class Masking(Builder):
         height = -(-length // self.step)
         if height > MOST_LEVELS:
             raise HierarchyError(
-                f"masking would need {height} levels, since {domain.owner} has a value of {length} "
-                f"characters: set step to {-(-length // 8)} to mask more characters on each level"
+                "hierarchy.masking-would-need-levels",
+                "masking would need {height} levels, since {owner} has a value of {length} characters: set "
+                "step to {length_2} to mask more characters on each level",
+                height=height,
+                owner=domain.owner,
+                length=length,
+                length_2=-(-length // 8),
             )
         padded = self._padded(domain, length)
         levels = []

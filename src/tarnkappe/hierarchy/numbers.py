@@ -46,7 +46,13 @@ def exact_parameter(owner: str, parameter: str, number: object) -> Decimal:
         exact = parse_number(str(number))
         if exact is not None:
             return exact
-    raise ParameterError(f"{owner} needs a number for {parameter}, not {number!r}")
+    raise ParameterError(
+        "hierarchy.needs-number",
+        "{owner} needs a number for {parameter}, not {number!r}",
+        owner=owner,
+        parameter=parameter,
+        number=number,
+    )
 
 
 def is_whole(number: Decimal) -> bool:

@@ -99,7 +99,10 @@ class Ordered(Builder):
         for text in domain.texts:
             if text not in rank:
                 raise HierarchyError(
-                    f"ordered lacks the value '{text}' of {domain.owner}: add it to the order"
+                    "hierarchy.ordered-lacks-value-add",
+                    "ordered lacks the value '{text}' of {owner}: add it to the order",
+                    text=text,
+                    owner=domain.owner,
                 )
         return sorted(range(len(domain)), key=lambda i: rank[domain.texts[i]])
 

@@ -95,8 +95,12 @@ def finite_numbers(domain: Domain, builder: str) -> list[Decimal | None]:
     if None in numbers and domain.spelling is None and not pa.types.is_floating(domain.values.type):
         text = domain.texts[numbers.index(None)]
         raise HierarchyError(
-            f"{builder} needs numbers, but {domain.owner} has the value '{text}': correct it or use another "
-            "builder, such as groups or masking"
+            "hierarchy.needs-numbers-but-value",
+            "{builder} needs numbers, but {owner} has the value '{text}': correct it or use another "
+            "builder, such as groups or masking",
+            builder=builder,
+            owner=domain.owner,
+            text=text,
         )
     return numbers
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tarnkappe.hierarchy.builder import Builder, Domain, Labels
-from tarnkappe.hierarchy.code_systems import CodeSystem, System, known_share
+from tarnkappe.hierarchy.code_systems import CodeSystem, System, is_known
 from tarnkappe.hierarchy.dates import DatesBuilder
 from tarnkappe.hierarchy.frequent import Frequent
 from tarnkappe.hierarchy.hierarchy import Hierarchy
@@ -41,23 +41,27 @@ KNOWN = 0.95
 """Of a system are values of which it knows this share."""
 OLDEST = 125
 SYSTEMS = {
+    System.CLOCK: "times of day",
     System.FEET: "heights in feet and inches",
     System.POSTCODES: "postcodes, whose first characters tell most",
-    System.ICD_10: "codes of diagnoses (ICD-10), which have chapters",
+    System.ICD_10: "codes of diagnoses (ICD-10), which have blocks and chapters",
     System.ISCO_08: "codes of occupations (ISCO-08)",
     System.US_STATES: "states of the USA, which have divisions and regions",
     System.GERMAN_STATES: "states of Germany",
     System.COUNTRIES: "countries, which have regions",
 }
+_POSTCODE = re.compile(
+    r"zip|plz|postleit|post.?code|postal|pocztow|postn(?:umme)?r|postinumero|(?:^|[^a-z])(?:cap|cep|psc)(?:$|[^a-z])",
+    re.IGNORECASE,
+)
 NAMED = {
-    System.POSTCODES: re.compile(r"zip|plz|postleit|post.?code|postal", re.IGNORECASE),
+    System.POSTCODES: _POSTCODE,
     System.ISCO_08: re.compile(r"isco|occupation|beruf|job", re.IGNORECASE),
 }
 """Systems whose codes look like those of others: the header must speak of them."""
 
 _CODE = re.compile(r"(?=[^0-9]*[0-9])[\w./-]{2,16}")
 _NAMED_CODE = re.compile(r"zip|plz|post|code|icd|iban|phone", re.IGNORECASE)
-_POSTCODE = re.compile(r"zip|plz|postleit|post.?code|postal", re.IGNORECASE)
 _BIRTH = re.compile(r"birth|born|dob|geburt|geboren", re.IGNORECASE)
 _AGE = re.compile(r"(?:^|[^a-z])(?:age|alter)(?:$|[^a-z])|alter$", re.IGNORECASE)
 _YEAR = re.compile(r"year|jahr|yr", re.IGNORECASE)
@@ -77,16 +81,27 @@ class HierarchyProposal:
     reason: str
 
 
-def propose(column: Column) -> HierarchyProposal:
+def propose(column: Column, *, shared_by: int = 1) -> HierarchyProposal:
     """A default hierarchy, chosen by the type, the distinct values and the frequencies of a column.
+
+    Args:
+        column: the values.
+        shared_by: how many rows a period of dates has on average at least, if a coarser one can be had. Who
+            writes a group from the period of its first date to that of its last shows two people if every
+            period is of one person.
 
     >>> from tarnkappe.table.encoding import encode_column
     >>> ages = encode_column("age", pa.chunked_array([list(range(17, 91))]))
     >>> str(propose(ages).builder)
     '{builder = "intervals", width = [5, 10, 20], top = 90}'
     """
-    builder, reason = _choose(Domain.of(column))
+    builder, reason = _choose(Domain.of(column), shared_by)
     return HierarchyProposal(builder.build_column(column), builder, reason)
+
+
+def propose_builder(column: Column, *, shared_by: int = 1) -> Builder:
+    """The builder that `propose` chooses, without the hierarchy that it would build."""
+    return _choose(Domain.of(column), shared_by)[0]
 
 
 class AutoBuilder(Builder):
@@ -117,12 +132,12 @@ class AutoBuilder(Builder):
         return _choose(domain)[0].root(domain)
 
 
-def _choose(domain: Domain) -> tuple[Builder, str]:
+def _choose(domain: Domain, shared_by: int = 1) -> tuple[Builder, str]:
     if not len(domain):
         return RootOnly(), "all values are missing"
     years = _date_years(domain)
     if years is not None:
-        return _for_dates(domain, *years)
+        return _for_dates(domain, *years, shared_by)
     known = _of_a_system(domain)
     if known is not None:
         return known
@@ -153,7 +168,7 @@ def _date_years(domain: Domain) -> tuple[int, int] | None:
     return min(found), max(found)
 
 
-def _for_dates(domain: Domain, first: int, last: int) -> tuple[Builder, str]:
+def _for_dates(domain: Domain, first: int, last: int, shared_by: int) -> tuple[Builder, str]:
     """Periods of the calendar, each of which tells fewer values apart than the one before."""
     said = f"the values are dates from {first} to {last}"
     wanted: tuple[str, ...]
@@ -164,10 +179,13 @@ def _for_dates(domain: Domain, first: int, last: int) -> tuple[Builder, str]:
         wanted = ("month", "year", "five-years", "decade")
     else:
         wanted = ("hour", "day", "month", "quarter", "year", "five-years", "decade")
-    levels, below = [], len(domain)
+    levels: list[str] = []
+    below, rows = len(domain), int(domain.counts.sum())
     for period in wanted:
         different = len(set(DatesBuilder((period,)).generalize(domain)[0]))
         if 1 < different < below:
+            if levels and rows < shared_by * below:
+                levels.pop()
             levels.append(period)
             below = different
     return (DatesBuilder(tuple(levels[:MOST_LEVELS])) if levels else RootOnly()), said
@@ -178,21 +196,25 @@ def _of_a_system(domain: Domain) -> tuple[Builder, str] | None:
     texts, number = domain.texts, len(domain)
     if not pa.types.is_string(domain.values.type):
         coded = _POSTCODE.search(domain.name) and pa.types.is_integer(domain.values.type)
-        if not coded or known_share(System.POSTCODES, texts) < KNOWN:
+        if not coded or not is_known(System.POSTCODES, texts, KNOWN):
             return None
         return CodeSystem(
             System.POSTCODES
         ), f"its {number} values are postcodes, whose first digits tell most"
     if number > 2 and ranges_in_order([text for text in texts if text not in _UNKNOWN]):
         return Ranges(), f"its {number} values are ranges, whose neighbours are joined"
+    sizes = (2, *([2] if number > FEW_NUMBERS else []))
+    order = () if domain.spelling is None else domain.spelling.order
+    if number > 2 and {*texts} <= {*order}:
+        return Ordered(size=sizes, order=order), f"its {number} values have codes, which give them an order"
     scale = _scale(texts)
     if scale is not None:
-        sizes = (2, *([2] if number > FEW_NUMBERS else []))
         return Ordered(size=sizes, order=scale), f"its {number} values are words of a scale in their order"
     if number <= 2:
         return None
     for system, what in SYSTEMS.items():
-        if known_share(system, texts) >= KNOWN and (system not in NAMED or NAMED[system].search(domain.name)):
+        named = system not in NAMED or NAMED[system].search(domain.name)
+        if named and is_known(system, texts, KNOWN):
             return CodeSystem(system), f"its {number} values are {what}"
     return None
 

@@ -89,9 +89,13 @@ def _number(text: str | None) -> Decimal | None:
 
 def ranges_in_order(texts: list[str]) -> list[WrittenRange] | None:
     """The ranges that texts are, in their order; None if one is none or two overlap."""
-    found = [parse_range(text) for text in texts]
-    ranges = [each for each in found if each is not None]
-    if len(ranges) < len(texts) or not ranges:
+    ranges = []
+    for text in texts:
+        found = parse_range(text)
+        if found is None:
+            return None
+        ranges.append(found)
+    if not ranges:
         return None
     ranges.sort(key=lambda each: (each.low is not None, each.low or Decimal(0), each.high is None))
     for one, other in itertools.pairwise(ranges):
@@ -130,7 +134,11 @@ class Ranges(Builder):
         own = [text for text in domain.texts if parse_range(text) is not None]
         ranges = ranges_in_order(own) if own else []
         if ranges is None:
-            raise HierarchyError(f"ranges needs ranges that do not overlap, but those of {domain.owner} do")
+            raise HierarchyError(
+                "hierarchy.ranges-needs-ranges-not-overlap",
+                "ranges needs ranges that do not overlap, but those of {owner} do",
+                owner=domain.owner,
+            )
         parts = [[each] for each in ranges]
         levels = []
         while len(parts) > FEWEST:

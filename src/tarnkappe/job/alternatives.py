@@ -19,10 +19,11 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns, published_too
 from tarnkappe.job.default_coding import DEFAULT_LOSS, GLOBAL, UNIFORM_SUPPRESSION
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
-from tarnkappe.job.job import Job, create_loss, create_models
+from tarnkappe.job.job import Job
 from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import create_search
+from tarnkappe.job.sections import create_loss, create_models
 from tarnkappe.lattice import Search, SearchProblem, Solution, choose
 from tarnkappe.lattice.alternatives import (
     MOST,
@@ -123,7 +124,12 @@ class Alternatives(Sequence[Alternative]):
     def solution(self, index: int) -> Solution:
         """One of them as a solution that can be released."""
         if not 0 <= index < len(self.options):
-            raise ParameterError(f"there are the alternatives 0 to {len(self.options) - 1}, not {index}")
+            raise ParameterError(
+                "job.alternatives-0",
+                "there are the alternatives 0 to {options}, not {index}",
+                options=len(self.options) - 1,
+                index=index,
+            )
         return choose(self.prepared.problem, self.options[index].levels, self.bound)
 
     def apply(self, index: int) -> Result:
@@ -223,8 +229,9 @@ def alternatives_job(
     """The alternatives of a job; nothing of its output is written."""
     if not isinstance(job.search, Search) or job.needs_rows or job.input.engine != "memory":
         raise ParameterError(
-            "alternatives are other levels of the columns, found in memory: take a search and one level in a "
-            "column (--uniform), without aggregates, suppressed columns or local recoding"
+            "job.alternatives-other-levels-columns",
+            "alternatives are other levels of the columns, found in memory: take a search and one level in "
+            "a column (--uniform), without aggregates, suppressed columns or local recoding",
         )
     table = job.read_input(progress)
     refuse_identifiers(table, untouched(table, job.columns), job.accepted, progress)
@@ -245,7 +252,11 @@ def alternatives_job(
 def chosen_job(job: Job, options: Alternatives, index: int) -> Job:
     """The job with the levels of one of its alternatives, to be run as any other."""
     if not 0 <= index < len(options):
-        raise ParameterError(f"there are the alternatives 1 to {len(options)}: choose one of them")
+        raise ParameterError(
+            "job.alternatives-1-choose",
+            "there are the alternatives 1 to {options}: choose one of them",
+            options=len(options),
+        )
     chosen = options[index]
     columns = {
         name: dataclasses.replace(plan, level=chosen.levels[name], min_level=None, max_level=None)

@@ -9,12 +9,12 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns, published_too
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
-from tarnkappe.job.job import create_loss, create_models
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.proposal import LOSS, METHOD
 from tarnkappe.job.propose import propose
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
+from tarnkappe.job.sections import create_loss, create_models
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import KAnonymity, Model
 from tarnkappe.schema.arguments import checked_call
@@ -103,7 +103,10 @@ def anonymize(
     stated = isinstance(table, Table) and any(role is not Role.UNSTATED for role in table.roles.values())
     if stated:
         if identifiers or quasi_identifiers or sensitive:
-            raise ParameterError("the table has roles already: change them with its with_roles")
+            raise ParameterError(
+                "job.table-roles-already-change",
+                "the table has roles already: change them with its with_roles",
+            )
         table = published_too(table, publish)
         models, proposed_hierarchies = _promised(privacy, k), {}
     else:
@@ -161,8 +164,13 @@ def _promised(
     models = [] if privacy is None else create_models(privacy)
     if k is None:
         if not models and privacy is None:
-            raise ParameterError("say what the release promises: k=5, or privacy=[models.KAnonymity(5)]")
+            raise ParameterError(
+                "job.say-what-release-promises",
+                "say what the release promises: k=5, or privacy=[models.KAnonymity(5)]",
+            )
         return models
     if any(isinstance(model, KAnonymity) for model in models):
-        raise ParameterError("k is given twice, by k and by a model of k-anonymity: leave one out")
+        raise ParameterError(
+            "job.k-given-twice-k", "k is given twice, by k and by a model of k-anonymity: leave one out"
+        )
     return [KAnonymity(k), *models]

@@ -30,21 +30,30 @@ MOST_GROWTH: Final = 200
 @contextmanager
 def opened_project(path: Path) -> Iterator[ProjectArchive]:
     """A project; every error of what is done with it names the file."""
-    broken = f"{path}: this is no project of ARX, or a damaged one"
     try:
         with zipfile.ZipFile(path) as archive:
             if len(archive.infolist()) > MOST_MEMBERS:
                 raise LimitError(
-                    f"{path}: an archive of more than {MOST_MEMBERS:,} files is no project of ARX"
+                    "job.archive-more-files-no-project",
+                    "{path}: an archive of more than {most_members:,} files is no project of ARX",
+                    path=path,
+                    most_members=MOST_MEMBERS,
                 )
             yield ProjectArchive(archive)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError):
-        raise InputError(broken) from None
+        raise InputError(
+            "job.no-project-arx-damaged", "{path}: this is no project of ARX, or a damaged one", path=path
+        ) from None
     except (InputError, LimitError, QueryError) as error:
-        kind = InputError if isinstance(error, QueryError) else type(error)
-        raise kind(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+        if str(error).startswith(f"{path}: "):
+            raise
+        raise (
+            InputError.because(error.reason.within(path))
+            if isinstance(error, QueryError)
+            else error.within(path)
+        ) from None
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError("job.no-file", "{path}: there is no such file", path=path) from None
 
 
 class ProjectArchive:
@@ -59,19 +68,26 @@ class ProjectArchive:
         try:
             return self._archive.getinfo(name)
         except KeyError:
-            raise InputError(f"the project has no {name}") from None
+            raise InputError("job.project-no", "the project has no {name}", name=name) from None
 
     def content(self, name: str) -> bytes:
         """The bytes of a member of settings."""
         with self._archive.open(self._member(name)) as source:
             content = source.read(MOST_SETTINGS + 1)
         if len(content) > MOST_SETTINGS:
-            raise LimitError(f"{name} has more than {MOST_SETTINGS // 2**20} MiB, which none of ARX has")
+            raise LimitError(
+                "job.more-mib-none-arx",
+                "{name} has more than {most_settings} MiB, which none of ARX has",
+                name=name,
+                most_settings=MOST_SETTINGS // 2**20,
+            )
         self._left -= len(content)
         if self._left < 0:  # many members may share the same packed bytes
             raise LimitError(
-                f"the settings of the project have more than {MOST_SETTINGS_IN_ALL // 2**20} MiB, which none "
-                "of ARX has"
+                "job.settings-project-more-mib",
+                "the settings of the project have more than {most_settings_in_all} MiB, which none of ARX "
+                "has",
+                most_settings_in_all=MOST_SETTINGS_IN_ALL // 2**20,
             )
         return content
 
@@ -80,7 +96,9 @@ class ProjectArchive:
         try:
             return self.content(name).decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise InputError(f"{name} of the project is not UTF-8 text") from None
+            raise InputError(
+                "job.project-not-utf-8", "{name} of the project is not UTF-8 text", name=name
+            ) from None
 
     def xml(self, name: str) -> Element:
         """The root of a member in XML."""
@@ -111,8 +129,10 @@ class _Bounded(io.RawIOBase):
         self._left -= len(content)
         if self._left < 0:
             raise LimitError(
-                f"the data of the project are more than {MOST_GROWTH} times larger than in the archive, "
-                "which no table is: nothing was imported"
+                "job.data-project-more-times",
+                "the data of the project are more than {most_growth} times larger than in the archive, "
+                "which no table is: nothing was imported",
+                most_growth=MOST_GROWTH,
             )
         buffer[: len(content)] = content
         return len(content)

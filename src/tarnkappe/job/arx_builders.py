@@ -48,7 +48,9 @@ def read_functional_hierarchy(content: bytes) -> Builder:
     """
     found = read_java_stream(content)
     if len(found) != 1 or not isinstance(found[0], JavaObject):
-        raise InputError("this file does not hold one functional hierarchy of ARX")
+        raise InputError(
+            "job.file-not-hold-functional", "this file does not hold one functional hierarchy of ARX"
+        )
     return builder_of(found[0])
 
 
@@ -62,7 +64,9 @@ def builder_of(given: JavaObject) -> Builder:
         "HierarchyBuilderPriorityBased": _priority,
     }
     if given.name not in kinds:
-        raise NotCarriedOver("this kind of functional hierarchy is not known here")
+        raise NotCarriedOver(
+            "job.kind-functional-hierarchy-not-known", "this kind of functional hierarchy is not known here"
+        )
     name, parameters = kinds[given.name](given)
     return BUILDERS.create(name, parameters)
 
@@ -85,23 +89,31 @@ def _dates(given: JavaObject) -> Made:
     named = [each.constant for each in java_list(given.fields.get("granularities")) if _is_constant(each)]
     unknown = [name for name in named if name not in PERIODS]
     if unknown or not named:
-        raise NotCarriedOver(f"periods of dates that are not known here: {', '.join(unknown) or 'none'}")
+        raise NotCarriedOver(
+            "job.periods-dates-not-known",
+            "periods of dates that are not known here: {unknown}",
+            unknown=", ".join(unknown) or "none",
+        )
     if unboxed(given.fields.get("topCoding")) or unboxed(given.fields.get("bottomCoding")):
-        raise NotCarriedOver("dates before or after a bound under one label")
+        raise NotCarriedOver("job.dates-before-after-bound", "dates before or after a bound under one label")
     return "dates", {"levels": [PERIODS[name] for name in named]}
 
 
 def _priority(_given: JavaObject) -> Made:
     """ARX masks the values of least priority first, equally many on each level."""
     raise NotCarriedOver(
-        "a hierarchy by priority, whose levels depend on the number of values: the builder 'frequent' is near"
+        "job.hierarchy-priority-levels-depend",
+        "a hierarchy by priority, whose levels depend on the number of values: the builder 'frequent' is "
+        "near",
     )
 
 
 def _ordered(given: JavaObject) -> Made:
     sizes = _single_sizes(_levels(given))
     if sizes is None or not sizes:
-        raise NotCarriedOver("groups of different sizes on one level of an order")
+        raise NotCarriedOver(
+            "job.groups-different-sizes-level", "groups of different sizes on one level of an order"
+        )
     order = _given_order(given.fields.get("comparator"))
     return "ordered", {"size": sizes} | ({"order": order} if order else {})
 
@@ -126,11 +138,13 @@ def _intervals(given: JavaObject) -> Made:
         if isinstance(each, JavaObject)
     ]
     if not ends or any(low is None or high is None or low >= high for low, high in ends):
-        raise NotCarriedOver("intervals that are not intervals of numbers")
+        raise NotCarriedOver(
+            "job.intervals-not-intervals-numbers", "intervals that are not intervals of numbers"
+        )
     edges = [Decimal(low) for low, _ in ends if low is not None]
     edges.append(Decimal(ends[-1][1] or 0))
     if any(high != after for (_, high), (after, _) in pairwise(ends)):
-        raise NotCarriedOver("intervals with gaps between them")
+        raise NotCarriedOver("job.intervals-gaps", "intervals with gaps between them")
     bottom, top = _bound(given.fields.get("lowerRange")), _bound(given.fields.get("upperRange"))
     levels = _levels(given)
     sizes = _single_sizes(levels)
@@ -143,7 +157,10 @@ def _intervals(given: JavaObject) -> Made:
             **{key: _plain(value) for key, value in bounds.items() if value is not None},
         }
     if bottom is None or top is None:
-        raise NotCarriedOver("intervals of different widths that are repeated without a bottom and a top")
+        raise NotCarriedOver(
+            "job.intervals-different-widths-repeated",
+            "intervals of different widths that are repeated without a bottom and a top",
+        )
     return "intervals", {"cuts": _cuts(edges, levels, bottom, top)}
 
 
@@ -153,7 +170,7 @@ def _cuts(
     """Where the intervals of each level begin; ARX counts groups from the first interval that was given."""
     period = edges[-1] - edges[0]
     if (top - bottom) / period * (len(edges) - 1) > MOST_CUTS:
-        raise NotCarriedOver(f"more than {MOST_CUTS:,} intervals")
+        raise NotCarriedOver("job.more-intervals", "more than {most_cuts:,} intervals", most_cuts=MOST_CUTS)
     starts = edges[:-1]
     found: list[list[int | float]] = []
     for sizes in [None, *levels]:
@@ -161,7 +178,9 @@ def _cuts(
             joined, at = [], 0
             pattern = len(starts)
             if pattern % sum(sizes):
-                raise NotCarriedOver("groups of intervals that do not fill what is repeated")
+                raise NotCarriedOver(
+                    "job.groups-intervals-not-fill", "groups of intervals that do not fill what is repeated"
+                )
             while at < pattern:
                 for size in sizes:
                     joined.append(starts[at])
@@ -179,14 +198,14 @@ def _levels(given: JavaObject) -> list[list[int]]:
     groups = java_mapping(given.fields.get("groups"))
     numbers = sorted(key for key in groups if isinstance(key, int))
     if len(numbers) > MOST_LEVELS:
-        raise NotCarriedOver(f"more than {MOST_LEVELS} levels")
+        raise NotCarriedOver("job.more-levels", "more than {most_levels} levels", most_levels=MOST_LEVELS)
     levels = []
     for number in numbers:
         level = groups[number]
         listed = java_list(level.fields.get("list")) if isinstance(level, JavaObject) else []
         sizes = [_number(each.fields.get("size")) for each in listed if isinstance(each, JavaObject)]
         if len(sizes) > MOST_CUTS or any(size is None or size < 1 for size in sizes):
-            raise NotCarriedOver("a level of groups without sizes")
+            raise NotCarriedOver("job.level-groups-without-sizes", "a level of groups without sizes")
         if sizes:
             levels.append([int(size or 0) for size in sizes])
     return levels
@@ -206,7 +225,7 @@ def _bound(given: Any) -> Decimal | None:
     stated = [_number(given.fields.get(name)) for name in ("snapBound", "labelBound", "repeatBound")]
     different = {value for value in stated if value is not None}
     if len(different) > 1:
-        raise NotCarriedOver("intervals that are stretched to a bound")
+        raise NotCarriedOver("job.intervals-stretched-bound", "intervals that are stretched to a bound")
     return next(iter(different), None)
 
 
@@ -234,7 +253,9 @@ def _is_constant(value: Any) -> bool:
 def _text(given: JavaObject, name: str) -> str:
     value = given.fields.get(name)
     if not isinstance(value, str) or len(value) != 1:
-        raise NotCarriedOver("a hierarchy that masks without saying by which character")
+        raise NotCarriedOver(
+            "job.hierarchy-masks-without-saying", "a hierarchy that masks without saying by which character"
+        )
     return value
 
 

@@ -12,7 +12,6 @@ import csv
 import dataclasses
 import io
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,7 +25,6 @@ from tarnkappe.errors import (
     ParameterError,
 )
 from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.hierarchy.builder import inline_table
 from tarnkappe.job.arx_archive import ProjectArchive, opened_project, texts_of
 from tarnkappe.job.arx_builders import NotCarriedOver, builder_of
 from tarnkappe.job.arx_settings import (
@@ -37,6 +35,7 @@ from tarnkappe.job.arx_settings import (
     released_rows,
     strptime_format,
 )
+from tarnkappe.job.arx_words import _keys, _level, _quoted, _safe, _share, _weights
 from tarnkappe.job.job import Job
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.formats.java_stream import (
@@ -106,9 +105,16 @@ def import_project(path: str | os.PathLike[str], folder: str | os.PathLike[str])
     """
     target = Path(folder).absolute()
     if os.path.lexists(target):
-        raise ParameterError(f"{folder} is there already: name a folder that is not")
+        raise ParameterError(
+            "job.already-name-folder", "{folder} is there already: name a folder that is not", folder=folder
+        )
     if not target.parent.is_dir():
-        raise ParameterError(f"{folder}: the folder {target.parent} does not exist: create it first")
+        raise ParameterError(
+            "job.folder-not-exist-create",
+            "{folder}: the folder {parent} does not exist: create it first",
+            folder=folder,
+            parent=target.parent,
+        )
     with opened_project(Path(path)) as archive, hidden_folder(target) as hidden:
         made = hidden / "project"
         made.mkdir(mode=0o700)
@@ -116,7 +122,12 @@ def import_project(path: str | os.PathLike[str], folder: str | os.PathLike[str])
         try:
             made.rename(target)
         except OSError as error:
-            raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from None
+            raise OutputError(
+                "job.cannot-make-folder",
+                "cannot make the folder {folder}: {strerror}",
+                folder=folder,
+                strerror=error.strerror,
+            ) from None
     return ImportedProject(target, target / "job.toml", tuple(left_out))
 
 
@@ -136,7 +147,7 @@ class _Import:
         model = self._configuration()
         configuration = model.fields.get("config")
         if not isinstance(configuration, JavaObject):
-            raise InputError("its configuration cannot be read")
+            raise InputError("job.configuration-cannot-read", "its configuration cannot be read")
         settings = self._archive.xml("input/config.xml")
         subset = released_rows(model.fields.get("researchSubset"))
         with_population = subset is not None and needs_population(configuration)
@@ -156,12 +167,17 @@ class _Import:
     def _require_version(self) -> None:
         vocabulary = texts_of(self._archive.xml("metadata.xml")).get("vocabulary", "1.0")
         if vocabulary != "2.0":
-            raise InputError("this project is of an old version of ARX: save it with ARX 3 first")
+            raise InputError(
+                "job.project-old-version-arx",
+                "this project is of an old version of ARX: save it with ARX 3 first",
+            )
 
     def _delimiter(self) -> str:
         separator = texts_of(self._archive.xml("project.xml")).get("separator", ";")
         if len(separator) != 1 or separator in '"\r\n':
-            raise InputError("the project does not say what separates its cells")
+            raise InputError(
+                "job.project-not-say-what-separates", "the project does not say what separates its cells"
+            )
         return separator
 
     def _columns(self) -> list[_ProjectColumn]:
@@ -170,13 +186,19 @@ class _Import:
             self._column(texts_of(each)) for each in root.children if each.tag in ("assigment", "assignment")
         ]
         if not columns or len(columns) > MOST_COLUMNS or len({c.name for c in columns}) < len(columns):
-            raise InputError("the project defines no columns, too many of them, or one twice")
+            raise InputError(
+                "job.project-defines-no-columns",
+                "the project defines no columns, too many of them, or one twice",
+            )
         return columns
 
     def _column(self, said: Mapping[str, str]) -> _ProjectColumn:
         name, role = said.get("name", ""), ROLES.get(said.get("type", ""))
         if not name or role is None:
-            raise InputError("the project defines a column without a name or a role")
+            raise InputError(
+                "job.project-defines-column-without-name",
+                "the project defines a column without a name or a role",
+            )
         column = _ProjectColumn(name, role, said.get("datatype", "String"), said.get("format"))
         column.hierarchy = said.get("ref")
         column.is_target = said.get("responseVariable") == "true"
@@ -191,7 +213,9 @@ class _Import:
     def _configuration(self) -> JavaObject:
         found = read_java_stream(self._archive.content("input/config.dat"))
         if len(found) != 1 or not isinstance(found[0], JavaObject):
-            raise InputError("the configuration of the project cannot be read")
+            raise InputError(
+                "job.configuration-project-cannot-read", "the configuration of the project cannot be read"
+            )
         return found[0]
 
     # ------------------------------------------------------------------ writing
@@ -208,7 +232,10 @@ class _Import:
                 try:
                     self._copy(rows, [column.name for column in columns], writers, subset)
                 except (csv.Error, UnicodeDecodeError):
-                    raise InputError("the data of the project cannot be read as CSV in UTF-8") from None
+                    raise InputError(
+                        "job.data-project-cannot-read",
+                        "the data of the project cannot be read as CSV in UTF-8",
+                    ) from None
 
     def _new_file(self, name: str) -> IO[str]:
         return (self._folder / name).open("x", encoding="utf-8", newline="")
@@ -219,13 +246,22 @@ class _Import:
         """The rows of the subset into the first table, all of them into the second, if there is one."""
         header = next(rows, [])
         if header != names:
-            raise InputError("the columns of the data are not those that the project defines")
+            raise InputError(
+                "job.columns-data-not-project",
+                "the columns of the data are not those that the project defines",
+            )
         for writer in writers:
             writer.writerow(header)
         released, *everybody = writers
         for number, row in enumerate(rows):
             if len(row) != len(header):
-                raise InputError(f"row {number + 1} of the data has {len(row)} cells, not {len(header)}")
+                raise InputError(
+                    "job.row-data-cells",
+                    "row {number} of the data has {row} cells, not {header}",
+                    number=number + 1,
+                    row=len(row),
+                    header=len(header),
+                )
             if subset is None or number in subset:
                 released.writerow(row)
             for writer in everybody:
@@ -236,14 +272,21 @@ class _Import:
         if column.hierarchy is None or column.role in ("identifier", "insensitive"):
             return None
         if column.hierarchy != f"hierarchies/{column.name}.csv":
-            raise InputError("the project names a hierarchy that is not that of its column")
+            raise InputError(
+                "job.project-names-hierarchy-not-column",
+                "the project names a hierarchy that is not that of its column",
+            )
         text = self._archive.text(f"input/{column.hierarchy}")
         try:
             rows = [
                 row for row in csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter()) if row
             ]
         except csv.Error:
-            raise InputError(f"the hierarchy of the column '{column.name}' cannot be read as CSV") from None
+            raise InputError(
+                "job.hierarchy-column-cannot-read",
+                "the hierarchy of the column '{column}' cannot be read as CSV",
+                column=column.name,
+            ) from None
         if not rows:
             return None
         height = len(rows[0]) - 1
@@ -331,44 +374,6 @@ class _Import:
         if column.aggregate is not None:
             plan["aggregate"] = column.aggregate
         return plan
-
-
-def _weights(settings: Element) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for group in (child for child in settings.children if child.tag == "attributeWeights"):
-        for said in map(texts_of, group.children):
-            weight = _number(said.get("weight", ""))
-            if weight is not None and weight >= 0:
-                found[said.get("attribute", "")] = weight
-    return found
-
-
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d{1,30}(\.\d{1,30})?([eE][-+]?\d{1,3})?", text) else None
-
-
-def _share(text: str) -> float:
-    number = _number(text)
-    if number is None or number > 1:
-        raise InputError("the project has a suppression limit that is no share")
-    return int(number) if number in (0, 1) else number
-
-
-def _level(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"\d{1,6}", text) else None
-
-
-def _safe(name: str) -> str:
-    """A name for a file that is no path and no device, whatever the column is called."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:40].strip("-") or "column"
-
-
-def _keys(entry: Mapping[str, Any]) -> list[str]:
-    return [inline_table({key: value})[1:-1] for key, value in entry.items()]
-
-
-def _quoted(name: str) -> str:
-    return inline_table({name: 0})[1 : -len(" = 0}")]
 
 
 __all__ = ["ImportedProject", "import_project"]

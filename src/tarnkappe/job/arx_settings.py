@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tarnkappe.errors import InputError
 from tarnkappe.job.arx_builders import NotCarriedOver
-from tarnkappe.job.job import create_loss, create_model
+from tarnkappe.job.sections import create_loss, create_model
 from tarnkappe.table.formats.java_stream import JavaEnum, JavaObject, java_list, java_mapping, unboxed
 
 Entry = dict[str, Any]
@@ -42,12 +42,15 @@ def privacy_entries(configuration: JavaObject) -> tuple[list[Entry], list[str]]:
     left: list[str] = []
     for criterion in java_list(configuration.fields.get("criteria")):
         if not isinstance(criterion, JavaObject):
-            raise InputError("the configuration of the project has a criterion that cannot be read")
+            raise InputError(
+                "job.configuration-project-criterion-cannot-read",
+                "the configuration of the project has a criterion that cannot be read",
+            )
         try:
-            entry = _criterion(criterion)
-            if entry is not None:
+            made = _criterion(criterion)
+            for entry in made:
                 create_model(entry)
-                entries.append(entry)
+            entries += made
         except NotCarriedOver as reason:
             left.append(f"the criterion {criterion.name}: {reason}")
         except InputError:
@@ -68,13 +71,21 @@ def needs_population(configuration: JavaObject) -> bool:
     )
 
 
-def _criterion(given: JavaObject) -> Entry | None:
+def _criterion(given: JavaObject) -> list[Entry]:
+    """A criterion as models; some of ARX's are two here."""
     if given.name == "Inclusion":  # only says which rows are released
-        return None
+        return []
     if given.name not in _CRITERIA:
-        raise NotCarriedOver("there is no such model here")
+        raise NotCarriedOver("job.no-model", "there is no such model here")
     name, make = _CRITERIA[given.name]
-    return {"model": name, **make(given)}
+    made: list[Entry] = [{"model": name, **make(given)}]
+    if given.name == "AverageReidentificationRisk" and unboxed(given.fields.get("recordsAtRisk")) is not None:
+        at_risk = {
+            "highest_risk": _number(given, "highestRisk"),
+            "share": _number(given, "recordsAtRisk"),
+        }
+        made.append({"model": "records-at-risk", **at_risk})
+    return made
 
 
 def _number(given: JavaObject, *names: str) -> int | float:
@@ -82,13 +93,13 @@ def _number(given: JavaObject, *names: str) -> int | float:
         value = unboxed(given.fields.get(name))
         if isinstance(value, int | float) and not isinstance(value, bool):
             return int(value) if isinstance(value, float) and value.is_integer() else value
-    raise NotCarriedOver(f"it does not say {names[0]}")
+    raise NotCarriedOver("job.not-say", "it does not say {names}", names=names[0])
 
 
 def _column(given: JavaObject) -> str:
     column = given.fields.get("attribute")
     if not isinstance(column, str):
-        raise NotCarriedOver("it names no column")
+        raise NotCarriedOver("job.names-no-column", "it names no column")
     return column
 
 
@@ -99,7 +110,9 @@ def _of_column(parameter: str, *names: str) -> Callable[[JavaObject], Entry]:
 def _entropy(given: JavaObject) -> Entry:
     estimator = given.fields.get("estimator")
     if isinstance(estimator, JavaEnum) and estimator.constant == "GRASSBERGER":
-        raise NotCarriedOver("entropy is counted here, not estimated by Grassberger")
+        raise NotCarriedOver(
+            "job.entropy-counted-here-not-estimated", "entropy is counted here, not estimated by Grassberger"
+        )
     return {"column": _column(given), "l": _number(given, "l", "minSize")}
 
 
@@ -107,7 +120,9 @@ def _k_map(given: JavaObject) -> Entry:
     entry: Entry = {"k": _number(given, "k")}
     if isinstance(given.fields.get("estimator"), JavaEnum):
         raise NotCarriedOver(
-            "k-map by an estimate of significance; k-map with a sampling_fraction is near: state the fraction"
+            "job.k-map-estimate-significance",
+            "k-map by an estimate of significance: add k-map with the sampling_fraction of the table and "
+            "the significance",
         )
     return entry
 
@@ -116,26 +131,20 @@ def _presence(given: JavaObject) -> Entry:
     return {"minimum": _number(given, "dMin"), "maximum": _number(given, "dMax")}
 
 
-def _average_risk(given: JavaObject) -> Entry:
-    if unboxed(given.fields.get("recordsAtRisk")) is not None:
-        raise NotCarriedOver("average risk together with a share of records at risk")
-    return {"threshold": _number(given, "threshold")}
-
-
 def _population_uniqueness(given: JavaObject) -> Entry:
     estimators = {"DANKAR": "dankar", "DANKAR_WITHOUT_SNB": "dankar", "PITMAN": "pitman", "ZAYATZ": "zayatz"}
     stated = given.fields.get("statisticalModel")
     constant = stated.constant if isinstance(stated, JavaEnum) else ""
     estimator = {**estimators, "SNB": "snb"}.get(constant)
     if estimator is None:
-        raise NotCarriedOver("it names no estimator that is known here")
+        raise NotCarriedOver("job.names-no-estimator-known", "it names no estimator that is known here")
     entry: Entry = {"threshold": _number(given, "threshold"), "estimator": estimator}
     return {**entry, **_population(given.fields.get("populationModel"))}
 
 
 def _population(given: Any) -> Entry:
     if not isinstance(given, JavaObject):
-        raise NotCarriedOver("it does not say how large the population is")
+        raise NotCarriedOver("job.not-say-how-large", "it does not say how large the population is")
     region = given.fields.get("region")
     if isinstance(region, JavaEnum) and region.constant in REGIONS:
         return {"population_size": REGIONS[region.constant]}
@@ -157,7 +166,7 @@ def _costs(*names: str) -> Callable[[JavaObject], Entry]:
     def make(given: JavaObject) -> Entry:
         stated = given.fields.get("config")
         if not isinstance(stated, JavaObject):
-            raise NotCarriedOver("it does not say what an attack costs and gains")
+            raise NotCarriedOver("job.not-say-what-attack", "it does not say what an attack costs and gains")
         return {name: _number(stated, _COSTS[name]) for name in names}
 
     return make
@@ -184,7 +193,7 @@ _CRITERIA: Final[Mapping[str, tuple[str, Callable[[JavaObject], Entry]]]] = {
     "BasicBLikeness": ("basic-beta-likeness", _of_column("beta", "b")),
     "EnhancedBLikeness": ("enhanced-beta-likeness", _of_column("beta", "b")),
     "DPresence": ("delta-presence", _presence),
-    "AverageReidentificationRisk": ("average-risk", _average_risk),
+    "AverageReidentificationRisk": ("average-risk", lambda given: {"threshold": _number(given, "threshold")}),
     "SampleUniqueness": ("sample-uniqueness", lambda given: {"threshold": _number(given, "threshold")}),
     "PopulationUniqueness": ("population-uniqueness", _population_uniqueness),
     "ProfitabilityProsecutor": ("prosecutor-profitability", _costs(*_COSTS)),
@@ -202,6 +211,7 @@ _AGGREGATES: Final = {
     "MAXIMUM": "maximum",
     "ARITHMETIC_MEAN": "mean",
     "GEOMETRIC_MEAN": "geometric-mean",
+    "RANK": "rank",
 }
 _BY_COLUMN: Final = {
     "MetricMDNMLoss": "loss",
@@ -252,7 +262,7 @@ def loss_entry(
     try:
         entry = {"name": name, **_parameters(name, metric, targets, left)}
         if kind in _BY_COLUMN:
-            entry |= _aggregation(metric, weights, left)
+            entry |= _aggregation(metric, weights)
         create_loss(entry)
     except NotCarriedOver as reason:
         return None, [f"the quality model {metric.name}: {reason}"]
@@ -269,13 +279,13 @@ def _parameters(name: str, metric: JavaObject, targets: Sequence[str], left: lis
         entry["factor"] = factor
     if name == "classification":
         if not targets:
-            raise NotCarriedOver("the project names no response variable")
+            raise NotCarriedOver("job.project-names-no-response", "the project names no response variable")
         left += [f"the response variable '{other}': one is classified here" for other in targets[1:]]
         entry["column"] = targets[0]
     if name == "publisher-payout":
         stated = metric.fields.get("config")
         if not isinstance(stated, JavaObject):
-            raise NotCarriedOver("it does not say what an attack costs and gains")
+            raise NotCarriedOver("job.not-say-what-attack", "it does not say what an attack costs and gains")
         entry |= {ours: _number(stated, theirs) for ours, theirs in _COSTS.items()}
         entry["attacker"] = "journalist" if metric.fields.get("journalistAttackerModel") else "prosecutor"
     if name == "static":
@@ -286,14 +296,11 @@ def _parameters(name: str, metric: JavaObject, targets: Sequence[str], left: lis
     return entry
 
 
-def _aggregation(metric: JavaObject, weights: Mapping[str, float], left: list[str]) -> Entry:
+def _aggregation(metric: JavaObject, weights: Mapping[str, float]) -> Entry:
     stated = metric.fields.get("function")
     constant = stated.constant if isinstance(stated, JavaEnum) else ""
     entry: Entry = {}
-    if constant == "RANK":
-        left.append("the aggregate 'rank': the maximum is minimized, which is the first that it compares")
-        entry["aggregate"] = "maximum"
-    elif constant in _AGGREGATES:
+    if constant in _AGGREGATES:
         entry["aggregate"] = _AGGREGATES[constant]
     if len(set(weights.values())) > 1:
         entry |= {"weights": dict(weights), "weighting": "factor"}
@@ -321,7 +328,7 @@ def released_rows(given: Any) -> set[int] | None:
     length, size = given.fields.get("length"), given.fields.get("size")
     words = java_list(given.fields.get("array"))
     if not isinstance(length, int) or not all(isinstance(word, int) for word in words):
-        raise InputError("the subset of the project cannot be read")
+        raise InputError("job.subset-project-cannot-read", "the subset of the project cannot be read")
     if length == size:
         return None
     return {

@@ -173,7 +173,12 @@ def verify_tables(result: Bucketized, tables: Mapping[str, pa.Table]) -> Bucketi
     for name, table in tables.items():
         left = [column for column in result.input.identifiers if column in table.column_names]
         if left:
-            raise VerificationError(f"the table '{name}' still has {', '.join(left)}: it was not handed over")
+            raise VerificationError(
+                "job.table-still-not-handed",
+                "the table '{name}' still has {left}: it was not handed over",
+                name=name,
+                left=", ".join(left),
+            )
     one = result.method.read(tables, result.problem.quasi_identifiers)
     with duckdb.connect(config={"temp_directory": ""}) as connection:  # nothing is spilled to disk
         connection.register("release", one)
@@ -192,7 +197,10 @@ def _require_unchanged(connection: duckdb.DuckDBPyConnection, result: Bucketized
     connection.execute(SHOWN)
     names = result.input.published
     if sorted(one.column_names) != sorted([*names, BUCKET]):
-        raise VerificationError("the release lacks a column or has one too many: it was not handed over")
+        raise VerificationError(
+            "job.release-lacks-column-too",
+            "the release lacks a column or has one too many: it was not handed over",
+        )
     for name in names:
         ours, theirs = (f"SELECT {text(name)} FROM {quote(relation)}" for relation in ("release", "kept"))
         different = connection.execute(
@@ -200,7 +208,9 @@ def _require_unchanged(connection: duckdb.DuckDBPyConnection, result: Bucketized
         ).fetchall()[0][0]
         if different:
             raise VerificationError(
-                f"the column '{name}' of the release has other values than the input: it was not handed over"
+                "job.column-release-other-values",
+                "the column '{name}' of the release has other values than the input: it was not handed over",
+                name=name,
             )
 
 
@@ -215,10 +225,18 @@ def write_tables_verified(
         style = csv_style(result.input.reading, suffix_of(path), delimiter, excel)
         found = without_guards(read_written(path, style), style)
         if found.column_names != expected.column_names or found.num_rows != expected.num_rows:
-            raise VerificationError(f"what was written of the table '{name}' differs: it was not handed over")
+            raise VerificationError(
+                "job.what-written-table-differs",
+                "what was written of the table '{name}' differs: it was not handed over",
+                name=name,
+            )
         written[name] = as_typed(found, expected.schema)  # text formats forget types
         if not written[name].equals(expected):
-            raise VerificationError(f"what was written of the table '{name}' differs: it was not handed over")
+            raise VerificationError(
+                "job.what-written-table-differs",
+                "what was written of the table '{name}' differs: it was not handed over",
+                name=name,
+            )
     return verify_tables(result, written)
 
 
@@ -245,8 +263,16 @@ def _refuse_misfits(prepared: Preparation, method: Bucketization, *, local_recod
     for what, is_asked in asked.items():
         if is_asked:
             raise ParameterError(
-                f"{what} and {method.name} do not go together, since it does not generalize and its promise "
-                "rests on a random order: leave it out, or use a search"
+                "job.not-go-together-since",
+                "{what} and {method} do not go together, since it does not generalize and its promise rests"
+                " on a random order: leave it out, or use a search",
+                what=what,
+                method=method.name,
             )
     if BUCKET in prepared.table.column_names:
-        raise ColumnError(f"{method.name} needs the name '{BUCKET}' for itself: rename this column")
+        raise ColumnError(
+            "job.needs-name-itself-rename",
+            "{method} needs the name '{bucket}' for itself: rename this column",
+            method=method.name,
+            bucket=BUCKET,
+        )

@@ -39,10 +39,14 @@ def require_certifiable(job: Job) -> None:
     if job.output.certificate is None:
         return
     if not is_plain_csv(job.input.path) or not is_plain_csv(job.output.path):
-        raise JobError("a certificate needs a CSV file as input and as output, not compressed: leave it out")
+        raise JobError(
+            "job.certificate-needs-csv-file",
+            "a certificate needs a CSV file as input and as output, not compressed: leave it out",
+        )
     if isinstance(job.search, Bucketization) or job.input.engine != "memory":
         raise JobError(
-            "there is no certificate of several tables, nor of what an engine releases: leave it out"
+            "job.no-certificate-several-tables",
+            "there is no certificate of several tables, nor of what an engine releases: leave it out",
         )
 
 
@@ -72,9 +76,11 @@ def require_read_alike(job: Job, table: Table) -> None:
         why = f"'{spelled[0]}' is spelled its own way ({reading.columns[spelled[0]].description})"
     if why:
         raise JobError(
-            "a certificate for auditors needs an input whose cells are taken as they stand, but "
-            f"{why}: leave 'certificate' out, or write the input anew as UTF-8 with one line of names, empty "
-            "cells for missing values, decimal points and dates like 1980-12-31"
+            "job.certificate-auditors-needs-input",
+            "a certificate for auditors needs an input whose cells are taken as they stand, but {why}: "
+            "leave 'certificate' out, or write the input anew as UTF-8 with one line of names, empty cells "
+            "for missing values, decimal points and dates like 1980-12-31",
+            why=why,
         )
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from tarnkappe.errors import ColumnError, JobError, ParameterError
+from tarnkappe.errors import ColumnError, ParameterError, Reason
 from tarnkappe.hierarchy import Hierarchy, Ordered
 from tarnkappe.hierarchy.plan import HierarchyPlan, planned_hierarchy
 from tarnkappe.loss import LOSSES, ColumnLoss, Loss
 from tarnkappe.recoding import Aggregation
 from tarnkappe.risk.identifiers import DETECTOR_NAMES
-from tarnkappe.schema import hint_of, near, replace, shown
-from tarnkappe.schema.arguments import checked, fits
+from tarnkappe.schema import Problem, hint_of, replace, rule, shown
+from tarnkappe.schema.arguments import checked
 from tarnkappe.table import Column, Role, Table
 
 LEVEL_KEYS = ("level", "min_level", "max_level")
@@ -30,17 +30,6 @@ class Unnamed(StrEnum):
     REFUSE = "refuse"
     """A table that has such a column is refused."""
 
-    @classmethod
-    def parse(cls, text: object) -> Unnamed:
-        """The choice with this name."""
-        try:
-            return cls(text)  # type: ignore[arg-type]
-        except (ValueError, RecursionError):  # what is nested deeply cannot even be told
-            raise JobError(
-                f"[columns]: unnamed is one of {', '.join(cls)}; a column of that name is written "
-                '[columns."unnamed"] with a role'
-            ) from None
-
     def apply(self, table: Table) -> Table:
         """The table with the roles that its other columns get."""
         others = table.columns_with(Role.UNSTATED)
@@ -48,8 +37,10 @@ class Unnamed(StrEnum):
             return table
         if self is Unnamed.REFUSE:
             raise ColumnError(
-                f"{', '.join(others)}: no role was given, and [columns] says that every column needs one: "
-                'write [columns.NAME] with role = "identifier" to leave one out'
+                "job.no-role-given-columns",
+                "{others}: no role was given, and [columns] says that every column needs one: write "
+                '[columns.NAME] with role = "identifier" to leave one out',
+                others=", ".join(others),
             )
         return Table(
             table.data, {**table.roles, **dict.fromkeys(others, Role.INSENSITIVE)}, table.reading, table.frame
@@ -115,78 +106,47 @@ class ColumnPlan:
     @property
     def order(self) -> tuple[str, ...] | None:
         """The values in their order, where the builder of the hierarchy lists them."""
+        if isinstance(self.hierarchy, Ordered):
+            return tuple(self.hierarchy.order or ()) or None
         if not isinstance(self.hierarchy, Mapping) or self.hierarchy.get("builder") != Ordered.name:
             return None
         return tuple(map(str, self.hierarchy.get("order") or ())) or None
 
     def check(self, name: str) -> None:
         """Refuse what contradicts itself."""
+        for problem in self.problems():
+            raise ParameterError(
+                "job.name-sentence", "'{name}': {sentence}", name=name, sentence=problem.sentence
+            )
+
+    def problems(self) -> Iterator[Problem]:
+        """What contradicts itself."""
         asked = {"weight": self.weight is not None, "aggregate": self.aggregate is not None}
         for key, is_asked in {**asked, "suppressed": self.suppressed}.items():
             if is_asked and self.role is not Role.QUASI_IDENTIFIER:
-                raise ParameterError(f"'{name}' is no quasi-identifier: {key} has no meaning for it")
-        self._check_accepted(name)
+                yield rule(
+                    "job.no-quasi-identifier",
+                    "it is no quasi-identifier: {key} has no meaning for it",
+                    key,
+                    key=key,
+                )
+        yield from self._wrongly_accepted()
         if self.suppressed and (self.aggregate is not None or self._names_levels):
-            raise ParameterError(f"'{name}' is suppressed: it can have no level and no aggregate")
+            yield rule("job.suppressed", "it is suppressed: it can have no level and no aggregate")
 
-    def _check_accepted(self, name: str) -> None:
+    def _wrongly_accepted(self) -> Iterator[Problem]:
         for kind, why in (self.accept or {}).items():
             if kind not in DETECTOR_NAMES:
-                hint = hint_of(kind, DETECTOR_NAMES, "there are")
-                raise ParameterError(f"'{name}': no detector of identifiers is called '{kind}': {hint}")
+                hint = hint_of(kind, DETECTOR_NAMES, Reason("job.there-are", "there are"))
+                yield rule(
+                    "job.detector",
+                    "no detector of identifiers is called '{kind}': {hint}",
+                    "accept",
+                    kind=shown(kind)[1:-1],
+                    hint=hint,
+                )
             if not why.strip():
-                raise ParameterError(f"'{name}': accept says why the column names nobody, in words")
-
-
-def read_column(name: str, plan: Mapping[str, Any], hierarchy: str | Mapping[str, Any] | None) -> ColumnPlan:
-    """The plan of a column as a job file describes it, its hierarchy being read already."""
-    limits = {key: _level(name, key, plan[key]) for key in LEVEL_KEYS if key in plan}
-    suppressed = plan.get("suppressed", False)
-    if not isinstance(suppressed, bool):
-        raise JobError(f"[columns.{name}]: suppressed is true or false, not {suppressed!r}")
-    accept = plan.get("accept")
-    if accept is not None and not fits(accept, Mapping[str, str]):
-        raise JobError(
-            f"[columns.{name}]: accept names the detector that is wrong, and why: "
-            'accept = {"e-mail" = "addresses of shops"}'
-        )
-    found = ColumnPlan(
-        Role.parse(plan.get("role", Role.UNSTATED)),
-        hierarchy,
-        **limits,
-        aggregate=Aggregation.parse(plan["aggregate"]) if "aggregate" in plan else None,
-        suppressed=suppressed,
-        accept=accept,
-    )
-    return found if plan.get("weight") is None else with_weight(name, found, plan["weight"])
-
-
-def with_weight(name: str, plan: ColumnPlan, weight: Any) -> ColumnPlan:
-    """The plan of a column whose loss counts so much."""
-    if not fits(weight, float):
-        raise JobError(f"[columns.{name}]: weight is a number, not {shown(weight)}")
-    return dataclasses.replace(plan, weight=weight)
-
-
-def weighted_plans(columns: dict[str, ColumnPlan], weights: Any) -> dict[str, ColumnPlan]:
-    """The columns with the weights of [search.weights]."""
-    if not isinstance(weights, Mapping):
-        raise JobError("[search.weights] has a number for each column, as in age = 2")
-    for name, weight in weights.items():
-        if name not in columns:
-            meant = near(name, list(columns))
-            hint = f"did you mean '{meant[0]}'?" if meant else "name it under [columns], too"
-            raise JobError(f"[search.weights]: there is no column '{name}': {hint}")
-        if columns[name].weight not in (None, weight):
-            raise JobError(f"[search.weights]: '{name}' has another weight under [columns]: leave one out")
-        columns[name] = with_weight(name, columns[name], weight)
-    return columns
-
-
-def _level(column: str, key: str, level: Any) -> int:
-    if not isinstance(level, int) or isinstance(level, bool) or level < 0:
-        raise JobError(f"[columns.{column}]: {key} is a whole number of at least 0, not {level!r}")
-    return level
+                yield rule("job.accept", "accept says why the column names nobody, in words", "accept")
 
 
 def plan_columns(
@@ -216,18 +176,28 @@ def plan_columns(
             suppressed=name in suppressed,
             accept=dict.fromkeys(accepted[name], "accepted in Python") if name in accepted else None,
         )
-        plans[name]._check_accepted(name)
+        for problem in plans[name]._wrongly_accepted():
+            raise ParameterError(
+                "job.name-sentence", "'{name}': {sentence}", name=name, sentence=problem.sentence
+            )
     return plans
 
 
 def published_too(table: Table, names: Iterable[str]) -> Table:
     """The table with columns that had no role, and are to be released as they are."""
     if isinstance(names, str):
-        raise ParameterError(f"publish is a list of columns: write [{names!r}]")
+        raise ParameterError(
+            "job.publish-list-columns-write", "publish is a list of columns: write [{names!r}]", names=names
+        )
     chosen = dict.fromkeys(table.require(name) for name in names)
     for name in chosen:
         if table.roles[name] not in (Role.UNSTATED, Role.INSENSITIVE):
-            raise ColumnError(f"the column '{name}' is given two roles: {table.roles[name]} and insensitive")
+            raise ColumnError(
+                "job.column-given-two-roles",
+                "the column '{name}' is given two roles: {roles} and insensitive",
+                name=name,
+                roles=table.roles[name],
+            )
     return Table(
         table.data, {**table.roles, **dict.fromkeys(chosen, Role.INSENSITIVE)}, table.reading, table.frame
     )
@@ -241,9 +211,18 @@ def weigh(loss: Loss, plans: Mapping[str, ColumnPlan]) -> Loss:
     if not isinstance(loss, ColumnLoss):
         able = ", ".join(each.name for each in LOSSES if issubclass(each, ColumnLoss))
         raise ParameterError(
-            f"{loss.name} is not measured column by column, so columns cannot be weighed: use {able}"
+            "job.not-measured-column-column",
+            "{loss} is not measured column by column, so columns cannot be weighed: use {able}",
+            loss=loss.name,
+            able=able,
         )
     for name, weight in weights.items():
         if loss.weights.get(name, weight) != weight:
-            raise ParameterError(f"'{name}' has two weights, {loss.weights[name]:g} and {weight:g}")
+            raise ParameterError(
+                "job.two-weights",
+                "'{name}' has two weights, {weights:g} and {weight:g}",
+                name=name,
+                weights=loss.weights[name],
+                weight=weight,
+            )
     return replace(loss, weights={**loss.weights, **weights})

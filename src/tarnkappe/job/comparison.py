@@ -11,10 +11,11 @@ from tarnkappe.errors import ParameterError, TarnkappeError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.bucketized import Bucketized
 from tarnkappe.job.column_plan import ColumnPlan, plan_columns
-from tarnkappe.job.job import Job, create_loss, create_model
+from tarnkappe.job.job import Job
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import Algorithm, create_algorithm
+from tarnkappe.job.sections import create_loss, create_model
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.loss import LOSSES, Loss
 from tarnkappe.privacy import Model
@@ -117,7 +118,10 @@ def compare_job(
 ) -> Comparison:
     """Compare methods on the table of a job; the job's own algorithm runs with the parameters of the job."""
     if job.input.engine != "memory" or job.population is not None:
-        raise ParameterError("methods are compared in memory and without a population: leave both out")
+        raise ParameterError(
+            "job.methods-compared-memory-without-population",
+            "methods are compared in memory and without a population: leave both out",
+        )
     named = methods or dict.fromkeys([job.search.name, *usual_methods()])
     chosen = [(name, _algorithm(job.search if name == job.search.name else name)) for name in named]
     return _Run(
@@ -268,8 +272,10 @@ class _Run:
     def _require_target(self, target: str) -> str:
         if self._table.roles[self._table.require(target)] not in (Role.SENSITIVE, Role.INSENSITIVE):
             raise ParameterError(
-                f"'{target}' is generalized or left out: a classifier predicts a sensitive or insensitive "
-                "column"
+                "job.generalized-left-out-classifier",
+                "'{target}' is generalized or left out: a classifier predicts a sensitive or insensitive "
+                "column",
+                target=target,
             )
         return target
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from tarnkappe.errors import NoSolutionError, ParameterError
 from tarnkappe.job.bucketized import Bucketized
-from tarnkappe.job.job import Memory
 from tarnkappe.job.result import Result
+from tarnkappe.job.sources import Memory
 from tarnkappe.risk.attacks import Background, Target
 from tarnkappe.risk.continuation import Continuation, kept_by
 from tarnkappe.table import Table
@@ -30,8 +30,10 @@ class Remembering:
 
         if isinstance(result, Bucketized):
             raise ParameterError(
-                f"[history] cannot judge a release of {result.solution.algorithm} beside others: leave the "
-                "section out, or publish one table"
+                "job.history-cannot-judge-release",
+                "[history] cannot judge a release of {algorithm} beside others: leave the section out, or "
+                "publish one table",
+                algorithm=result.solution.algorithm,
             )
         self._name = memory.name or datetime.now(UTC).isoformat(timespec="microseconds")
         self.store = Store.open(memory.store)
@@ -50,8 +52,10 @@ class Remembering:
         found = self._history.check(self._target, k=k, diversity=diversity, shown=0)
         if not found.safe:
             raise NoSolutionError(
-                f"{found} The release was not handed over: choose the levels of an earlier release or higher "
-                "ones, or suppress more"
+                "job.release-not-handed-over",
+                "{found} The release was not handed over: choose the levels of an earlier release or higher"
+                " ones, or suppress more",
+                found=found,
             )
         return found
 

@@ -58,8 +58,11 @@ def run_in_engine(
 def _search_of(job: Job) -> Search:
     if not isinstance(job.search, Search):
         raise JobError(
-            f"{job.search.name} looks at rows one by one, and the engine '{job.input.engine}' keeps them "
-            'where they are: use engine = "memory", or a search such as algorithm = "auto"'
+            "job.looks-rows-engine-keeps",
+            "{search} looks at rows one by one, and the engine '{engine}' keeps them where they are: use "
+            'engine = "memory", or a search such as algorithm = "auto"',
+            search=job.search.name,
+            engine=job.input.engine,
         )
     return job.search
 
@@ -123,29 +126,43 @@ def _refuse_misfits(job: Job) -> None:
     engine, output = job.input.engine, job.output
     if engine == "postgresql" and (output.table is None or output.path is not None):
         raise JobError(
-            "the engine 'postgresql' writes where the rows are: name a 'table' in [output], no 'path'"
+            "job.engine-postgresql-writes-where-rows",
+            "the engine 'postgresql' writes where the rows are: name a 'table' in [output], no 'path'",
         )
     if engine != "postgresql" and output.table is not None:
-        raise JobError("a 'table' in [output] is written by the engine 'postgresql': set it in [input]")
+        raise JobError(
+            "job.table-output-written-engine",
+            "a 'table' in [output] is written by the engine 'postgresql': set it in [input]",
+        )
     if engine != "postgresql" and output.path is None:
-        raise JobError(f"the engine '{engine}' writes the release to a file: name its 'path' in [output]")
+        raise JobError(
+            "job.engine-writes-release-file",
+            "the engine '{engine}' writes the release to a file: name its 'path' in [output]",
+            engine=engine,
+        )
     if job.history is not None:
         raise JobError(
+            "job.history-compares-people-engines",
             "[history] compares people one by one, and engines keep their rows where they are: leave the "
-            'section out, or use engine = "memory"'
+            'section out, or use engine = "memory"',
         )
     if any(isinstance(model, DifferentialPrivacy) for model in job.privacy):
         raise ParameterError(
-            "differential-privacy draws a random sample of the rows, which engines do not: "
-            'use engine = "memory"'
+            "job.differential-privacy-draws-random",
+            "differential-privacy draws a random sample of the rows, which engines do not: use engine = "
+            '"memory"',
         )
     if job.needs_rows:
         raise JobError(
+            "job.aggregates-suppressed-columns-suppression",
             'aggregates, suppressed columns, suppression = "cell" and local_recoding are made row by row: '
-            'use engine = "memory"'
+            'use engine = "memory"',
         )
     if job.population is not None and job.population.engine != "memory":
-        raise JobError("a population is read into memory: leave 'engine' out of [population]")
+        raise JobError(
+            "job.population-read-memory-leave",
+            "a population is read into memory: leave 'engine' out of [population]",
+        )
 
 
 @contextmanager
@@ -197,7 +214,12 @@ FOREIGN = {
 def _refuse_foreign(job: Job) -> None:
     for key in FOREIGN[job.input.engine]:
         if getattr(job.input, key) is not None:
-            raise JobError(f"[input]: '{key}' does not go with the engine '{job.input.engine}'")
+            raise JobError(
+                "job.input-not-go-engine",
+                "[input]: '{key}' does not go with the engine '{engine}'",
+                key=key,
+                engine=job.input.engine,
+            )
 
 
 def _described(job: Job, engine: Engine) -> Table:
@@ -205,7 +227,10 @@ def _described(job: Job, engine: Engine) -> Table:
     columns = Table(pa.table({name: pa.nulls(0) for name in engine.columns}))
     table = job.with_roles(columns)
     if not table.quasi_identifiers:
-        raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
+        raise ColumnError(
+            "job.no-column-quasi-identifier",
+            "no column is a quasi-identifier: say which columns an attacker may know",
+        )
     withheld = [
         name
         for names in needed_distributions(job.privacy)
@@ -214,8 +239,10 @@ def _described(job: Job, engine: Engine) -> Table:
     ]
     if withheld:
         raise ColumnError(
-            f"a model looks at '{withheld[0]}', which is not released: an engine cannot verify that: "
-            'use engine = "memory"'
+            "job.model-looks-not-released",
+            "a model looks at '{withheld}', which is not released: an engine cannot verify that: use engine"
+            ' = "memory"',
+            withheld=withheld[0],
         )
     return table
 
@@ -254,9 +281,12 @@ def _refuse_repeated_people(engine: Engine, table: Table) -> None:
     repeated = engine.repeated(table.identifiers)
     if repeated:
         raise InputError(
-            f"{engine.source}: {repeated} rows repeat the {' and '.join(table.identifiers)} of another row, "
-            "but every promise counts a row as a person: merge the rows of a person, or allow it with "
-            "several_rows_per_person"
+            "job.rows-repeat-another-row",
+            "{source}: {repeated} rows repeat the {identifiers} of another row, but every promise counts a "
+            "row as a person: merge the rows of a person, or allow it with several_rows_per_person",
+            source=engine.source,
+            repeated=repeated,
+            identifiers=" and ".join(table.identifiers),
         )
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tarnkappe.engines.engine import Engine, Grouped, StagedRelease
 from tarnkappe.engines.statements import unused
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import Reason, VerificationError
 from tarnkappe.job.preparation import Preparation
 from tarnkappe.job.release import generalized, plain
 from tarnkappe.job.result import Result
@@ -22,13 +22,16 @@ from tarnkappe.privacy.verify import verify
 from tarnkappe.table.encoding import Counts
 from tarnkappe.table.grouping import group_codes, sum_by_group
 
-DIFFERS = "what was written differs from what was decided: it was not handed over"
+DIFFERS = Reason(
+    "job.what-written-differs-what-decided",
+    "what was written differs from what was decided: it was not handed over",
+)
 
 
 def verify_written(result: Result, prepared: Preparation, engine: Engine, written: StagedRelease) -> Result:
     """Check a written release against all that was decided and promised; anything amiss is an error."""
     if written.columns != result.release.column_names:
-        raise VerificationError(DIFFERS)
+        raise VerificationError.because(DIFFERS)
     weight = unused("rows", result.input.column_names)
     expected = _expected(result, prepared, weight)
     names = [name for name in expected.column_names if name != weight]
@@ -83,13 +86,13 @@ def _as_expected(grouped: Grouped, weight: str, schema: pa.Schema) -> pa.Table:
     try:
         return _weighted(grouped, weight).cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-        raise VerificationError(DIFFERS) from None
+        raise VerificationError.because(DIFFERS) from None
 
 
 def _require_equal(connection: duckdb.DuckDBPyConnection) -> None:
     for one, other in (("expected", "counted_release"), ("counted_release", "expected")):
         if connection.execute(f"FROM {one} EXCEPT FROM {other} LIMIT 1").fetchall():
-            raise VerificationError(DIFFERS)
+            raise VerificationError.because(DIFFERS)
 
 
 def _input(engine: Engine, names: list[str], num_rows: int, weight: str) -> pa.Table:

@@ -8,9 +8,10 @@ from typing import Any
 
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns, published_too
-from tarnkappe.job.job import Job, create_loss, create_models
+from tarnkappe.job.job import Job
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.result import Prepared, Result
+from tarnkappe.job.sections import create_loss, create_models
 from tarnkappe.lattice import Evaluation, LatticeView, choose
 from tarnkappe.lattice import explore as explore_lattice
 from tarnkappe.lattice.explore import LevelsOf

@@ -47,7 +47,11 @@ def refuse_alarms(alarms: Sequence[Alarm]) -> None:
     if alarms:
         first = alarms[0]
         raise IdentifierFoundError(
-            f"a column that may be released as it is seems to name people ({'; '.join(map(str, alarms))}): "
-            f"leave it out, or say that it does not: --accept {first.column}={first.detector}, or "
-            f'accept = {{"{first.detector}" = "why"}} in its section'
+            "job.column-may-released-seems",
+            "a column that may be released as it is seems to name people ({str}): leave it out, or say that"
+            ' it does not: --accept {column}={detector}, or accept = {{"{detector}" = "why"}} in its '
+            "section",
+            str="; ".join(map(str, alarms)),
+            column=first.column,
+            detector=first.detector,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarnkappe.errors import NoSolutionError, ParameterError
+from tarnkappe.errors import NoSolutionError, ParameterError, Reason
 from tarnkappe.job.preparation import Preparation
 from tarnkappe.job.result import Result
 from tarnkappe.job.timings import Stopwatch
@@ -39,7 +39,7 @@ def recode_and_release(
     with watch.stage("transform"):
         found = recoded(prepared.rows, recoding, problem.models, prepared.counted)
         if not satisfied(found.state, problem.models, problem.limit):
-            raise NoSolutionError(_spoiled(method, found, prepared))
+            raise NoSolutionError.because(_spoiled(method, found, prepared))
         loss = problem.loss(found.state)
     best = Evaluation((), True, loss, found.state.suppressed_rows, found.state.num_kept)
     return prepared.hand_over(found, _solution(method, recoding, best), watch, recoding=recoding)
@@ -61,16 +61,24 @@ def _refuse_treatments(prepared: Preparation, method: Method, *, local_recoding:
     for what, is_asked in asked.items():
         if is_asked:
             raise ParameterError(
-                f"{what} and {method.name} do not go together, since it decides itself how each row is "
-                "written: leave it out, or use a search"
+                "job.not-go-together-since-decides",
+                "{what} and {method} do not go together, since it decides itself how each row is written: "
+                "leave it out, or use a search",
+                what=what,
+                method=method.name,
             )
 
 
-def _spoiled(method: Method, found: Recoded, prepared: Preparation) -> str:
+def _spoiled(method: Method, found: Recoded, prepared: Preparation) -> Reason:
     problem = prepared.problem
     promised = ", ".join(map(str, problem.models))
-    return (
-        f"{method.name} found no release that meets {promised} with at most {problem.limit} of "
-        f"{problem.tuples.num_rows} rows suppressed ({found.state.suppressed_rows} would have to be): "
-        "raise the suppression limit, ask for less, or use a search"
+    return Reason(
+        "job.found-no-release-meets",
+        "{method} found no release that meets {promised} with at most {limit} of {num_rows} rows suppressed"
+        " ({suppressed_rows} would have to be): raise the suppression limit, ask for less, or use a search",
+        method=method.name,
+        promised=promised,
+        limit=problem.limit,
+        num_rows=problem.tuples.num_rows,
+        suppressed_rows=found.state.suppressed_rows,
     )

@@ -21,10 +21,14 @@ def refuse_repeated_people(table: Table) -> None:
     if len(repeated):
         row, names = int(repeated[0]), " and ".join(table.identifiers)
         raise InputError(
-            f"{len(repeated)} rows repeat the {names} of an earlier row (row {row + 1} "
-            f"that of row {int(first[row]) + 1}), but every promise counts a row as a person: merge the rows "
-            "of a person, or allow it with several_rows_per_person and count persons with the model "
-            "multi-relational-k-anonymity"
+            "job.rows-repeat-earlier-row",
+            "{repeated} rows repeat the {names} of an earlier row (row {row} that of row {first}), but "
+            "every promise counts a row as a person: merge the rows of a person, or allow it with "
+            "several_rows_per_person and count persons with the model multi-relational-k-anonymity",
+            repeated=len(repeated),
+            names=names,
+            row=row + 1,
+            first=int(first[row]) + 1,
         )
 
 

@@ -15,17 +15,23 @@ def require_perturbable(job: Job) -> None:
     if not job.perturb:
         return
     if job.input.engine != "memory" or job.output.table is not None:
-        raise JobError("[[perturb]] needs the rows in memory: leave out the engine, or the perturbation")
+        raise JobError(
+            "job.perturb-needs-rows-memory",
+            "[[perturb]] needs the rows in memory: leave out the engine, or the perturbation",
+        )
     if job.output.certificate is not None:
         raise JobError(
-            "perturbed cells are not those of the input, so no certificate can prove them true: leave it out"
+            "job.perturbed-cells-not-input",
+            "perturbed cells are not those of the input, so no certificate can prove them true: leave it out",
         )
     if job.history is not None:
         raise JobError(
-            "[history] counts what true values leave possible: leave out [[perturb]], or the history"
+            "job.history-counts-what-true",
+            "[history] counts what true values leave possible: leave out [[perturb]], or the history",
         )
     perturbed = {name for each in job.perturb for name in each.columns}
     if job.population is not None and perturbed & set(job.quasi_identifiers):
         raise JobError(
-            "a population knows true quasi-identifiers, and a perturbed one is not: leave one of the two out"
+            "job.population-knows-true-quasi",
+            "a population knows true quasi-identifiers, and a perturbed one is not: leave one of the two out",
         )

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from tarnkappe.errors import NoSolutionError
+from tarnkappe.errors import NoSolutionError, Reason
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
 from tarnkappe.job.certificate import require_certifiable, require_read_alike, write_certificates
 from tarnkappe.job.column_plan import ColumnPlan
@@ -120,9 +120,12 @@ def refuse_nothing(result: Result) -> None:
     """Refuse a release of which nothing is left: a file without rows looks like a mistake."""
     if not isinstance(result, Bucketized) and result.release.num_rows == 0:
         raise NoSolutionError(
-            f"all {result.input.num_rows:,} rows would be suppressed, which the suppression limit of "
-            f"{result.problem.suppression_limit:g} allows and {result.problem.loss.name} finds best: "
-            "lower the limit, or use another loss"
+            "job.all-rows-would-suppressed",
+            "all {num_rows:,} rows would be suppressed, which the suppression limit of "
+            "{suppression_limit:g} allows and {loss} finds best: lower the limit, or use another loss",
+            num_rows=result.input.num_rows,
+            suppression_limit=result.problem.suppression_limit,
+            loss=result.problem.loss.name,
         )
 
 
@@ -187,20 +190,30 @@ def solve(
     with watch.stage("search"):
         solution = search.run(problem, progress)
     if solution.best is None:
-        raise NoSolutionError(_no_solution(problem, solution))
+        raise NoSolutionError.because(_no_solution(problem, solution))
     return solution
 
 
-def _no_solution(problem: SearchProblem, solution: Solution) -> str:
+def _no_solution(problem: SearchProblem, solution: Solution) -> Reason:
     promised = ", ".join(map(str, problem.models))
     if solution.stopped:
-        return (
-            f"no combination of levels that meets {promised} was found before the search ended "
-            f"({solution.stopped}, {solution.checked:,} of {solution.nodes:,} tested): give it more time"
+        return Reason(
+            "job.no-combination-levels-meets",
+            "no combination of levels that meets {promised} was found before the search ended ({stopped}, "
+            "{checked:,} of {nodes:,} tested): give it more time",
+            promised=promised,
+            stopped=solution.stopped,
+            checked=solution.checked,
+            nodes=solution.nodes,
         )
     top = problem.evaluate(problem.lattice.top)
-    return (
-        f"no combination of levels meets {promised} with at most {problem.limit} of "
-        f"{problem.tuples.num_rows} rows suppressed; even fully generalized, {top.suppressed} rows would "
-        "have to be suppressed: raise the suppression limit or ask for less"
+    return Reason(
+        "job.no-combination-levels-meets-most-rows",
+        "no combination of levels meets {promised} with at most {limit} of {num_rows} rows suppressed; even"
+        " fully generalized, {suppressed} rows would have to be suppressed: raise the suppression limit or "
+        "ask for less",
+        promised=promised,
+        limit=problem.limit,
+        num_rows=problem.tuples.num_rows,
+        suppressed=top.suppressed,
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError
+from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError, Reason
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.column_plan import ColumnPlan, weigh
 from tarnkappe.job.one_row_per_person import refuse_repeated_people
@@ -71,7 +71,7 @@ class Preparation:
             # Searches work on merged tuples; here the nodes are applied anew to every row.
             recoded = recode(self.rows, names, nodes, models, self.treatment, self.counted)
             if not satisfied(recoded.state, models, self.problem.limit):
-                raise NoSolutionError(_spoiled(recoded, self.problem))
+                raise NoSolutionError.because(_spoiled(recoded, self.problem))
         passes = self._passes(solution, nodes, recoded)
         return self.hand_over(recoded, solution, watch, passes=passes, recoding=recoding)
 
@@ -159,7 +159,10 @@ def prepare(
     """
     watch = watch or Stopwatch()
     if not table.quasi_identifiers:
-        raise ColumnError("no column is a quasi-identifier: say which columns an attacker may know")
+        raise ColumnError(
+            "job.no-column-quasi-identifier",
+            "no column is a quasi-identifier: say which columns an attacker may know",
+        )
     if not several_rows_per_person:
         refuse_repeated_people(table)
     treatment = _treatment(plans, Suppression.parse(suppression))
@@ -221,7 +224,7 @@ def _encoded(hierarchy: Hierarchy, column: Column, plans: Mapping[str, ColumnPla
         return hierarchy.encode(column)
     except HierarchyError as error:
         plan = plans.get(column.name, ColumnPlan()).hierarchy
-        raise (HierarchyError(f"{plan}: {error}") if isinstance(plan, str) else error) from None
+        raise (error.within(plan) if isinstance(plan, str) else error) from None
 
 
 def _level_limits(plans: Mapping[str, ColumnPlan], tuples: Tuples) -> dict[str, tuple[int, int]]:
@@ -233,10 +236,14 @@ def _level_limits(plans: Mapping[str, ColumnPlan], tuples: Tuples) -> dict[str, 
     return limits
 
 
-def _spoiled(recoded: Recoded, problem: SearchProblem) -> str:
+def _spoiled(recoded: Recoded, problem: SearchProblem) -> Reason:
     promised = ", ".join(map(str, problem.models))
-    return (
-        f"as it would be written, the release does not meet {promised} with at most {problem.limit} rows "
-        f"suppressed ({recoded.state.suppressed_rows} would have to be): aggregates tell groups apart that "
-        "labels would not; generalize instead, or raise the suppression limit"
+    return Reason(
+        "job.would-written-release-not-meet",
+        "as it would be written, the release does not meet {promised} with at most {limit} rows suppressed "
+        "({suppressed_rows} would have to be): aggregates tell groups apart that labels would not; "
+        "generalize instead, or raise the suppression limit",
+        promised=promised,
+        limit=problem.limit,
+        suppressed_rows=recoded.state.suppressed_rows,
     )

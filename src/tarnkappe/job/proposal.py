@@ -17,11 +17,18 @@ from tarnkappe.hierarchy import Builder, Hierarchy
 from tarnkappe.job.column_plan import ColumnPlan, plan_columns
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.pipeline import protect_table
-from tarnkappe.job.proposal_text import proposal_html, proposal_text, write_job_file
+from tarnkappe.job.proposal_text import (
+    fate,
+    promise_text,
+    proposal_html,
+    proposal_text,
+    write_job_file,
+)
 from tarnkappe.job.result import Result
 from tarnkappe.job.search_plan import create_algorithm
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import KAnonymity, Model, MultiRelationalKAnonymity
+from tarnkappe.report.verdict import LEAST_ALIKE
 from tarnkappe.risk.identifiers import Certainty
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
@@ -48,12 +55,19 @@ class Audience(StrEnum):
         try:
             return cls(text)  # type: ignore[arg-type]
         except (ValueError, TypeError, RecursionError):
-            raise ParameterError(f"a release is for {', '.join(cls)}: choose one of them") from None
+            raise ParameterError(
+                "job.release-choose", "a release is for {what}: choose one of them", what=", ".join(cls)
+            ) from None
 
     @property
     def k(self) -> int:
         """How many rows look alike at least."""
-        return {Audience.INTERNAL: 3, Audience.PARTNER: 5, Audience.PUBLIC: 11}[self]
+        return LEAST_ALIKE[self]
+
+    @property
+    def values(self) -> int:
+        """How many values of a sensitive column every group shows at least, if it has enough of them."""
+        return 3 if self is Audience.PUBLIC else 2
 
 
 COUNTING = (KAnonymity, MultiRelationalKAnonymity)
@@ -151,7 +165,12 @@ class ReleaseProposal:
 
         unknown = [name for name in said if name not in STATEMENTS]
         if unknown:
-            raise ParameterError(f"a proposal has no '{unknown[0]}': it takes {', '.join(STATEMENTS)}")
+            raise ParameterError(
+                "job.proposal-no-takes",
+                "a proposal has no '{unknown}': it takes {statements}",
+                unknown=unknown[0],
+                statements=", ".join(STATEMENTS),
+            )
         told = {name: value for name, value in self.said.items() if name in STATEMENTS}
         table = Table(self.table.data, self.said["roles"], self.table.reading, self.table.frame)
         again = propose(table, **{**told, **said})
@@ -246,8 +265,11 @@ class ReleaseProposal:
             "rows": self.table.num_rows,
             "reading": None if reading is None else reading.to_dict(),
             "for": str(self.audience),
-            "columns": {column.name: column.to_dict() for column in self.columns},
+            "columns": {
+                column.name: {**column.to_dict(), "becomes": fate(self, column)} for column in self.columns
+            },
             "privacy": [{"model": model.name, **model.parameters} for model in self.privacy],
+            "promise": promise_text(self),
             "method": self.method,
             "several_rows_per_person": self.several_rows_per_person,
             "notes": list(self.notes),

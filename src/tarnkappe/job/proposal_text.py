@@ -5,7 +5,7 @@ No cell of the table is in any of them, but for the words of a hierarchy that a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 
 from tarnkappe.drawing import html_table
 from tarnkappe.errors import ParameterError
-from tarnkappe.hierarchy import Builder, DatesBuilder, Intervals
+from tarnkappe.hierarchy import Builder, CodeSystem, DatesBuilder, Intervals
 from tarnkappe.hierarchy.builder import inline_table, toml_key, toml_value
+from tarnkappe.hierarchy.code_systems import System
 from tarnkappe.job.paths import default_outputs
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, MultiRelationalKAnonymity
 from tarnkappe.table import Role, Table
@@ -27,38 +28,43 @@ from tarnkappe.table.reading import Reading
 if TYPE_CHECKING:
     from tarnkappe.job.proposal import ColumnProposal, ReleaseProposal
 
+Words = Callable[[str], str]
+"""Says an English sentence or phrase in the language of the reader."""
 LONGEST_NAME = 24
 LONGEST_REASON = 70
 
 
-def proposal_text(proposal: ReleaseProposal) -> str:
+def proposal_text(proposal: ReleaseProposal, words: Words = str) -> str:
     """The proposal for a terminal: a line for the file, for each column, and for the promise."""
     return "\n".join(
         [
-            f"{proposal.source or 'the table'}: {size_text(proposal)}",
-            *column_lines(proposal),
-            *(f"note: {note}" for note in proposal.notes),
-            *guess_lines(proposal),
-            f"promise: {promise_text(proposal)}",
-            method_text(proposal),
+            f"{proposal.source or words('the table')}: {size_text(proposal, words)}",
+            *column_lines(proposal, words),
+            *(f"{words('note')}: {words(note)}" for note in proposal.notes),
+            *map(words, guess_lines(proposal)),
+            f"{words('promise')}: {promise_text(proposal, words)}",
+            words(method_text(proposal)),
         ]
     )
 
 
-def size_text(proposal: ReleaseProposal) -> str:
+def size_text(proposal: ReleaseProposal, words: Words = str) -> str:
     """How large the table is, and how it was read."""
     reading, table = proposal.table.reading, proposal.table
-    read = "" if reading is None else f" Read as {reading.summary}."
-    return f"{table.num_rows:,} rows, {len(table.column_names)} columns.{read}"
+    size = words(f"{table.num_rows:,} rows, {len(table.column_names)} columns.")
+    if reading is None:
+        return size
+    return f"{size} {words('Read as')} {', '.join(map(words, reading.parts))}."
 
 
-def column_lines(proposal: ReleaseProposal) -> list[str]:
+def column_lines(proposal: ReleaseProposal, words: Words = str) -> list[str]:
     """One line a column: its name, what becomes of it, why, and whether that is a guess."""
     names = [_cut(column.name, LONGEST_NAME) for column in proposal.columns]
-    fates = [fate(proposal, column) for column in proposal.columns]
+    fates = [words(fate(proposal, column)) for column in proposal.columns]
     wide, far = max(map(len, names)), max(map(len, fates))
     whys = [
-        ("GUESS: " if each.is_guess else "") + _cut(each.reason, LONGEST_REASON) for each in proposal.columns
+        (f"{words('GUESS')}: " if each.is_guess else "") + _cut(words(each.reason), LONGEST_REASON)
+        for each in proposal.columns
     ]
     return [
         f"  {name:{wide}}  {what:{far}}  {why}" for name, what, why in zip(names, fates, whys, strict=True)
@@ -95,10 +101,33 @@ def steps(builder: Builder) -> str:
     if isinstance(builder, Intervals) and builder.width is not None:
         widths = builder.width if isinstance(builder.width, tuple | list) else (builder.width,)
         return f"steps of {', '.join(f'{width:g}' for width in widths)}"
-    return builder.name
+    if isinstance(builder, CodeSystem):
+        return STEPS_OF_SYSTEMS[builder.system]
+    return STEPS.get(builder.name, builder.name)
 
 
-def promise_text(proposal: ReleaseProposal) -> str:
+STEPS = {
+    "root": "shown or hidden",
+    "masking": "first characters",
+    "frequent": "frequent values keep their names",
+    "ranges": "neighbours joined",
+    "ordered": "neighbours joined",
+    "intervals": "intervals that widen",
+}
+"""The steps of builders whose parameters say nothing more to people."""
+STEPS_OF_SYSTEMS = {
+    System.COUNTRIES: "regions of the world",
+    System.US_STATES: "divisions, regions",
+    System.GERMAN_STATES: "parts of the country",
+    System.ICD_10: "three characters, blocks, chapters",
+    System.ISCO_08: "first digits",
+    System.POSTCODES: "first characters",
+    System.CLOCK: "hours, quarters of the day",
+    System.FEET: "steps of 2, 4, 12 inches",
+}
+
+
+def promise_text(proposal: ReleaseProposal, words: Words = str) -> str:
     """What is promised, and the risk that stays."""
     parts = []
     for model in proposal.privacy:
@@ -119,7 +148,7 @@ def promise_text(proposal: ReleaseProposal) -> str:
     parts += [
         f"every group shows at least {least} values of {_listed(names)}" for least, names in diverse.items()
     ]
-    return "; ".join(parts)
+    return "; ".join(map(words, parts))
 
 
 def remaining_text(release: Table) -> str:
@@ -134,7 +163,7 @@ def remaining_text(release: Table) -> str:
         groups = counted.group_by(known).aggregate([("count_all", "sum"), ("count_all", "max")])
         shares = pc.divide(groups["count_all_max"].cast(pa.float64()), groups["count_all_sum"])
         parts.append(f"{pc.max(shares).as_py():.0%} of a group have the same {name}")
-    return f"what stays: up to {', up to '.join(parts)}" if parts else ""
+    return "\n".join(f"what stays: up to {part}" for part in parts)
 
 
 def method_text(proposal: ReleaseProposal) -> str:
@@ -171,7 +200,9 @@ def write_job_file(proposal: ReleaseProposal, path: Path) -> Path:
     """Write the job file of a proposal."""
     source = proposal.source
     if source is None or source in STDIN or is_address(source):
-        raise ParameterError("a job file names the file that it reads, and these rows are from none")
+        raise ParameterError(
+            "job.job-file-names-file", "a job file names the file that it reads, and these rows are from none"
+        )
     text = job_text(proposal, path)
     with replace_atomically(path) as partial:
         partial.write_text(text, encoding="utf-8")

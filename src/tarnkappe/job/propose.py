@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
-from tarnkappe.hierarchy import Hierarchy
-from tarnkappe.hierarchy import propose as propose_hierarchy
+from tarnkappe.hierarchy import Builder, Hierarchy, propose_builder
 from tarnkappe.job.one_row_per_person import repeated_people
 from tarnkappe.job.proposal import METHOD, Audience, ColumnProposal, ReleaseProposal
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, MultiRelationalKAnonymity
@@ -37,6 +36,12 @@ REPEATED = 0.95
 """An identifier with fewer different values for each filled cell stands in several rows of a person."""
 MANY_VALUES = 6
 """Columns with so many values can promise three of them in every group."""
+FEW_GROUPS = 2
+"""A promise is costly if it leaves less than this part (one half) of the groups that k would allow."""
+SHARED_BY = 5
+"""So many rows a proposed period of dates has on average: the ends of an interval are nobody's own."""
+FEW = 2
+"""So many values any column can promise."""
 STATEMENTS = (
     "for_", "k", "identifiers", "quasi_identifiers", "sensitive", "publish", "hierarchies", "weights",
     "accept", "uniform",
@@ -89,6 +94,7 @@ def propose(
     True
     """
     source = str(data) if isinstance(data, str | Path) else None
+    _promised(for_, k)  # what cannot be promised is refused before a long file is read
     table = data if isinstance(data, Table) else read(data, **(reading or {}), progress=progress)
     said = {
         "for_": for_, "k": k, "identifiers": identifiers, "quasi_identifiers": quasi_identifiers,
@@ -99,6 +105,11 @@ def propose(
     return _decide(table, source, said, progress)
 
 
+def _promised(for_: str, k: int | None) -> tuple[Audience, int]:
+    audience = Audience.parse(for_)
+    return audience, audience.k if k is None else KAnonymity(k).k
+
+
 def _stated(table: Table) -> dict[str, Role]:
     return {name: role for name, role in table.roles.items() if role is not Role.UNSTATED}
 
@@ -107,9 +118,7 @@ def _decide(
     table: Table, source: str | None, said: Mapping[str, Any], progress: Progress | None = None
 ) -> ReleaseProposal:
     """What follows from a table and what was stated about it."""
-    audience, k = Audience.parse(said["for_"]), said["k"]
-    if k is None:
-        k = audience.k
+    audience, k = _promised(said["for_"], said["k"])
     stated = _stated_roles(table, said)
     found = {
         each.column: each
@@ -130,7 +139,11 @@ def _decide(
     described = Table(table.data, roles, table.reading, table.frame)
     for name in said["hierarchies"] or {}:
         if roles[table.require(name)] is not Role.QUASI_IDENTIFIER:
-            raise ColumnError(f"'{name}' is no quasi-identifier: a hierarchy has no meaning for it")
+            raise ColumnError(
+                "job.no-quasi-identifier-hierarchy",
+                "'{name}' is no quasi-identifier: a hierarchy has no meaning for it",
+                name=name,
+            )
     person = _person(described, encoded, found)
     if person is not None:
         notes.append(
@@ -144,6 +157,7 @@ def _decide(
         for column in columns
         if column.role is Role.SENSITIVE and _once(encoded[column.name]) > ONCE
     ]
+    notes += _costly(privacy, encoded, k)
     return ReleaseProposal(
         described,
         tuple(columns),
@@ -168,10 +182,18 @@ def _stated_roles(table: Table, said: Mapping[str, Any]) -> dict[str, Role]:
     chosen: dict[str, Role] = {}
     for role, names in named.items():
         if isinstance(names, str):
-            raise ParameterError(f"columns are given as a list: write [{names!r}]")
+            raise ParameterError(
+                "job.columns-given-list-write", "columns are given as a list: write [{names!r}]", names=names
+            )
         for name in names:
             if chosen.setdefault(table.require(name), role) is not role:
-                raise ColumnError(f"the column '{name}' is given two roles: {chosen[name]} and {role}")
+                raise ColumnError(
+                    "job.propose-column-given-two-roles",
+                    "the column '{name}' is given two roles: {chosen} and {role}",
+                    name=name,
+                    chosen=chosen[name],
+                    role=role,
+                )
     return {**said["roles"], **chosen}
 
 
@@ -187,7 +209,11 @@ def _column(column: Column, found: ColumnScan, stated: Role | None) -> ColumnPro
         reason += "; more than half of its values occur once, so they are generalized"
     if role is not Role.QUASI_IDENTIFIER:
         return ColumnProposal(column.name, role, reason, certainty)
-    return ColumnProposal(column.name, role, reason, certainty, propose_hierarchy(column).builder)
+    return ColumnProposal(column.name, role, reason, certainty, _builder(column))
+
+
+def _builder(column: Column) -> Builder:
+    return propose_builder(column, shared_by=SHARED_BY)
 
 
 def _known_to_others(
@@ -197,13 +223,12 @@ def _known_to_others(
     kept = [column for column in columns if not column.is_left_out and column.certainty is not None]
     if not kept:
         raise ColumnError(
+            "job.no-column-quasi-identifier-every-names",
             "no column is a quasi-identifier: every column names people, or was stated; say which columns "
-            "others may know (--qi)"
+            "others may know (--qi)",
         )
     return [
-        dataclasses.replace(
-            column, role=Role.QUASI_IDENTIFIER, builder=propose_hierarchy(encoded[column.name]).builder
-        )
+        dataclasses.replace(column, role=Role.QUASI_IDENTIFIER, builder=_builder(encoded[column.name]))
         if column in kept
         else column
         for column in columns
@@ -250,10 +275,26 @@ def _promise(
     diverse = []
     for name in table.sensitive:
         values = encoded[name].cardinality
-        least = 3 if audience is Audience.PUBLIC and values >= MANY_VALUES else 2
+        least = audience.values if values >= MANY_VALUES else FEW
         if values >= least:
             diverse.append(DistinctDiversity(name, least))
     return (*counting, *diverse)
+
+
+def _costly(privacy: Sequence[Model], encoded: Mapping[str, Column], k: int) -> list[str]:
+    """Promises that leave few groups: each group needs a row that has not the most frequent value."""
+    told = []
+    for model in privacy:
+        if isinstance(model, DistinctDiversity):
+            counts = encoded[model.column].counts()
+            rows, most = int(counts.sum()), int(counts.max())
+            if FEW_GROUPS * k * (rows - most) < rows:
+                told.append(
+                    f"'{model.column}' is the same in {most:,} of {rows:,} rows: since every group shows "
+                    f"{model.l} of its values, there are at most {rows - most:,} groups, and other columns "
+                    "lose much; --publish, --qi or --identifier says otherwise"
+                )
+    return told
 
 
 def _require_enough(table: Table, encoded: Mapping[str, Column], k: int, person: str | None) -> None:
@@ -261,5 +302,9 @@ def _require_enough(table: Table, encoded: Mapping[str, Column], k: int, person:
     what = "rows" if person is None else f"different values of '{person}'"
     if rows < k:
         raise NoSolutionError(
-            f"there are {rows} {what}: no group can have {k} (the largest possible k is {rows})"
+            "job.no-group-can-largest",
+            "there are {rows} {what}: no group can have {k} (the largest possible k is {rows})",
+            rows=rows,
+            what=what,
+            k=k,
         )

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tarnkappe.job.job import Output
 from tarnkappe.job.paths import is_plain_csv, table_paths
+from tarnkappe.job.sources import Output
 from tarnkappe.table.files import naming_output, take_place, writable
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_place
 from tarnkappe.table.ownership import manifest_beside

@@ -218,7 +218,10 @@ class Result:
             NoSolutionError: if the node does not keep the promises; the error says why.
         """
         if self.prepared is None:
-            raise ParameterError("this result does not keep its input: no other node can be applied")
+            raise ParameterError(
+                "job.result-not-keep-input",
+                "this result does not keep its input: no other node can be applied",
+            )
         released = self.prepared.release(choose(self.problem, levels, self.solution.bound))
         return dataclasses.replace(released, perturbed=self.perturbed)
 

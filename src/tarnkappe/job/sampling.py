@@ -36,8 +36,10 @@ def _require_conditions(table: Table, plans: Mapping[str, ColumnPlan], suppressi
     unchanged = [n for n in table.column_names if table.roles[n] in (Role.SENSITIVE, Role.INSENSITIVE)]
     if unchanged:
         raise ParameterError(
-            f"differential-privacy: {', '.join(unchanged)} would be released unchanged: make every column "
-            "that is released a quasi-identifier, and the others identifiers, which are left out"
+            "job.differential-privacy-would-released",
+            "differential-privacy: {unchanged} would be released unchanged: make every column that is "
+            "released a quasi-identifier, and the others identifiers, which are left out",
+            unchanged=", ".join(unchanged),
         )
     searched = [
         name
@@ -47,11 +49,14 @@ def _require_conditions(table: Table, plans: Mapping[str, ColumnPlan], suppressi
     ]
     if searched:
         raise ParameterError(
-            f"differential-privacy: the levels of {', '.join(searched)} would be searched for, which looks "
-            "at the data: fix the level of every quasi-identifier"
+            "job.differential-privacy-levels-would-searched",
+            "differential-privacy: the levels of {searched} would be searched for, which looks at the data:"
+            " fix the level of every quasi-identifier",
+            searched=", ".join(searched),
         )
     if suppression_limit < 1:
         raise ParameterError(
-            "differential-privacy: set suppression_limit = 1: refusing to release because too many rows are "
-            "suppressed would depend on the data"
+            "job.differential-privacy-set-suppression",
+            "differential-privacy: set suppression_limit = 1: refusing to release because too many rows are"
+            " suppressed would depend on the data",
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tarnkappe.errors import JobError, ParameterError
+from tarnkappe.errors import JobError, ParameterError, Reason
 from tarnkappe.lattice import SEARCHES, EvaluationSettings, Search
 from tarnkappe.recoding import BUCKETIZATIONS, METHODS, Bucketization, Method
 from tarnkappe.schema import fields_of, hint_of, near, shown
+from tarnkappe.schema.problem import meant_or
 
 Algorithm = Search | Method | Bucketization
 """What a job may name as its algorithm."""
@@ -25,7 +26,11 @@ def create_algorithm(
         beside: other names that a user may have meant.
     """
     if not isinstance(algorithm, str):
-        raise ParameterError(f"an algorithm is called by its name, a text, not by {shown(algorithm)}")
+        raise ParameterError(
+            "job.algorithm-called-name-text",
+            "an algorithm is called by its name, a text, not by {algorithm}",
+            algorithm=shown(algorithm),
+        )
     given = parameters or {}
     for family in (METHODS, BUCKETIZATIONS):
         if algorithm in family:
@@ -33,7 +38,12 @@ def create_algorithm(
             return family.create(algorithm, given)
     if algorithm not in SEARCHES:
         hint = hint_of(algorithm, [*SEARCHES.names, *METHODS.names, *BUCKETIZATIONS.names])
-        raise ParameterError(f"unknown algorithm {shown(algorithm)}: {hint}")
+        raise ParameterError(
+            "job.unknown-algorithm",
+            "unknown algorithm {algorithm}: {hint}",
+            algorithm=shown(algorithm),
+            hint=hint,
+        )
     return create_search(algorithm, given, beside=beside)
 
 
@@ -57,25 +67,24 @@ def names_of(kind: type) -> list[str]:
     return [field.name for field in fields_of(kind)]
 
 
-def asks_for_one_level(said: Mapping[str, Any]) -> bool:
-    """Whether a job asks for one level in a column; an algorithm that has none is refused beside it."""
-    uniform = said.get("uniform", False)
-    if not isinstance(uniform, bool):
-        raise JobError(f"[search]: uniform is true or false, not {shown(uniform)}")
-    algorithm = said.get("algorithm")
-    if uniform and algorithm is not None and algorithm not in SEARCHES:
-        raise JobError(
-            f"[search]: uniform asks for one level in a column, which {shown(algorithm)} does not write: "
-            "leave one of the two out"
-        )
-    return uniform
-
-
 def _refuse_unknown(
     owner: str, given: Mapping[str, Any], known: Sequence[str], beside: Sequence[str]
 ) -> None:
     for name in given:
         if name not in known:
             meant = near(name, [*known, *beside])
-            hint = f"did you mean '{meant[0]}'?" if meant else f"it takes {', '.join(known) or 'none'}"
-            raise JobError(f"the {owner} has no parameter {shown(name)}: {hint}")
+            hint = meant_or(
+                meant,
+                Reason(
+                    "schema.takes",
+                    "it takes {known}",
+                    known=", ".join(known) or Reason("schema.none", "none"),
+                ),
+            )
+            raise JobError(
+                "job.no-parameter",
+                "the {owner} has no parameter {name}: {hint}",
+                owner=owner,
+                name=shown(name),
+                hint=hint,
+            )

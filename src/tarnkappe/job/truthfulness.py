@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.job.release import plain
@@ -38,8 +39,10 @@ def require_true_cells(result: Result, release: pa.Table) -> dict[str, Column]:
             meaning = reader.meaning(pair["written"])
             if meaning is None or code[pair["original"]] not in meaning:
                 raise VerificationError(
-                    f"the column '{name}' of the release holds a value that is not true of its row: it was "
-                    "not handed over; please report this, it is a fault of the program"
+                    "job.column-release-holds-value",
+                    "the column '{name}' of the release holds a value that is not true of its row: it was "
+                    "not handed over; please report this, it is a fault of the program",
+                    name=name,
                 )
             words.add(pair["written"])
         columns[name] = _with_words(column, sorted(words), reader)
@@ -47,6 +50,8 @@ def require_true_cells(result: Result, release: pa.Table) -> dict[str, Column]:
 
 
 def _texts(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))  # makes 0 of -0, as the encoding does
     chunks = [as_text(chunk).fill_null(MISSING) for chunk in values.chunks]
     return pa.chunked_array(chunks, pa.string())
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.engines.stored import StoredTable
-from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
+from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError, Reason
 from tarnkappe.hierarchy import Hierarchy, read_hierarchy
 from tarnkappe.job.bucketized import Bucketized
 from tarnkappe.job.column_plan import ColumnPlan
@@ -52,7 +52,10 @@ def result_utility(
     """What the release of a result is still good for."""
     options = options or UtilityOptions()
     if isinstance(result.release, StoredTable):
-        raise ParameterError("an engine keeps the rows: read release and original, and use measure_utility")
+        raise ParameterError(
+            "job.engine-keeps-rows-read",
+            "an engine keeps the rows: read release and original, and use measure_utility",
+        )
     bucketized = isinstance(result, Bucketized)
     tables = dict(result.tables) if isinstance(result, Bucketized) else {"release": result.release.data}
     domains = _domains(result.input, result.hierarchies)
@@ -134,13 +137,17 @@ def measure_utility(
     }
     if original is None:
         if options.targets or options.share_errors:
-            raise ParameterError("errors and classifiers are measured against the original: name it, too")
+            raise ParameterError(
+                "job.errors-classifiers-measured-against",
+                "errors and classifiers are measured against the original: name it, too",
+            )
         return UtilityReport(public_part({"release": release.data}, known, lists, about))
     missing = [name for name in known if name not in original.column_names]
     if missing or not names:
         raise ColumnError(
-            f"the original has no column {', '.join(missing) or 'of the release'}: name the table that the "
-            "release was made from"
+            "job.original-no-column-name",
+            "the original has no column {missing}: name the table that the release was made from",
+            missing=", ".join(missing) or Reason("job.release", "of the release"),
         )
     hidden = [n for n in (sensitive or _with_role(plans, Role.SENSITIVE)) if n in names]
     kept = original.with_roles(
@@ -224,7 +231,11 @@ def _predictions(
     progress: Progress | None,
 ) -> list[Prediction]:
     if target not in original.domains:
-        raise ColumnError(f"the release has no column '{target}' to be predicted")
+        raise ColumnError(
+            "job.release-no-column-predicted",
+            "the release has no column '{target}' to be predicted",
+            target=target,
+        )
     protocol = EvaluationProtocol(options.protocol)
     features = [name for name in table.published if name != target]
     truth = original.cells[target].words
@@ -242,8 +253,9 @@ def _predictions(
     else:
         if request is None:
             raise ParameterError(
-                "release-to-people anonymizes training parts anew, which needs the job: name it, or take the "
-                "protocol release-to-release"
+                "job.release-people-anonymizes-training",
+                "release-to-people anonymizes training parts anew, which needs the job: name it, or take "
+                "the protocol release-to-release",
             )
         for train, test in stratified_folds(truth, options.folds, options.seed):
             made.append(
@@ -294,8 +306,9 @@ def protect_rows(
         )
     except NoSolutionError:
         raise NoSolutionError(
+            "job.training-part-fold-no-release",
             "the training part of a fold has no release that keeps the promises: take more folds, or the "
-            "protocol release-to-release"
+            "protocol release-to-release",
         ) from None
 
 

@@ -73,10 +73,16 @@ def _as_released(written: pa.Table, result: Result) -> pa.Table:
     """What was written, with the types of the release (text formats forget them)."""
     expected = result.release.data
     if written.column_names != expected.column_names or written.num_rows != expected.num_rows:
-        raise VerificationError("what was written differs from the release: it was not handed over")
+        raise VerificationError(
+            "job.what-written-differs-release",
+            "what was written differs from the release: it was not handed over",
+        )
     written = as_typed(written, expected.schema)
     if not written.equals(expected):
-        raise VerificationError("what was written differs from the release: it was not handed over")
+        raise VerificationError(
+            "job.what-written-differs-release",
+            "what was written differs from the release: it was not handed over",
+        )
     return written
 
 
@@ -84,7 +90,9 @@ def _require_no_identifiers(result: Result, release: pa.Table) -> None:
     left = [name for name in result.input.identifiers if name in release.column_names]
     if left:
         raise VerificationError(
-            f"the release still has the identifier {', '.join(left)}: it was not handed over"
+            "job.release-still-identifier-not-handed",
+            "the release still has the identifier {left}: it was not handed over",
+            left=", ".join(left),
         )
 
 
@@ -101,8 +109,11 @@ def _require_labels(result: Result, release: pa.Table) -> None:
         found = {MISSING if value is None else value for value in release.column(name).unique().to_pylist()}
         if not found <= allowed:
             raise VerificationError(
-                f"the column '{name}' of the release holds a value that is no label of level "
-                f"{' or '.join(map(str, used))}: it was not handed over"
+                "job.column-release-holds-value-no-label",
+                "the column '{name}' of the release holds a value that is no label of level {str}: it was "
+                "not handed over",
+                name=name,
+                str=" or ".join(map(str, used)),
             )
 
 
@@ -137,6 +148,10 @@ def _require_all_hold(verified: Sequence[Verification], what: str) -> None:
     for found in verified:
         if not found.holds:
             raise VerificationError(
-                f"{what} does not meet {found.model} ({found.violating_classes} classes violate it): "
-                "it was not handed over; please report this, it is a fault of the program"
+                "job.not-meet-classes-violate",
+                "{what} does not meet {model} ({violating_classes} classes violate it): it was not handed "
+                "over; please report this, it is a fault of the program",
+                what=what,
+                model=found.model,
+                violating_classes=found.violating_classes,
             )

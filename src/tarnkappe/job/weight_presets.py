@@ -67,7 +67,10 @@ class WeightPreset:
 def presets_of_job(job: Job, progress: Progress | None = None) -> list[WeightPreset]:
     """What a job with local recoding could release; nothing of its output is written."""
     if job.population is not None or job.input.engine != "memory":
-        raise ParameterError("weights are compared in memory and without a population: leave both out")
+        raise ParameterError(
+            "job.weights-compared-memory-without-population",
+            "weights are compared in memory and without a population: leave both out",
+        )
     table = job.read_input(progress)
     refuse_identifiers(table, untouched(table, job.columns), job.accepted, progress)
     several = job.several_rows_per_person
@@ -77,7 +80,11 @@ def presets_of_job(job: Job, progress: Progress | None = None) -> list[WeightPre
 def with_preset(job: Job, found: Sequence[WeightPreset], index: int) -> Job:
     """The job as one of the presets has it, to be run as any other."""
     if not 0 <= index < len(found):
-        raise ParameterError(f"there are the alternatives 1 to {len(found)}: choose one of them")
+        raise ParameterError(
+            "job.weight-presets-alternatives-1-choose",
+            "there are the alternatives 1 to {found}: choose one of them",
+            found=len(found),
+        )
     chosen = found[index]
     columns = {
         name: dataclasses.replace(plan, weight=chosen.weights.get(name)) for name, plan in job.columns.items()
@@ -132,7 +139,11 @@ def preview_weights(
     """What some weights would leave of each column; of many rows, some are drawn with a fixed seed."""
     for name, weight in weights.items():
         if name not in table.quasi_identifiers or not 0 <= weight < float("inf"):
-            raise ParameterError(f"'{name}' is no quasi-identifier, or its weight is no number of at least 0")
+            raise ParameterError(
+                "job.no-quasi-identifier-weight",
+                "'{name}' is no quasi-identifier, or its weight is no number of at least 0",
+                name=name,
+            )
     if table.num_rows > PREVIEW_ROWS:
         drawn = np.sort(np.random.default_rng(0).choice(table.num_rows, PREVIEW_ROWS, replace=False))
         table = table.with_data(table.data.take(pa.array(drawn)))

@@ -122,7 +122,10 @@ def explored_alternatives(
 
 def _alternatives(problem: SearchProblem, find: Finder, most: int, worse: float) -> list[NodeAlternative]:
     if most < 1 or worse < 0:
-        raise ParameterError("there is at least one alternative, the best, and none loses less than it")
+        raise ParameterError(
+            "lattice.least-alternative-best-none",
+            "there is at least one alternative, the best, and none loses less than it",
+        )
     first, proven = find(problem, Wish())
     if first is None:
         return []

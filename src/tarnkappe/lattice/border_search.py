@@ -2,6 +2,8 @@
 
 What fails excludes everything below it, so one test may settle thousands of nodes, if it is made at the right
 node: high enough to exclude much, low enough to fail. A forecast of the suppressed rows tells where that is.
+
+Explained in docs/explanation/searches.md.
 """
 
 from __future__ import annotations
@@ -195,6 +197,9 @@ def foretold_at(
     index: int, constant: float, terms: Grid, starts: Indices, shape: Indices, strides: Indices
 ) -> float:
     """What is foretold of a node."""
+    # A node is a number with mixed radix: `index // stride % shape` is its level. The terms of all columns
+    # lie in one array, each from its start. It is computed anew, as a way asks for few nodes; `nodes_between`
+    # asks for all.
     total = constant
     for axis in range(len(shape)):
         total += terms[starts[axis] + index // strides[axis] % shape[axis]]
@@ -259,6 +264,10 @@ def nodes_between(
     low: Indices, lengths: Indices, constant: float, terms: Grid, starts: Indices, strides: Indices
 ) -> tuple[Indices, Grid]:
     """The numbers of the nodes with so many levels from `low` on, and for each the sum of its terms."""
+    # A table of all sums without a division: each column repeats what is filled, shifted by its level. Levels
+    # go down because the first part is read until the last and is itself overwritten by level 0 at the end,
+    # with step and term of that level. One step a node. Unsigned counters, or Numba guards against negative
+    # indices.
     number, base = 1, 0
     for axis in range(len(lengths)):
         number *= lengths[axis]
@@ -280,6 +289,9 @@ def nodes_between(
 @compiled
 def draw_together(low: Indices, high: Indices, is_open: Amounts, lengths: Indices) -> None:
     """Leave out the lowest and the highest levels at which no node is open."""
+    # At least one node must be open, or both loops run off the end; the caller has returned before. `lengths`
+    # are those of the table and stay, while `low` and `high` shrink: `high` is computed from the old `low`,
+    # hence first.
     stride = 1
     for axis in range(len(lengths)):
         lowest, highest = 0, lengths[axis] - 1
@@ -295,6 +307,8 @@ def draw_together(low: Indices, high: Indices, is_open: Amounts, lengths: Indice
 @compiled
 def is_empty(is_open: Amounts, level: int, stride: int, length: int) -> bool:
     """Whether no node is open at a level of a column."""
+    # Nodes with one level of a column are runs of `stride` neighbours, `stride * length` apart: they are read
+    # in the order of memory, and the first open one ends it.
     for start in range(level * stride, len(is_open), stride * length):
         for place in range(start, start + stride):
             if is_open[place] > 0:
@@ -305,6 +319,9 @@ def is_empty(is_open: Amounts, level: int, stride: int, length: int) -> bool:
 @compiled
 def add_below(counts: Amounts, lengths: Indices) -> None:
     """Make each number the sum of those of the node and of everything below it."""
+    # A running sum along one axis after the other is the sum over the whole cone below: columns times nodes
+    # instead of a look at every pair. Levels rise, since each adds what is complete just below it. Unsigned
+    # for speed.
     stride = np.uint64(1)
     for length in lengths:
         levels = np.uint64(length)

@@ -93,6 +93,8 @@ class Boxes:
         best = self._attempt.best
         if box.bound > best.ceiling:
             return True
+        if self._attempt.problem.loss.has_ranks:  # as good, but maybe better in the next column
+            return False
         winner = best.evaluation if best.found and box.bound >= best.least else None
         if winner is None:
             return False

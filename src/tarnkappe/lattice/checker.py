@@ -169,10 +169,11 @@ class Checker:
         state = protect(groups.classes(), problem.models)
         good = satisfied(state, problem.models, problem.limit)
         loss = problem.loss(state) if good else float("inf")
+        ranks = problem.loss.ranks(state) if good else ()
         sub_good = good or self._implied_hold(state)
         has_bound = with_bound and (self.keeps_satisfying or not good)
         return NodeCheck(
-            Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept),
+            Evaluation(groups.node, good, loss, state.suppressed_rows, state.num_kept, ranks),
             sub_good,
             problem.loss.lower_bound(state, least_size=self.least_size) if has_bound else None,
             keepable=self._keepable(state) if with_bound and sub_good else None,

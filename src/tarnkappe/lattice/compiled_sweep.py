@@ -12,7 +12,8 @@ import numpy as np
 
 from tarnkappe.lattice.border_search import Axes, climbs
 from tarnkappe.lattice.checker import NodeCheck
-from tarnkappe.lattice.core import (
+from tarnkappe.lattice.core import run
+from tarnkappe.lattice.core_classes import (
     BEST,
     HITS,
     LAST,
@@ -25,7 +26,6 @@ from tarnkappe.lattice.core import (
     TESTS,
     VISITS,
     Core,
-    run,
 )
 from tarnkappe.lattice.forecast import Forecast
 from tarnkappe.lattice.kernels import Kernel, KernelPlan, kernel_of

@@ -64,7 +64,9 @@ class LatticeView:
     def __getitem__(self, levels: LevelsOf) -> Evaluation:
         place = self._place(node_of(self.problem, levels))
         if place < 0:
-            raise ParameterError("this node is not in the view: it was filtered out")
+            raise ParameterError(
+                "lattice.node-not-view-filtered", "this node is not in the view: it was filtered out"
+            )
         return self._evaluation(place)
 
     @cached_property
@@ -75,7 +77,8 @@ class LatticeView:
         if len(good):
             least = self.losses[good].min()
             for place in good[self.losses[good] <= least + 2 * TIE * max(1.0, abs(least))]:
-                best.offer(self._evaluation(int(place)))
+                found = self._evaluation(int(place))
+                best.offer(self.problem.evaluate(found.node) if self.problem.loss.has_ranks else found)
         return best.evaluation
 
     def where(
@@ -190,8 +193,11 @@ def explore(problem: SearchProblem, progress: Progress | None = None) -> Lattice
     """Test every node of a lattice."""
     if problem.num_nodes > MAX_NODES:
         raise ParameterError(
-            f"there are {problem.num_nodes:,} combinations of levels, more than the {MAX_NODES:,} that can "
-            "be looked at one by one: narrow the levels of some columns (level, min_level, max_level)"
+            "lattice.combinations-levels-more-can-looked",
+            "there are {num_nodes:,} combinations of levels, more than the {max_nodes:,} that can be looked"
+            " at one by one: narrow the levels of some columns (level, min_level, max_level)",
+            num_nodes=problem.num_nodes,
+            max_nodes=MAX_NODES,
         )
     # With no limit to suppression every node has a loss, and the limit is looked at afterwards.
     record = _Record(dataclasses.replace(problem, suppression_limit=1.0), problem.limit, progress)
@@ -248,9 +254,15 @@ def choose(problem: SearchProblem, levels: LevelsOf, bound: float | None = None)
             else "suppressing rows does not help here"
         )
         promised = ", ".join(map(str, problem.models))
-        raise NoSolutionError(f"{named_levels(problem, node)} does not keep {promised}: {reason}")
+        raise NoSolutionError(
+            "lattice.not-keep",
+            "{problem} does not keep {promised}: {reason}",
+            problem=named_levels(problem, node),
+            promised=promised,
+            reason=reason,
+        )
     reaches = bound is not None and found.loss <= bound + TIE * max(1.0, abs(bound))
-    optimal = reaches and not problem.suppression_rule
+    optimal = reaches and not problem.suppression_rule and not problem.loss.has_ranks
     why = "" if optimal else "chosen, not searched for"
     return Solution(found, optimal, problem.num_nodes, "choice", Counters(checked=1), bound, why)
 
@@ -264,16 +276,28 @@ def node_of(problem: SearchProblem, levels: LevelsOf) -> Node:
         missing = [name for name in names if name not in levels]
         if missing:
             raise ParameterError(
-                f"no level is given for {', '.join(missing)}: a node has one for each column"
+                "lattice.no-level-given-node",
+                "no level is given for {missing}: a node has one for each column",
+                missing=", ".join(missing),
             )
         levels = [levels[name] for name in names]
     node = tuple(map(int, levels))
     if len(node) != len(names):
-        raise ParameterError(f"a node has one level for each of {', '.join(names)}, not {len(node)} levels")
+        raise ParameterError(
+            "lattice.node-level-not-levels",
+            "a node has one level for each of {names}, not {node} levels",
+            names=", ".join(names),
+            node=len(node),
+        )
     for name, level, allowed in zip(names, node, problem.level_ranges, strict=True):
         if level not in allowed:
             raise ParameterError(
-                f"level {level} of '{name}' is impossible: it may be from {allowed[0]} to {allowed[-1]}"
+                "lattice.level-impossible",
+                "level {level} of '{name}' is impossible: it may be from {allowed} to {allowed_2}",
+                level=level,
+                name=name,
+                allowed=allowed[0],
+                allowed_2=allowed[-1],
             )
     return node
 
@@ -291,6 +315,9 @@ def named_levels(problem: SearchProblem, node: Node) -> str:
 def _position(problem: SearchProblem, name: str) -> int:
     if name not in problem.quasi_identifiers:
         raise ColumnError(
-            f"'{name}' is no quasi-identifier: there are {', '.join(problem.quasi_identifiers)}"
+            "lattice.no-quasi-identifier",
+            "'{name}' is no quasi-identifier: there are {quasi_identifiers}",
+            name=name,
+            quasi_identifiers=", ".join(problem.quasi_identifiers),
         )
     return problem.quasi_identifiers.index(name)

@@ -11,6 +11,7 @@ class Flash(PracticalSearch):
     """The first phase alone (Kohlmayer et al. 2012): optimal where criterion and loss are monotone."""
 
     name = "flash"
+    cites = ("kohlmayer2012",)
 
     def search(self, traversal: Traversal) -> None:
         """Search the whole lattice; other cases are refused."""

@@ -17,6 +17,7 @@ class FlashDepthFirst(PracticalSearch):
     """
 
     name = "flash-dfs"
+    cites = ("kohlmayer2012",)
 
     def search(self, traversal: Traversal) -> None:
         """Search the whole lattice."""

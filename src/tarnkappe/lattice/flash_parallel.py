@@ -28,6 +28,7 @@ class FlashParallel(Search, kw_only=True):
     """
 
     name = "flash-parallel"
+    cites = ("kohlmayer2012",)
 
     threads: Annotated[
         Annotated[int, Meta(ge=1, le=1_024)] | None,

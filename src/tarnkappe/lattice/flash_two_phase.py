@@ -17,6 +17,7 @@ class FlashTwoPhase(PracticalSearch):
     """
 
     name = "flash-2p"
+    cites = ("kohlmayer2012",)
 
     def search(self, traversal: Traversal) -> None:
         """Search the whole lattice."""

@@ -3,6 +3,8 @@
 The logarithm of the suppressed rows falls with every level, by about as much in each part of the lattice, so
 a sum of one term for each level of each column tells it well after a few tests. A forecast only decides what
 is tested next; nothing is concluded from it.
+
+Explained in docs/explanation/searches.md.
 """
 
 from __future__ import annotations
@@ -74,6 +76,9 @@ class Forecast:
 @compiled
 def take(terms: Grid, spread: Grid, features: Grid, value: float) -> None:
     """Correct the terms by one more observation (recursive least squares, of variance 1)."""
+    # The standard update: gain from the old `spread`, then the terms, then `spread` less what is now certain.
+    # `direction` must be whole before anything is written. Terms squared in time, which is below a hundred
+    # here.
     size = len(terms)
     direction = np.zeros(size)
     certain, miss = 1.0, value

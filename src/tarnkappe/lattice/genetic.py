@@ -25,6 +25,7 @@ class Genetic(Search, kw_only=True):
     """
 
     name = "genetic"
+    cites = ("iyengar2002",)
     is_exact = False
     state: ClassVar[type[Attempt]] = Attempt
 

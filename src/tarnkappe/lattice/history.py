@@ -1,4 +1,7 @@
-"""The history: snapshots of nodes that were tested, from which later nodes are grouped faster."""
+"""The history: snapshots of nodes that were tested, from which later nodes are grouped faster.
+
+Explained in docs/explanation/searches.md.
+"""
 
 from __future__ import annotations
 
@@ -140,6 +143,8 @@ class SnapshotCache:
 @compiled
 def smallest_below(nodes: Levels, sizes: Counts, wanted: Levels, largest: int) -> int:
     """The snapshot with the fewest classes, at most so many, of a node below the wanted one, or -1."""
+    # One pass over levels of 16 bits; `largest` falls with every find, so most snapshots are passed by after
+    # one comparison. Of equally small ones the last is taken.
     best = -1
     for place in range(len(nodes)):
         if sizes[place] <= largest:

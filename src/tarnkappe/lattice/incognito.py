@@ -42,6 +42,7 @@ class Incognito(Search, kw_only=True):
     """
 
     name = "incognito"
+    cites = ("lefevre2005",)
 
     variant: Annotated[
         Variant,
@@ -52,8 +53,9 @@ class Incognito(Search, kw_only=True):
         """Find all satisfying nodes, and the best of them."""
         if not traversal.monotone:
             raise ParameterError(
-                "the search 'incognito' needs a criterion that is monotone with this suppression limit: "
-                "use 'flash-2p' or 'auto', which are right for all"
+                "lattice.search-incognito-needs-criterion",
+                "the search 'incognito' needs a criterion that is monotone with this suppression limit: use"
+                " 'flash-2p' or 'auto', which are right for all",
             )
         Families(traversal, Variant(self.variant)).search()
         for level in traversal.levels():  # with a loss that is not monotone, satisfying nodes are left
@@ -81,8 +83,11 @@ class Families:
         self._possible = math.prod(len(levels) + 1 for levels in self._ranges)
         if self._possible > MAX_NODES:
             raise ParameterError(
-                f"incognito would search {self._possible:,} nodes of all sets of columns, more than the "
-                f"{MAX_NODES:,} that can be searched: take another search or fewer quasi-identifiers"
+                "lattice.incognito-would-search-nodes",
+                "incognito would search {possible:,} nodes of all sets of columns, more than the "
+                "{max_nodes:,} that can be searched: take another search or fewer quasi-identifiers",
+                possible=self._possible,
+                max_nodes=MAX_NODES,
             )
 
     def search(self) -> None:

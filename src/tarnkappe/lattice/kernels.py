@@ -2,6 +2,8 @@
 
 Each function does for one node what the loss of the same name in `loss/` does, and the tests compare them.
 A loss without a kernel, for instance one that a user has written, is left to the search in Python.
+
+Explained in docs/explanation/searches.md.
 """
 
 from __future__ import annotations
@@ -23,12 +25,13 @@ from tarnkappe.loss import (
     NormalizedClassSize,
     Precision,
 )
+from tarnkappe.loss.aggregate import AggregateFunction
 from tarnkappe.loss.class_size import most_groups
 from tarnkappe.loss.coding import CodedLoss
 from tarnkappe.loss.discernibility import least_charged
 from tarnkappe.loss.discernibility_star import sum_of_squares
 from tarnkappe.loss.grid import Grid
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
+from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.loss.parts import MOST_PARTS, most_parts
 from tarnkappe.loss.share import ShareLoss
 from tarnkappe.native import compiled
@@ -142,7 +145,9 @@ def kernel_of(problem: SearchProblem, fields: Fields) -> Kernel | None:
 
 def _kind_of(loss: Loss) -> int | None:
     own = type(loss)
-    if getattr(loss, "factor", None) is not None or (isinstance(loss, ColumnLoss) and loss.multiplies):
+    if getattr(loss, "factor", None) is not None or (
+        isinstance(loss, ColumnLoss) and (loss.multiplies or loss.has_ranks)
+    ):
         return None
     exactly = {
         AverageClassSize: GROUPS,
@@ -181,6 +186,9 @@ def charges_of(
     kernel: Kernel, words: Words, sizes: Counts, k: int, suppressed: int, rows: int, levels: Counts
 ) -> Grid:
     """What suppression adds to the loss of each column with all rows kept."""
+    # Only classes below k are looked at, column by column: a column's shares or counts stay in the cache.
+    # Other kinds charge by the levels or by sizes and get zeros. Classes times columns in time; `BITS` needs
+    # one count for each label of a level.
     charges = np.zeros(len(levels))
     if suppressed == 0 or kernel.kind not in (CODED, BITS):
         return charges
@@ -207,6 +215,9 @@ def charges_of(
 @compiled
 def combined(kernel: Kernel, total: float, column: int, loss: float) -> float:
     """What columns lose together with one more."""
+    # Columns are added one at a time from 0, so a partial sum is a lower bound of the whole: `bound_below`
+    # uses it as such. The geometric mean adds logarithms of 1 + loss here, and `expm1` is taken once at the
+    # end.
     weight: float = kernel.weights[column]
     if kernel.combine == MAXIMUM:
         return max(total, weight * loss)
@@ -225,6 +236,8 @@ def loss_of(
     charges: Grid,
 ) -> float:
     """What a node loses where classes of fewer than k rows are suppressed."""
+    # The same sum as that of the class in `loss/`, with columns added in the same order; sizes become floats
+    # before they are multiplied, since rows times rows may pass 64 bits.
     if kernel.kind == GROUPS:
         groups: float = kept + (kernel.needed[1] if suppressed > 0 else 0.0)
         needed: float = kernel.needed[0]
@@ -244,6 +257,9 @@ def loss_of(
 @compiled
 def bound_above(kernel: Kernel, sizes: Counts, k: int, rows: int) -> float:
     """What neither a node nor anything above it goes below, where that is more than the levels tell."""
+    # What classes can become when they merge: nothing above has more groups, fewer squares or less charged
+    # rows. Only where the levels do not tell it already; minus infinity says so and is never the greater
+    # bound.
     if kernel.kind == GROUPS:
         needed: float = kernel.needed[0]
         return rows / (most_groups(sizes, k) * needed)
@@ -267,6 +283,10 @@ def bound_below(
     charges: Grid,
 ) -> None:
     """Raise what the nodes up to a node lose at least by themselves (`Loss.lower_bounds_below`)."""
+    # All nodes below at once: `places` and `values` grow column by column, each level a shifted copy of what
+    # is filled. The levels go down, since level `low` lies at offset 0, where all others read from: it is
+    # written last. A charge below 0 proves nothing of the nodes below, so it counts as 0. Nodes below in time
+    # and memory.
     by_charges = kernel.kind in (CODED, BITS)
     if kernel.kind == LEVELS or (by_charges and suppressed == 0):
         return
@@ -299,6 +319,9 @@ def bound_below(
 @compiled
 def bounds_by_parts(kernel: Kernel, sizes: Counts, plan: KernelPlan, suppressed: int, most: int) -> Grid:
     """What is lost at least where each class falls into at most so many parts (see `loss/parts.py`)."""
+    # Three sums that change by one step from `parts` to `parts` + 1: classes are put into a histogram once,
+    # then every entry takes constant time. The order in the loop matters: a class of exactly `parts` times k
+    # counts among those that have enough for this entry, and leaves only after it is written.
     k = plan.k if kernel.kind == GROUPS else min(plan.k, plan.rows) if kernel.kind == CHARGED else 1
     counts, rows, squares = np.zeros(most + 2), np.zeros(most + 2), np.zeros(most + 2)
     times = 0

@@ -19,6 +19,7 @@ class OLA(PracticalSearch, kw_only=True):
     """
 
     name = "ola"
+    cites = ("elemam2009",)
 
     order: Annotated[
         LevelOrder,

@@ -36,7 +36,11 @@ def require_case_1(name: str, traversal: Traversal) -> None:
         unproven = traversal.not_monotone
         are = "are" if len(unproven) > 1 else "is"
         raise ParameterError(
-            f"the search '{name}' needs a criterion and a loss that are monotone with this suppression "
-            f"limit, and {' and '.join(unproven)} {are} not: use 'flash-2p' or 'auto', which are right for "
-            "all, or practical_monotonicity = true for a result that is not proven to be optimal"
+            "lattice.search-needs-criterion-loss",
+            "the search '{name}' needs a criterion and a loss that are monotone with this suppression "
+            "limit, and {unproven} {are} not: use 'flash-2p' or 'auto', which are right for all, or "
+            "practical_monotonicity = true for a result that is not proven to be optimal",
+            name=name,
+            unproven=" and ".join(unproven),
+            are=are,
         )

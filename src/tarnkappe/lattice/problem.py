@@ -23,13 +23,23 @@ Order = tuple[int, int, int, Node]
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """What one node does to the table."""
+    """What one node does to the table.
+
+    Attributes:
+        node: the levels.
+        satisfied: whether the promises are kept.
+        loss: what is minimized.
+        suppressed: how many rows are suppressed.
+        classes: how many classes are kept.
+        ranks: what nodes of equal loss are compared by before anything else, where the loss says so.
+    """
 
     node: Node
     satisfied: bool
     loss: float
     suppressed: int
     classes: int
+    ranks: tuple[float, ...] = dataclasses.field(default=(), compare=False)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,28 +64,49 @@ class SearchProblem:
 
     def __post_init__(self) -> None:
         if not self.models:
-            raise ParameterError("no privacy model is given: say what the release must promise")
+            raise ParameterError(
+                "lattice.no-privacy-model-given",
+                "no privacy model is given: say what the release must promise",
+            )
         if not 0 <= self.suppression_limit <= 1:
             raise ParameterError(
-                f"the suppression limit is a share of the rows from 0 to 1, not {self.suppression_limit}"
+                "lattice.suppression-limit-share-rows",
+                "the suppression limit is a share of the rows from 0 to 1, not {suppression_limit}",
+                suppression_limit=self.suppression_limit,
             )
         if not self.quasi_identifiers:
-            raise ColumnError("no quasi-identifier is given: name the columns that an attacker may know")
+            raise ColumnError(
+                "lattice.no-quasi-identifier-given",
+                "no quasi-identifier is given: name the columns that an attacker may know",
+            )
         for name in self.quasi_identifiers:
             if name not in self.tuples.columns:
-                raise ColumnError(f"the table has no column '{name}'")
+                raise ColumnError("lattice.table-no-column", "the table has no column '{name}'", name=name)
             if self.tuples.columns[name].levels is None:
-                raise ColumnError(f"the quasi-identifier '{name}' has no hierarchy")
+                raise ColumnError(
+                    "lattice.quasi-identifier-no-hierarchy",
+                    "the quasi-identifier '{name}' has no hierarchy",
+                    name=name,
+                )
         for model in self.models:
             model.check(self.tuples, self.quasi_identifiers)
         self.loss.check(self.tuples, self.quasi_identifiers)
         for name, (least, greatest) in self.level_limits.items():
             if name not in self.quasi_identifiers:
-                raise ColumnError(f"'{name}' has level limits but is no quasi-identifier")
+                raise ColumnError(
+                    "lattice.level-limits-but-no-quasi",
+                    "'{name}' has level limits but is no quasi-identifier",
+                    name=name,
+                )
             height = self.lattice.heights[self.quasi_identifiers.index(name)]
             if not 0 <= least <= greatest <= height:
                 raise ParameterError(
-                    f"'{name}' has the levels 0 to {height}: a level from {least} to {greatest} is impossible"
+                    "lattice.levels-0-level-impossible",
+                    "'{name}' has the levels 0 to {height}: a level from {least} to {greatest} is impossible",
+                    name=name,
+                    height=height,
+                    least=least,
+                    greatest=greatest,
                 )
 
     @cached_property
@@ -140,6 +171,7 @@ class SearchProblem:
             self.loss(state),
             state.suppressed_rows,
             state.num_kept,
+            self.loss.ranks(state),
         )
 
     def order(self, node: Node) -> Order:
@@ -217,4 +249,4 @@ class BestNodes:
         """The best of all that were offered, or None."""
         if not self._candidates:
             return None
-        return min(self._candidates, key=lambda e: self._problem.order(e.node))
+        return min(self._candidates, key=lambda e: (e.ranks, self._problem.order(e.node)))

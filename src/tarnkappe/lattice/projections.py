@@ -26,6 +26,10 @@ ROUNDING = 1e-12
 """Sums in another order differ by less than this share of their value."""
 
 
+NO_SUMS = (AggregateFunction.MAXIMUM, AggregateFunction.RANK)
+"""Aggregates that no sum stands for."""
+
+
 class Terms(NamedTuple):
     """A lower bound of the loss as a growing function of a sum over the columns.
 
@@ -41,7 +45,7 @@ class Terms(NamedTuple):
 def terms_of(problem: SearchProblem) -> Terms | None:
     """The bound from the levels as a sum over the columns, if it is one."""
     loss = problem.loss
-    if not isinstance(loss, ColumnLoss) or loss.multiplies or loss.aggregate is AggregateFunction.MAXIMUM:
+    if not isinstance(loss, ColumnLoss) or loss.multiplies or loss.aggregate in NO_SUMS:
         return None
     weights = [loss.weights.get(name, 1.0) for name in problem.quasi_identifiers]
     is_geometric = loss.aggregate is AggregateFunction.GEOMETRIC_MEAN

@@ -10,7 +10,7 @@ from tarnkappe.lattice.level_order import LevelOrder
 from tarnkappe.lattice.search import Search
 from tarnkappe.lattice.traversal import Traversal
 from tarnkappe.loss import Height, Loss
-from tarnkappe.loss.measure import AggregateFunction
+from tarnkappe.loss.aggregate import AggregateFunction
 from tarnkappe.schema import param
 
 
@@ -22,6 +22,7 @@ class Samarati(Search, kw_only=True):
     """
 
     name = "samarati"
+    cites = ("samarati2001",)
 
     order: Annotated[
         LevelOrder,
@@ -34,13 +35,15 @@ class Samarati(Search, kw_only=True):
         """Search for a satisfying node of the least height."""
         if not traversal.monotone:
             raise ParameterError(
-                "the search 'samarati' needs a criterion that is monotone with this suppression limit: "
-                "use 'flash-2p' or 'auto', which are right for all"
+                "lattice.search-samarati-needs-criterion",
+                "the search 'samarati' needs a criterion that is monotone with this suppression limit: use "
+                "'flash-2p' or 'auto', which are right for all",
             )
         if not _is_height(traversal.problem.loss):
             raise ParameterError(
+                "lattice.search-samarati-finds-least-height",
                 "the search 'samarati' finds the least height and nothing else: choose the loss 'height' "
-                "without weights, or a search such as 'auto', which minimizes every loss"
+                "without weights, or a search such as 'auto', which minimizes every loss",
             )
         low, high = sum(traversal.bottom), sum(traversal.top)
         while low <= high:

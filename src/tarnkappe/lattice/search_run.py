@@ -173,6 +173,7 @@ class Attempt:
         """What was found."""
         best = self.best.evaluation
         is_met = self.bound is not None and self.best.found and self.bound >= self.best.least
+        is_met = is_met and not self.problem.loss.has_ranks  # the bound is one of the first rank alone
         proven = (optimal and not self.assumed) or is_met
         rule = self.problem.suppression_rule
         optimal = proven and not rule

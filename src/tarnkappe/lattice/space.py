@@ -1,6 +1,8 @@
 """All nodes that may be chosen, in flat arrays: their order, what they lose at least, what is known of them.
 
 A node is a number here, so that thousands of nodes are looked through in compiled code between two tests.
+
+Explained in docs/explanation/searches.md.
 """
 
 from __future__ import annotations
@@ -166,6 +168,8 @@ def _order_keys(problem: SearchProblem) -> list[Grid]:
 @compiled
 def next_open(order: Indices, position: int, known: Facts, closed: int, least: Grid, ceiling: float) -> int:
     """The first place in an order, from a place on, of a node that is open."""
+    # The order is by bound, and nodes only ever close: who keeps the place goes through the order once in the
+    # whole search. Facts are asked first, as a byte is read faster than a bound.
     while position < len(order):
         index = order[position]
         if known[index] & closed == 0 and least[index] <= ceiling:
@@ -179,6 +183,8 @@ def mark_between(
     known: Facts, low: int, high: int, what: int, with_low: bool, shape: Indices, strides: Indices
 ) -> None:
     """Note a fact about all nodes from one up to another."""
+    # The box between two nodes is rows of neighbours in memory; marking is what a failed test is worth, up to
+    # the whole lattice. `before` is taken first: with `with_low` False the node itself keeps its facts.
     fact, before = np.uint8(what), known[low]
     starts, length = rows_between(low, high, shape, strides)
     for start in starts:
@@ -191,6 +197,8 @@ def mark_between(
 @compiled
 def raise_between(numbers: Grid, bounds: Grid, low: int, high: int, shape: Indices, strides: Indices) -> None:
     """Raise numbers to bounds, one for each node from one up to another, or one for all of them."""
+    # Bounds come in the order of `rows_between`, one for each node; a single one is read again and again by a
+    # step of 0. A bound never falls: the greater of two lower bounds is one, too.
     starts, length = rows_between(low, high, shape, strides)
     step, position = int(len(bounds) > 1), 0
     for start in starts:
@@ -211,6 +219,8 @@ def is_open_between(
     strides: Indices,
 ) -> bool:
     """Whether a node from one up to another is open."""
+    # The same rows as `mark_between`, but it ends at the first open node: usually after a few. It decides
+    # whether bounds for all nodes below are worth computing.
     starts, length = rows_between(low, high, shape, strides)
     for start in starts:
         for place in range(start, start + length):
@@ -222,6 +232,9 @@ def is_open_between(
 @compiled
 def rows_between(low: int, high: int, shape: Indices, strides: Indices) -> tuple[Indices, int]:
     """All nodes from one up to another, in order: where each row of neighbours begins, and its length."""
+    # The last column is left out: its levels are neighbours, so every row is a range and inner loops have no
+    # division. Starts are made by repeating what is filled, in rising order of node numbers, on which the
+    # bounds of `raise_between` rely. Memory is a number for each row of the box.
     last = len(shape) - 1
     least, most = low // strides % shape, high // strides % shape
     starts = np.empty(np.prod((most - least + 1)[:last]), np.int64)
@@ -239,6 +252,8 @@ def rows_between(low: int, high: int, shape: Indices, strides: Indices) -> tuple
 @compiled
 def successors(index: int, rank: Indices, shape: Indices, strides: Indices) -> Indices:
     """The direct generalizations of a node in the total order."""
+    # Insertion into a sorted list: there are as many as columns, too few for anything else. `rank` is a total
+    # order of all nodes, so every search visits neighbours in one and the same order.
     found = np.empty(len(shape), np.int64)
     number = 0
     for axis in range(len(shape)):
@@ -267,6 +282,8 @@ def path_from(
     strides: Indices,
 ) -> Indices:
     """A way upward from a node through open nodes; hopeful ones are preferred."""
+    # A path is at most all levels long, so its array is made once. Of hopeful and others, hopeful ones first,
+    # then the lower rank: comparing pairs keeps the choice independent of the order of columns.
     path = np.empty(shape.sum(), np.int64)
     path[0] = index
     length = 1

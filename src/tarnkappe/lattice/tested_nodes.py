@@ -1,6 +1,8 @@
 """What a search knows of nodes that it tested, and which others must fail with them.
 
 Nothing is kept of other nodes, so the lattice may have any size.
+
+Explained in docs/explanation/monotonicity.md.
 """
 
 from __future__ import annotations
@@ -88,6 +90,9 @@ class Notebook:
 
 @compiled
 def _is_below_one(nodes: Nodes, number: int, node: npt.NDArray[np.int16]) -> bool:
+    # Failed nodes are kept as they are and looked through from the newest, which is most like what is asked
+    # now. A row ends at the first column that is higher. Nodes times columns at worst, and no index that
+    # grows.
     for row in range(number - 1, -1, -1):  # what was found last is most like what is asked now
         for column in range(len(node)):
             if node[column] > nodes[row, column]:

@@ -71,9 +71,12 @@ class Traversal(Attempt):
     ) -> None:
         if is_too_large(problem):
             raise ParameterError(
-                f"there are {problem.lattice.num_nodes:,} combinations of levels, more than the "
-                f"{MAX_NODES:,} that can be searched to the end: take 'best-first', which says how far from "
-                "the least possible loss its result may be, or fewer quasi-identifiers or flatter hierarchies"
+                "lattice.combinations-levels-more-can-searched",
+                "there are {num_nodes:,} combinations of levels, more than the {max_nodes:,} that can be "
+                "searched to the end: take 'best-first', which says how far from the least possible loss "
+                "its result may be, or fewer quasi-identifiers or flatter hierarchies",
+                num_nodes=problem.lattice.num_nodes,
+                max_nodes=MAX_NODES,
             )
         super().__init__(
             problem,

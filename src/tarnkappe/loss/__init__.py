@@ -2,6 +2,7 @@
 
 from tarnkappe.loss.aecs import AverageClassSize
 from tarnkappe.loss.aecs_released import AverageReleasedClassSize
+from tarnkappe.loss.aggregate import AggregateFunction, Weighting
 from tarnkappe.loss.ambiguity import Ambiguity
 from tarnkappe.loss.classification import Classification
 from tarnkappe.loss.discernibility import Discernibility
@@ -17,7 +18,7 @@ from tarnkappe.loss.kl_divergence import KLDivergence
 from tarnkappe.loss.leaf_loss import LeafLoss
 from tarnkappe.loss.leaves import Leaves
 from tarnkappe.loss.loss_geometric_mean import LossGeometricMean
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss, Loss, Weighting
+from tarnkappe.loss.measure import ColumnLoss, Loss
 from tarnkappe.loss.normalized_class_size import NormalizedClassSize
 from tarnkappe.loss.normalized_entropy import NormalizedEntropy
 from tarnkappe.loss.precision import Precision

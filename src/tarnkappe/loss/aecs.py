@@ -23,6 +23,7 @@ class AverageClassSize(ClassSizeLoss):
     """
 
     name = "aecs"
+    cites = ("lefevre2006",)
 
     p: Annotated[
         FromOne, param("the least class size that the privacy model asks for (k, or l)", unit="rows")

@@ -17,6 +17,7 @@ class AverageReleasedClassSize(ClassSizeLoss):
     """
 
     name = "aecs-released"
+    cites = ("lefevre2006",)
 
     p: Annotated[
         FromOne, param("the least class size that the privacy model asks for (k, or l)", unit="rows")

@@ -1,4 +1,7 @@
-"""Ambiguity: for how many different original records a released record may stand."""
+"""Ambiguity: for how many different original records a released record may stand.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,7 @@ class Ambiguity(Loss):
     """
 
     name = "ambiguity"
+    cites = ("goldberger2010",)
     considers_suppression = True
 
     @property
@@ -61,6 +65,9 @@ class Ambiguity(Loss):
 
 @compiled
 def _combinations(sizes: Counts, bits: Bits, kept: Mask) -> float:
+    # The bits of a class are the sum over its columns; only their power is a number of records, and it is
+    # added as a float, since a product over columns passes 64 bits. Classes are added in their order: another
+    # order rounds otherwise, and results would depend on the engine.
     total = 0.0
     for index in range(len(sizes)):
         if kept[index]:

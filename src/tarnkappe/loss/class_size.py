@@ -1,4 +1,7 @@
-"""Losses that count into how many groups the rows still fall."""
+"""Losses that count into how many groups the rows still fall.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,9 @@ def most_classes_at(tuples: Tuples, columns: Sequence[Column], levels: Sequence[
 @compiled
 def most_groups(sizes: Counts, least_size: int) -> int:
     """How many groups a generalization has at most, where no class of fewer rows is kept."""
+    # Small classes may merge into new groups, but every such group takes at least `least_size` of their rows;
+    # one more group is that of the suppressed rows. Merging never makes more groups than there are classes.
+    # Empty classes of a state are not counted. One pass and no memory, since it is asked at every node.
     large, rows, classes = 0, 0, 0
     for size in sizes:
         classes += size > 0

@@ -1,4 +1,7 @@
-"""Classification: how many rows the majority of their class would label wrongly."""
+"""Classification: how many rows the majority of their class would label wrongly.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ class Classification(Loss):
     """
 
     name = "classification"
+    cites = ("iyengar2002",)
     considers_suppression = True
 
     column: Annotated[Name, param("the column with the label to be predicted", kind="column")]
@@ -62,6 +66,9 @@ class Classification(Loss):
 
 @compiled
 def _misfits(sizes: Counts, kept: Mask, offsets: Counts, counts: Counts) -> int:
+    # Suppressed rows are misfits altogether, so all rows are added first and the majority of kept classes is
+    # taken away. The majority is found among the entries of the class, from `offsets` on: entries in time, no
+    # memory.
     misfits = 0
     for index in range(len(sizes)):
         misfits += sizes[index]

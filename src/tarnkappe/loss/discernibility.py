@@ -1,4 +1,7 @@
-"""Discernibility: from how many rows each row cannot be told apart, suppressed rows from none at all."""
+"""Discernibility: from how many rows each row cannot be told apart, suppressed rows from none at all.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,7 @@ class Discernibility(Loss):
     """
 
     name = "discernibility"
+    cites = ("bayardo2005",)
     considers_suppression = True
 
     @property
@@ -70,6 +74,8 @@ class Discernibility(Loss):
 @compiled
 def least_charged(sizes: Counts, least_size: int) -> int:
     """The sum over all classes of |E| max(|E|, k)."""
+    # A class below k is suppressed or merged: either way each of its rows is charged at least k. Whole
+    # numbers of 64 bits: exact for up to three billion rows, so ties between nodes stay ties.
     total = 0
     for size in sizes:
         total += size * max(size, least_size)

@@ -1,4 +1,7 @@
-"""Discernibility of the released rows only."""
+"""Discernibility of the released rows only.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from tarnkappe.table.grouping import Counts
 @compiled
 def sum_of_kept_squares(sizes: Counts, kept: Mask) -> int:
     """The sum of |E|² over the kept classes."""
+    # As `sum_of_squares`, exact in whole numbers. The mask is asked in the loop: an array of the kept sizes
+    # would be allocated at every node for nothing.
     total = 0
     for index in range(len(sizes)):
         if kept[index]:
@@ -31,6 +36,7 @@ class DiscernibilityStarReleased(Loss):
     """
 
     name = "discernibility-star-released"
+    cites = ("bayardo2005",)
     considers_suppression = False
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
+from tarnkappe.loss.aggregate import AggregateFunction
+from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.table import Column, Tuples
 
@@ -40,6 +41,7 @@ class Entropy(ColumnLoss):
     """
 
     name = "entropy"
+    cites = ("dewaal1999",)
     considers_suppression = False
     default_aggregate = AggregateFunction.SUM
 

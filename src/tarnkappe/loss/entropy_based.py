@@ -48,6 +48,7 @@ class EntropyBased(Loss):
     """
 
     name = "entropy-based"
+    cites = ("wan2015",)
     considers_suppression = True
 
     factor: Annotated[Share | None, param(FACTOR, kind="share")] = None

@@ -1,4 +1,7 @@
-"""Non-uniform entropy that charges for suppressed rows."""
+"""Non-uniform entropy that charges for suppressed rows.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from tarnkappe.loss.aggregate import AggregateFunction
 from tarnkappe.loss.entropy import entropy_of_column
 from tarnkappe.loss.factor import FACTOR, prices
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
+from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.loss.side import smaller_side
 from tarnkappe.native import compiled
@@ -38,6 +42,7 @@ class EntropySuppressionAware(ColumnLoss, kw_only=True):
     """
 
     name = "entropy-suppression-aware"
+    cites = ("dewaal1999",)
     considers_suppression = True
     default_aggregate = AggregateFunction.SUM
 
@@ -90,6 +95,9 @@ def labels_of_values(tuples: Tuples, name: str, level: int) -> Codes:
 def _bits_of_suppressed(
     labels: Codes, in_all: Counts, codes: Codes, is_kept: bool, representatives: Counts, sizes: Counts
 ) -> float:
+    # Counts labels of one side of the classes, the smaller one, and takes them from all rows if that side is
+    # kept: the result is the same and the walk shorter. A label that no suppressed row has must be passed
+    # over, since its logarithm is infinite. Classes and labels in time, one count for each label in memory.
     counts = np.zeros(len(in_all), np.int64)
     for index in range(len(sizes)):
         counts[labels[codes[representatives[index]]]] += sizes[index]

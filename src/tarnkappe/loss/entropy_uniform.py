@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tarnkappe.loss.aggregate import AggregateFunction
 from tarnkappe.loss.entropy import counts_before_and_after
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
+from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.table import Column, Tuples
 
@@ -41,6 +42,7 @@ class EntropyUniform(ColumnLoss):
     """
 
     name = "entropy-uniform"
+    cites = ("gionis2009",)
     considers_suppression = False
     default_aggregate = AggregateFunction.SUM
 

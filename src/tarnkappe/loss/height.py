@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tarnkappe.loss.measure import AggregateFunction, ColumnLoss
+from tarnkappe.loss.aggregate import AggregateFunction
+from tarnkappe.loss.measure import ColumnLoss
 from tarnkappe.table import Column, Tuples
 
 
@@ -13,6 +14,7 @@ class Height(ColumnLoss):
     """
 
     name = "height"
+    cites = ("samarati2001",)
     data_independent = True
     considers_suppression = False
     default_aggregate = AggregateFunction.SUM

@@ -34,6 +34,7 @@ class IntervalLoss(ShareLoss):
     """
 
     name = "interval-loss"
+    cites = ("iyengar2002",)
 
     def extent(self, tuples: Tuples, column: Column, level: int) -> Extent:
         return interval_extent(tuples, column.name, level)

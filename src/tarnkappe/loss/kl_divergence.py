@@ -1,4 +1,7 @@
-"""Divergence: how far the distribution that a release tells is from that of the data."""
+"""Divergence: how far the distribution that a release tells is from that of the data.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,7 @@ class KLDivergence(Loss):
     """
 
     name = "kl-divergence"
+    cites = ("kifer2006",)
     considers_suppression = True
 
     @property
@@ -92,6 +96,9 @@ class KLDivergence(Loss):
 @compiled
 def _surprise(sizes: Counts, bits: Bits, kept: Mask, suppressed: int, domain: float, rows: int) -> float:
     """The sum of p(x) log2 1/q(x): all combinations of a class have the same q."""
+    # All combinations of a class have the same q, so one logarithm for each class is enough. Suppressed rows
+    # may be anywhere in the domain and add their part to every q, which must happen before its logarithm is
+    # taken.
     total = 0.0
     for index in range(len(sizes)):
         if kept[index]:

@@ -40,6 +40,7 @@ class LeafLoss(ShareLoss, kw_only=True):
     """
 
     name = "loss"
+    cites = ("iyengar2002",)
 
     leaves: Annotated[
         Leaves, param("whether all values of the hierarchy are leaves, or only those that occur in the data")

@@ -1,4 +1,7 @@
-"""How many original values a generalized value stands for."""
+"""How many original values a generalized value stands for.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -81,5 +84,7 @@ def bits_of_domain(tuples: Tuples, columns: Sequence[Column]) -> float:
 
 @compiled
 def _add_to_classes(bits: Bits, own: Bits, codes: Codes, representatives: Counts) -> None:
+    # Called once for each column, in their order, which fixes how floats are rounded. A class is looked up by
+    # its representative: all its rows have the same label, so no other row needs to be read.
     for index in range(len(bits)):
         bits[index] += own[codes[representatives[index]]]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tarnkappe.loss.aggregate import AggregateFunction
 from tarnkappe.loss.leaf_loss import LeafLoss
-from tarnkappe.loss.measure import AggregateFunction
 
 
 class LossGeometricMean(LeafLoss):
@@ -14,4 +14,5 @@ class LossGeometricMean(LeafLoss):
     """
 
     name = "loss-geometric-mean"
+    cites = ("iyengar2002",)
     default_aggregate = AggregateFunction.GEOMETRIC_MEAN

@@ -13,87 +13,21 @@ u the number of suppressed rows, E an equivalence class and |E| its rows.
 from __future__ import annotations
 
 import itertools
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from msgspec.structs import force_setattr
 
 from tarnkappe.errors import ColumnError, ParameterError
-from tarnkappe.loss.grid import Grid, over_levels
+from tarnkappe.loss.aggregate import AggregateFunction, Weighting
+from tarnkappe.loss.grid import Grid
 from tarnkappe.schema import MOST_NAMES, Name, NotNegative, Parameters, fields_of, param
 from tarnkappe.table import ClassState, Column, Tuples
 
-
-class Weighting(StrEnum):
-    """What the weights of columns are."""
-
-    SHARE = "share"
-    """A weight says how often a column counts among all."""
-    FACTOR = "factor"
-    """The loss of a column is multiplied by its weight, divided by the greatest of all (all 0: by 1)."""
-
-
-class AggregateFunction(StrEnum):
-    """How the losses of the columns become one number.
-
-    Every aggregate grows with the loss of every column, so what is monotone or a lower bound column by
-    column is so for the whole, whatever the weights. Sums are rounded once, so the order of the columns
-    does not matter.
-    """
-
-    SUM = "sum"
-    MEAN = "mean"
-    GEOMETRIC_MEAN = "geometric-mean"
-    """The geometric mean of 1 + x, minus 1; a column without loss does not hide the others."""
-    MAXIMUM = "maximum"
-
-    def of(self, values: Sequence[float], weights: Sequence[float]) -> float:
-        """The aggregate; a weight of 2 counts a column twice, a weight of 0 not at all.
-
-        >>> AggregateFunction.MEAN.of([0.0, 1.0], [3.0, 1.0])
-        0.25
-        >>> AggregateFunction.GEOMETRIC_MEAN.of([0.0, 3.0], [1.0, 1.0])
-        1.0
-        """
-        if self is AggregateFunction.SUM:
-            return math.fsum(v * w for v, w in zip(values, weights, strict=True))
-        if self is AggregateFunction.MAXIMUM:
-            return max((v * w for v, w in zip(values, weights, strict=True)), default=0.0)
-        total = math.fsum(weights)
-        if total == 0:
-            return 0.0
-        if self is AggregateFunction.MEAN:
-            return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / total
-        return math.expm1(math.fsum(math.log1p(v) * w for v, w in zip(values, weights, strict=True)) / total)
-
-    def of_multiplied(self, values: Sequence[float], factors: Sequence[float]) -> float:
-        """The aggregate where each loss is multiplied by a factor and all columns count alike.
-
-        >>> round(AggregateFunction.GEOMETRIC_MEAN.of_multiplied([0.2, 0.6], [1.0, 0.5]), 6)
-        0.249
-        """
-        multiplied = [value * factor for value, factor in zip(values, factors, strict=True)]
-        return self.of(multiplied, [1.0] * len(multiplied))
-
-    def over_levels(self, values: Sequence[Sequence[float]], weights: Sequence[float]) -> Grid:
-        """The aggregate of every combination of levels; the values of each column are given by level.
-
-        >>> AggregateFunction.MEAN.over_levels([[0.0, 1.0], [0.0, 0.5]], [3.0, 1.0]).tolist()
-        [[0.0, 0.125], [0.75, 0.875]]
-        """
-        scale = np.log1p if self is AggregateFunction.GEOMETRIC_MEAN else np.asarray
-        weighted = [np.asarray(scale(v), np.float64) * w for v, w in zip(values, weights, strict=True)]
-        if self is AggregateFunction.MAXIMUM:
-            return over_levels(np.maximum, weighted)
-        total = over_levels(np.add, weighted)
-        if self is AggregateFunction.SUM:
-            return total
-        mean = total / (math.fsum(weights) or 1.0)
-        return np.expm1(mean) if self is AggregateFunction.GEOMETRIC_MEAN else mean
+DIGITS = 9
+"""Losses of columns that agree in so many digits after the point are equal where they are ranked."""
 
 
 class Loss(Parameters, tag_field="name"):
@@ -182,6 +116,16 @@ class Loss(Parameters, tag_field="name"):
         """
         return None
 
+    def ranks(self, state: ClassState) -> tuple[float, ...]:
+        """By what states of equal loss are compared, the first that differs decides; mostly nothing."""
+        del state
+        return ()
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether states of equal loss may still differ in their `ranks`."""
+        return False
+
     @property
     def measures_cells(self) -> bool:
         """Whether the loss is defined cell by cell or class by class.
@@ -220,7 +164,12 @@ class Loss(Parameters, tag_field="name"):
         for names in self.distributions:
             for name in names:
                 if name not in tuples.columns:
-                    raise ColumnError(f"{self}: the table has no column '{name}'")
+                    raise ColumnError(
+                        "loss.table-no-column",
+                        "{what}: the table has no column '{name}'",
+                        what=self,
+                        name=name,
+                    )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -323,6 +272,24 @@ class ColumnLoss(Loss, kw_only=True):
         kept = self._all_kept(classes.tuples, classes.quasi_identifiers, classes.levels)
         return [loss - level for loss, level in zip(self.by_column(state), kept, strict=True)]
 
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the loss is the first of a vector."""
+        return self.aggregate is AggregateFunction.RANK
+
+    def ranks(self, state: ClassState) -> tuple[float, ...]:
+        """The weighted losses of the columns, the greatest first, to the digits in which losses are compared.
+
+        Where no column loses less in one state than in another, no place of its sorted losses is smaller:
+        what excludes a node by its columns excludes it here, too.
+        """
+        if not self.has_ranks:
+            return ()
+        columns = state.classes.quasi_identifiers
+        weights = self._factors(columns) if self.multiplies else self._weights(columns)
+        weighted = (value * weight for value, weight in zip(self.by_column(state), weights, strict=True))
+        return tuple(sorted((round(value, DIGITS) for value in weighted), reverse=True))
+
     def combine(self, values: Sequence[float], columns: Sequence[Column]) -> float:
         """One number for the losses of the columns."""
         if self.multiplies:
@@ -366,4 +333,9 @@ class ColumnLoss(Loss, kw_only=True):
     def _require_columns(self, names: Sequence[str]) -> None:
         for column in self.weights:
             if column not in names:
-                raise ParameterError(f"{self.name}: there is no quasi-identifier '{column}' to weigh")
+                raise ParameterError(
+                    "loss.no-quasi-identifier-weigh",
+                    "{name}: there is no quasi-identifier '{column}' to weigh",
+                    name=self.name,
+                    column=column,
+                )

@@ -18,6 +18,7 @@ class NormalizedClassSize(ClassSizeLoss):
     """
 
     name = "normalized-class-size"
+    cites = ("lefevre2006",)
 
     k: Annotated[Rows, param("the size that every class must have", unit="rows", start=5)]
 

@@ -29,6 +29,7 @@ class NormalizedEntropy(ColumnLoss):
     """
 
     name = "normalized-entropy"
+    cites = ("dewaal1999",)
     considers_suppression = False
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:

@@ -7,6 +7,8 @@ of these than combinations of labels of v that lie under the labels of the class
 
 counting only labels that occur. What is known of u therefore says how well v can do at best, before v is
 grouped.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -99,6 +101,9 @@ class Divisible(NamedTuple):
 
 @compiled
 def _by_times(sizes: Counts, chosen: Mask, k: int) -> tuple[Grid, Grid, Grid, float]:
+    # A histogram by how often k fits into a class, so that any number of parts is answered from a running
+    # sum. Its length is fixed by `MOST_PARTS`, whatever the rows. Squares are added as floats: their sum
+    # passes 64 bits. Whole `times` stay exact until they are returned.
     counts, rows = np.zeros(MOST_PARTS + 1), np.zeros(MOST_PARTS + 1)
     squares, times = np.zeros(MOST_PARTS + 1), 0
     for index in range(len(sizes)):

@@ -19,6 +19,7 @@ class Precision(CodedLoss):
     """
 
     name = "precision"
+    cites = ("sweeney2002achieving",)
 
     def mean_share(self, tuples: Tuples, column: Column, level: int, most: float = 1.0) -> float:
         return min(share_of_height(column, level), most)

@@ -21,6 +21,7 @@ class PrecisionStar(ColumnLoss):
     """
 
     name = "precision-star"
+    cites = ("sweeney2002achieving",)
     data_independent = True
     considers_suppression = False
 

@@ -42,6 +42,7 @@ class PublisherPayout(Loss):
     """
 
     name = "publisher-payout"
+    cites = ("wan2015",)
     considers_suppression = True
 
     publisher_benefit: Annotated[

@@ -1,4 +1,7 @@
-"""Losses in which every cell loses a share of its domain."""
+"""Losses in which every cell loses a share of its domain.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -70,6 +73,8 @@ class ShareLoss(CodedLoss):
 
 @compiled
 def _sum_over_classes(of_value: Extents, codes: Codes, representatives: Counts, sizes: Counts) -> float:
+    # A column whose extents are whole numbers is summed exactly, so equal losses are equal; hence the type of
+    # the first extent and not 0.0. A class is looked up by its representative, whose label all its rows have.
     total: float = 0 * of_value[0]  # whole numbers stay whole
     for index in range(len(sizes)):
         total += sizes[index] * of_value[codes[representatives[index]]]

@@ -2,6 +2,8 @@
 
 What the rows of one side add up to follows from all rows and the other side, so a loss need only walk
 over the smaller one.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ def smaller_side(state: ClassState) -> Side:
 def _choose(
     kept: Mask, wanted: bool, number: int, representatives: Counts, sizes: Counts
 ) -> tuple[Counts, Counts]:
+    # The caller knows how many there are, so both arrays are made once with that size; a wrong `number` would
+    # write beyond their end. The order of the classes is kept: sums over one side round as those over all.
     chosen_representatives, chosen_sizes = np.empty(number, np.int64), np.empty(number, np.int64)
     place = 0
     for index in range(len(kept)):

@@ -54,12 +54,20 @@ class StaticLoss(ColumnLoss, kw_only=True):
         super().check(tuples, quasi_identifiers)
         for column, losses in self.losses.items():
             if column not in quasi_identifiers:
-                raise ParameterError(f"static: there is no quasi-identifier '{column}' that could lose")
+                raise ParameterError(
+                    "loss.static-no-quasi-identifier",
+                    "static: there is no quasi-identifier '{column}' that could lose",
+                    column=column,
+                )
             levels = tuples.columns[column].levels
             height = 0 if levels is None else levels.height
             if len(losses) <= height:
                 raise ParameterError(
-                    f"static: '{column}' has the levels 0 to {height}, not {len(losses)} of them"
+                    "loss.static-levels-0",
+                    "static: '{column}' has the levels 0 to {height}, not {losses} of them",
+                    column=column,
+                    height=height,
+                    losses=len(losses),
                 )
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:

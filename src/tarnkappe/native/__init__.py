@@ -151,10 +151,11 @@ def on_first_compilation(tell: Callable[[], None]) -> Iterator[None]:
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error is Ctrl-C; pressed while a kernel is called, it is the cause of another error."""
-    return isinstance(error, KeyboardInterrupt) or (
-        isinstance(error, SystemError)
-        and (
-            isinstance(error.__cause__, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
-        )
-    )
+    """Whether an error is Ctrl-C, which where it is pressed may cause others: in a kernel, or in a lock.
+
+    A kernel ends with a SystemError, and a lock that was not taken yet with a RuntimeError as it is released.
+    """
+    found: BaseException | None = error
+    while isinstance(found, SystemError | RuntimeError):
+        found = found.__cause__ or found.__context__
+    return isinstance(found, KeyboardInterrupt)

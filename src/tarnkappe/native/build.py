@@ -1,9 +1,9 @@
-"""Making the prebuilt library: `python -m tarnkappe.native.build [FOLDER]`, which the installation runs.
+"""Making the prebuilt library: `python -m tarnkappe.native.build [FOLDER]`; a wheel and `make test` run it.
 
 Numba compiles every kernel for the types in `signatures.txt`, on a baseline of processors instead of the one
 at hand, and LLVM emits all of it as one position-independent object. The linker of the machine makes a
 library of it; where there is none, the object is kept as it is. Nothing of the interpreter and nothing of
-Numba remains in it: a wrapper written here takes the arguments (`library.py` says how), and the few functions
+Numba remains in it: wrappers take the arguments (`wrappers.py`; `library.py` says how), and the few functions
 with which kernels allocate are in `memory.ll`. What needs more is left out and compiled on first use.
 """
 
@@ -23,28 +23,24 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tarnkappe.native.library import (
     BASELINES,
     CONTENTS,
     FOLDER,
-    HEAD_OF_RESULT,
     LIBRARY,
     OBJECT,
-    WRONG_TYPES,
     fits_here,
 )
 from tarnkappe.native.signatures import (
     NoSpellingError,
     Signature,
-    Spelling,
-    leaves,
     numba_type,
     read_signatures,
     spell,
+    write_line,
 )
-from tarnkappe.native.stamp import FORMAT, stamp_of
+from tarnkappe.native.stamp import FORMAT, sources_of, stamp_of
+from tarnkappe.native.wrappers import PROBE, wrapper
 from tarnkappe.process.libraries import load_numba
 
 MOST_WORKERS = 4
@@ -76,122 +72,6 @@ ARGUMENTS_OF_AN_ERROR = re.compile(
 )
 """Makes Python's objects of what an error says; called where Numba hands it to Python, and nowhere here."""
 
-# Where an array has its address, dimensions, shape, strides, dtype and flags; where a dtype has its byte
-# order and its number.
-ADDRESS, DIMENSIONS, SHAPE, STRIDES, DTYPE, FLAGS = 16, 24, 32, 40, 56, 64
-BYTE_ORDER, NUMBER = 26, 28
-CONTIGUOUS, FORTRAN, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400
-
-
-def _load(name: str, kind: str, base: str, offset: int) -> str:
-    at = f"  %{name}.at = getelementptr i8, ptr {base}, i64 {offset}\n"
-    return f"{at}  %{name} = load {kind}, ptr %{name}.at\n"
-
-
-PROBE = (
-    "define void @tarn_probe(ptr %array, ptr %told) {\n"
-    + _load("address", "i64", "%array", ADDRESS)
-    + _load("nd", "i32", "%array", DIMENSIONS)
-    + _load("shape", "ptr", "%array", SHAPE)
-    + _load("n0", "i64", "%shape", 0)
-    + _load("n1", "i64", "%shape", 8)
-    + _load("strides", "ptr", "%array", STRIDES)
-    + _load("s0", "i64", "%strides", 0)
-    + _load("dtype", "ptr", "%array", DTYPE)
-    + _load("number", "i32", "%dtype", NUMBER)
-    + _load("flags", "i32", "%array", FLAGS)
-    + "".join(f"  %{name}.wide = sext i32 %{name} to i64\n" for name in ("nd", "number", "flags"))
-    + "".join(
-        f"  %to{place} = getelementptr i64, ptr %told, i64 {place}\n  store i64 %{name}, ptr %to{place}\n"
-        for place, name in enumerate(("address", "nd.wide", "n0", "n1", "s0", "number.wide", "flags.wide"))
-    )
-    + "  ret void\n}\n"
-)
-
-
-def wrapper(symbol: str, kernel: str, arguments: list[Spelling]) -> str:
-    """A function that takes arrays as objects, numbers as they are, and calls a kernel with their parts."""
-    kinds = [leaf for each in arguments for leaf in leaves(each)]
-    taken, checks, parts, passed = [], [], [], []
-    for place, kind in enumerate(kinds):
-        name, (dtype, _, form) = f"a{place}", kind.partition(":")
-        if not form:
-            wide = {"f8": "double", "f4": "float"}.get(dtype, "i64")
-            bits = 8 * np.dtype(dtype).itemsize
-            taken.append(f"{wide} %{name}")
-            if wide == "i64" and bits < 64:
-                parts.append(f"  %{name}.cut = trunc i64 %{name} to i{bits}\n")
-                passed.append(f"i{bits} %{name}.cut")
-            else:
-                passed.append(f"{wide} %{name}")
-            continue
-        taken.append(f"ptr %{name}")
-        checks.append(_check(name, dtype, form))
-        text, given = _taken_apart(name, int(form[0]), np.dtype(dtype).itemsize)
-        parts.append(text)
-        passed += given
-    declared = ", ".join(["ptr", "ptr", *(each.split(" ")[0] for each in passed)])
-    handed = ", ".join(["ptr %result", "ptr %told", *passed])
-    return (
-        f"declare i32 @{kernel}({declared})\n"
-        f"define i32 @{symbol}({', '.join(['ptr %told', *taken])}) {{\nstart:\n"
-        + "".join(checks)
-        + f"  %result = getelementptr i8, ptr %told, i64 {HEAD_OF_RESULT}\n"
-        + "".join(parts)
-        + f"  %status = call i32 @{kernel}({handed})\n  ret i32 %status\n"
-        + (f"wrong:\n  ret i32 {WRONG_TYPES}\n" if checks else "")
-        + "}\n"
-    )
-
-
-def _check(name: str, dtype: str, form: str) -> str:
-    """Go on if an array has the dtype, the dimensions and the layout that the kernel was compiled for."""
-    asked = (
-        ALIGNED | {"C": CONTIGUOUS, "F": FORTRAN, "A": 0}[form[1]] | (0 if form.endswith("!") else WRITEABLE)
-    )
-    return (
-        _load(f"{name}.nd", "i32", f"%{name}", DIMENSIONS)
-        + _load(f"{name}.flags", "i32", f"%{name}", FLAGS)
-        + _load(f"{name}.dtype", "ptr", f"%{name}", DTYPE)
-        + _load(f"{name}.number", "i32", f"%{name}.dtype", NUMBER)
-        + _load(f"{name}.order", "i8", f"%{name}.dtype", BYTE_ORDER)
-        + f"  %{name}.kept = and i32 %{name}.flags, {asked}\n"
-        f"  %{name}.is0 = icmp eq i32 %{name}.nd, {form[0]}\n"
-        f"  %{name}.is1 = icmp eq i32 %{name}.kept, {asked}\n"
-        f"  %{name}.is2 = icmp eq i32 %{name}.number, {np.dtype(dtype).num}\n"
-        f"  %{name}.is3 = icmp ne i8 %{name}.order, {ord('>')}\n"
-        f"  %{name}.and1 = and i1 %{name}.is0, %{name}.is1\n"
-        f"  %{name}.and2 = and i1 %{name}.is2, %{name}.is3\n"
-        f"  %{name}.all = and i1 %{name}.and1, %{name}.and2\n"
-        f"  br i1 %{name}.all, label %{name}.right, label %wrong\n{name}.right:\n"
-    )
-
-
-def _taken_apart(name: str, dimensions: int, itemsize: int) -> tuple[str, list[str]]:
-    """An array as kernels take it: owner, parent, items, their size, address, shape, strides."""
-    text = _load(f"{name}.data", "ptr", f"%{name}", ADDRESS)
-    text += _load(f"{name}.shape", "ptr", f"%{name}", SHAPE) + _load(
-        f"{name}.strides", "ptr", f"%{name}", STRIDES
-    )
-    for each in range(dimensions):
-        text += _load(f"{name}.n{each}", "i64", f"%{name}.shape", 8 * each)
-        text += _load(f"{name}.s{each}", "i64", f"%{name}.strides", 8 * each)
-    items = "1"
-    for each in range(dimensions):
-        text += f"  %{name}.m{each} = mul i64 {items}, %{name}.n{each}\n"
-        items = f"%{name}.m{each}"
-    shape = [f"i64 %{name}.n{each}" for each in range(dimensions)]
-    strides = [f"i64 %{name}.s{each}" for each in range(dimensions)]
-    return text, [
-        "ptr null",
-        "ptr null",
-        f"i64 {items}",
-        f"i64 {itemsize}",
-        f"ptr %{name}.data",
-        *shape,
-        *strides,
-    ]
-
 
 class _Compiler:
     """Collects modules of LLVM and what is in them."""
@@ -204,6 +84,7 @@ class _Compiler:
         llvm.initialize_native_asmprinter()
         self.module = llvm.parse_assembly(MEMORY + PROBE)
         self.kernels: dict[str, Any] = {}
+        self.sources: dict[str, str] = {}
         self.left_out: list[str] = []
         self._prefix = prefix
         self._number = 0
@@ -211,9 +92,8 @@ class _Compiler:
 
     def add(self, signature: Signature) -> None:
         """Compile a kernel for some types, if the library can hold it."""
-        module, _, name = signature.kernel.partition(":")
         try:
-            kernel = getattr(import_module(module), name)
+            kernel = _kernel(signature.kernel)
             types = tuple(numba_type(each) for each in signature.arguments)
             dispatcher = self._dispatcher(kernel.function)
             dispatcher.compile(types)
@@ -253,6 +133,7 @@ class _Compiler:
         entry = self.kernels.setdefault(
             signature.kernel, {"stamp": stamp_of(kernel.function), "signatures": []}
         )
+        self.sources |= sources_of(kernel.function)
         entry["signatures"].append({"symbol": symbol, "arguments": signature.arguments, "result": result})
 
     def _dispatcher(self, function: Any) -> Any:
@@ -295,11 +176,13 @@ class ObjectCode(NamedTuple):
     Attributes:
         code: an object file.
         kernels: what is in it, by the names of kernels.
+        sources: digests of the files that it was made of.
         left_out: what is not, and why.
     """
 
     code: bytes
     kernels: dict[str, Any]
+    sources: dict[str, str]
     left_out: list[str]
 
 
@@ -308,7 +191,7 @@ def compile_part(signatures: list[Signature], prefix: str) -> ObjectCode:
     compiler = _Compiler(prefix)
     for signature in signatures:
         compiler.add(signature)
-    return ObjectCode(compiler.object_file(), compiler.kernels, compiler.left_out)
+    return ObjectCode(compiler.object_file(), compiler.kernels, compiler.sources, compiler.left_out)
 
 
 def build(folder: Path, signatures: list[Signature], workers: int = 0) -> tuple[dict[str, Any], list[str]]:
@@ -328,6 +211,8 @@ def build(folder: Path, signatures: list[Signature], workers: int = 0) -> tuple[
         "machine": platform.machine(),
         "linked": False,
         "objects": len(parts),
+        "asked": _lines(signatures),
+        "sources": {raw: meant for part in parts for raw, meant in part.sources.items()},
         "kernels": {name: each for part in parts for name, each in part.kernels.items()},
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -348,6 +233,34 @@ def build(folder: Path, signatures: list[Signature], workers: int = 0) -> tuple[
     return contents, [line for part in parts for line in part.left_out]
 
 
+def is_current(folder: Path, signatures: list[Signature]) -> bool:
+    """Whether a folder holds the library that would be made of these kernels as they are now."""
+    try:
+        contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
+        there = [LIBRARY] if contents["linked"] else map(OBJECT.format, range(contents["objects"]))
+        return (
+            contents["format"] == FORMAT
+            and contents["machine"] == platform.machine()
+            and contents["asked"] == _lines(signatures)
+            and all((folder / name).is_file() for name in there)
+            and all(
+                kernel["stamp"] == stamp_of(_kernel(name).function, contents["sources"])
+                for name, kernel in contents["kernels"].items()
+            )
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError):
+        return False
+
+
+def _lines(signatures: list[Signature]) -> list[str]:
+    return [write_line(*each) for each in signatures]
+
+
+def _kernel(name: str) -> Any:
+    module, _, kernel = name.partition(":")
+    return getattr(import_module(module), kernel)
+
+
 def _link(folder: Path, objects: list[str]) -> bool:
     for program, *flags in LINKERS:
         found = shutil.which(program)
@@ -366,6 +279,9 @@ def main() -> None:
         print(f"no kernels are prebuilt on {platform.machine()}: they are compiled on first use")
         return
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    if is_current(folder, read_signatures()):
+        print(f"the prebuilt kernels in {folder} are those of these sources")
+        return
     # Numba must not look at the processor at hand, nor leave what it makes for another one in its cache.
     os.environ |= {"NUMBA_CPU_NAME": BASELINES[platform.machine()][0], "NUMBA_CPU_FEATURES": ""}
     with tempfile.TemporaryDirectory() as cache:

@@ -154,7 +154,7 @@ def entries_of(function: Callable[..., Any]) -> list[PrebuiltFunction]:
         return []
     symbols, contents = found
     kernel = contents["kernels"].get(name_of(function))
-    if kernel is None or not kernel["stamp"] or kernel["stamp"] != stamp_of(function):
+    if kernel is None or not kernel["stamp"] or kernel["stamp"] != stamp_of(function, contents["sources"]):
         return []
     return [
         PrebuiltFunction(symbols(each["symbol"]), symbols("tarn_release"), each["arguments"], each["result"])
@@ -169,7 +169,7 @@ def load(folder: Path) -> tuple[Callable[[str], Any], dict[str, Any]] | None:
         contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
         if contents["format"] != FORMAT or contents["machine"] != platform.machine() or not fits_here():
             return None
-        if not isinstance(contents["kernels"], dict):
+        if not isinstance(contents["kernels"], dict) or not isinstance(contents["sources"], dict):
             return None
         symbols = _linked(folder) if contents["linked"] else _unlinked(folder, contents["objects"])
         release = symbols("tarn_release")

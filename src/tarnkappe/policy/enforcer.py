@@ -29,7 +29,8 @@ from tarnkappe.algebra.declarations import Declarations
 from tarnkappe.algebra.lowering import connect
 from tarnkappe.algebra.nodes import Grouping, Plan, PostProcessing, Projection, Relation
 from tarnkappe.algebra.numbers import number_text
-from tarnkappe.algebra.persons import behind, payer
+from tarnkappe.algebra.person_paths import payer
+from tarnkappe.algebra.persons import behind
 from tarnkappe.algebra.prerequisites import is_noisy
 from tarnkappe.algebra.session import QuerySession
 from tarnkappe.algebra.sql.dialect import parse_query
@@ -43,33 +44,11 @@ from tarnkappe.policy.grants import settle
 from tarnkappe.policy.policy_file import AccessPolicy, Sight
 from tarnkappe.policy.reasons import exact_figure, missing_right, without_constants
 from tarnkappe.policy.stored_releases import StoredReleases
+from tarnkappe.policy.verdict import PolicyAnswer, PolicyVerdict
 from tarnkappe.state import Store
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.budgets import BUDGETS_COMPONENT, Budget, Budgets
 from tarnkappe.table.encoding import encode_column
-
-
-@dataclasses.dataclass(frozen=True)
-class PolicyVerdict:
-    """What the policy says to a query.
-
-    Attributes:
-        how: post-processing, noisy, or public.
-        told: what an answer is, in a sentence.
-        costs: what it takes from the budgets of the user.
-    """
-
-    how: str
-    told: str
-    costs: Mapping[str, Fraction] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True)
-class PolicyAnswer:
-    """Rows that may leave, and why."""
-
-    table: pa.Table
-    verdict: PolicyVerdict
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +85,11 @@ class Enforcer:
             self._raw = self._stack.enter_context(connect(policy.place))
             absent = sorted(set(policy.tables) - set(self._raw.relations))
             if absent:
-                raise ParameterError(f"there is no table '{absent[0]}' where the policy says it is")
+                raise ParameterError(
+                    "policy.no-table-where-policy",
+                    "there is no table '{absent}' where the policy says it is",
+                    absent=absent[0],
+                )
             self._catalog = self._with_values(self._declarations().over(self._raw))
             self._check_columns()
             self._seen: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -157,6 +140,7 @@ class Enforcer:
         verdict = decided.verdict
         if verdict.costs:
             costs = {key: number_text(epsilon) for key, epsilon in verdict.costs.items()}
+            settle(self.policy, budgets, self._catalog.persons)  # an owner may have granted more meanwhile
             try:
                 budgets.spend_all(user, verdict.costs, ("policy paid", {**entry, "epsilon": costs}))
             except AccessError:
@@ -167,14 +151,16 @@ class Enforcer:
         except TarnkappeError as error:
             self._log.append("policy failed", {**entry, "reason": type(error).__name__})
             if any(is_noisy(node) for node in decided.query.plan.walk()):
-                raise AccessError("the query failed; what it costs is paid") from None
+                raise AccessError(
+                    "policy.query-failed-what-costs", "the query failed; what it costs is paid"
+                ) from None
             raise
         self._log.append("policy answered", {**entry, "how": verdict.how, "rows": table.num_rows})
         return PolicyAnswer(table, verdict)
 
     def _decide(self, user: str, text: str) -> _Decided:
         if user not in self.policy.users:
-            raise AccessError(f"'{user}' is in no group of the policy")
+            raise AccessError("policy.no-group-policy", "'{user}' is in no group of the policy", user=user)
         tree = parse_query(text)
         visible = self._visible(user)
         counted = {
@@ -187,12 +173,12 @@ class Enforcer:
             query = read_enforced(text, visible, counted)
         except QueryError as error:
             reason = missing_right(self.policy, self._raw.relations, visible, user, tree)
-            raise AccessError(f"refused: {reason}" if reason else f"refused: {error}") from None
+            raise AccessError("policy.reason-refused", "refused: {reason}", reason=reason or error) from None
         read = {node.name for node in query.plan.walk() if isinstance(node, Relation)} & set(visible)
         labels = {column: self._left(user, name) for name in read for column in self._labelled(user, name)}
         reason = exact_figure(tree, labels)
         if reason:
-            raise AccessError(f"refused: {reason}")
+            raise AccessError("policy.reason-refused", "refused: {reason}", reason=reason)
         if isinstance(query.plan, PostProcessing):
             check_statement(query.plan.statement, frozenset(query.plan.names))
         return _Decided(query, self._verdict(user, query))
@@ -209,7 +195,8 @@ class Enforcer:
                 continue
             if not _only_noisy(each, self._catalog.public):
                 raise AccessError(
-                    "refused: an exact figure stands beside noisy ones: ask for noisy ones only"
+                    "policy.refused-exact-figure-stands",
+                    "refused: an exact figure stands beside noisy ones: ask for noisy ones only",
                 )
             for key, epsilon in self._charges(user, each, names).items():
                 costs[key] = costs.get(key, Fraction(0)) + epsilon
@@ -239,7 +226,7 @@ class Enforcer:
         try:
             explanation = session.explain(ParsedQuery(plan, plan.columns))
         except TarnkappeError as error:
-            raise AccessError(f"refused: {error}") from None
+            raise AccessError("policy.error-refused", "refused: {error}", error=error) from None
         charges: dict[str, Fraction] = {}
         for name in sorted(names - set(self._catalog.public)):
             budget = payer(self._catalog.persons, name)
@@ -339,7 +326,9 @@ class Enforcer:
 
     def _kept(self) -> Budgets:
         if self._budgets is None:
-            raise ParameterError("this only judges queries: nothing is answered here")
+            raise ParameterError(
+                "policy.only-judges-queries-nothing", "this only judges queries: nothing is answered here"
+            )
         return self._budgets
 
     def _declarations(self) -> Declarations:
@@ -370,10 +359,17 @@ class Enforcer:
             shown = table.form.columns if table.form is not None else ()
             for column in (*table.roles, *shown):
                 if column not in known:
-                    raise ParameterError(f"[tables.{name}] speaks of a column '{column}', which is not there")
+                    raise ParameterError(
+                        "policy.tables-speaks-column",
+                        "[tables.{name}] speaks of a column '{column}', which is not there",
+                        name=name,
+                        column=column,
+                    )
             if table.form is not None and not self.policy.generalized(name):
                 raise ParameterError(
-                    f"[tables.{name}.protected] shows no quasi-identifier, so k hides nobody"
+                    "policy.tables-protected-shows-no-quasi",
+                    "[tables.{name}.protected] shows no quasi-identifier, so k hides nobody",
+                    name=name,
                 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tarnkappe.algebra.numbers import number_text
-from tarnkappe.algebra.persons import Persons, payer
+from tarnkappe.algebra.person_paths import payer
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.policy.policy_file import AccessPolicy
 from tarnkappe.state import Store
@@ -39,17 +40,25 @@ def _set(budgets: Budgets, user: str, key: str, amount: Fraction) -> None:
 
 
 def grant(policy: AccessPolicy, owner: str, user: str, table: str, epsilon: Fraction) -> None:
-    """Let a user spend more on a table than the policy file says; only owners may, who cannot ask.
+    """Let a user spend so much more on a table than the policy file says; only owners may, who cannot ask.
+
+    It counts from the next query on, also at a running server, and takes the place of an earlier grant.
 
     Raises:
         AccessError: the owner is none.
     """
     if owner not in policy.owners:
-        raise AccessError(f"'{owner}' is no owner of this policy: owners grant budgets, and owners alone")
+        raise AccessError(
+            "policy.no-owner-policy-owners",
+            "'{owner}' is no owner of this policy: owners grant budgets, and owners alone",
+            owner=owner,
+        )
     if user not in policy.users:
-        raise ParameterError(f"'{user}' is in no group of the policy")
+        raise ParameterError("policy.no-group-policy", "'{user}' is in no group of the policy", user=user)
     if table not in policy.tables or policy.tables[table].is_public:
-        raise ParameterError(f"there is no table '{table}' that has a budget")
+        raise ParameterError(
+            "policy.no-table-budget", "there is no table '{table}' that has a budget", table=table
+        )
     policy.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with Store.open(str(policy.state / "policy.db"), BUDGETS_COMPONENT) as store:
         Budgets(store).grant(user, EXTRA + table, epsilon)

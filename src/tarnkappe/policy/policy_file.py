@@ -29,11 +29,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.algebra.persons import PersonPath
+from tarnkappe.algebra.person_paths import PersonPath
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.hierarchy.plan import HierarchyPlan
 from tarnkappe.job.catalog_file import CatalogFile
-from tarnkappe.job.job import InputSource, column_section, read_job_file, refuse_unknown
+from tarnkappe.job.document import ColumnSection
+from tarnkappe.job.sources import InputSource
+from tarnkappe.job.unknown_keys import refuse_unknown
+from tarnkappe.schema.documents import parse
+from tarnkappe.schema.written import read_toml
 from tarnkappe.table import Role
 
 SECTIONS = ("tables", "groups", "spaces", "owners", "values", "state", "server")
@@ -124,11 +128,11 @@ class AccessPolicy:
     def load(cls, path: str | Path) -> AccessPolicy:
         """Read a policy file; everything in it is checked."""
         try:
-            content = read_job_file(path)
+            content = read_toml(path, "policy file")
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
             return cls.from_dict(content, Path(path).parent, digest)
         except TarnkappeError as error:
-            raise (error if str(path) in str(error) else type(error)(f"{path}: {error}")) from None
+            raise (error if str(path) in str(error) else error.within(path)) from None
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], folder: Path, digest: str = "") -> AccessPolicy:
@@ -139,7 +143,7 @@ class AccessPolicy:
             for name, each in _section(content.get("tables", {}), "[tables]").items()
         }
         if not said:
-            raise JobError("there is no table: write [tables.NAME]")
+            raise JobError("policy.no-table-write-tables", "there is no table: write [tables.NAME]")
         for name, each in said.items():
             refuse_unknown(each, TABLE_KEYS, f"key of [tables.{name}]")
         places = ("path", "database", "table", "person", "rows_per_person", "public")
@@ -152,8 +156,10 @@ class AccessPolicy:
             public = name in catalog.declarations.public
             if not public and name not in persons:
                 raise JobError(
-                    f"[tables.{name}]: say whose rows these are: person = {{space = ..., column = ...}}, or "
-                    "public = true"
+                    "policy.tables-say-rows-person",
+                    "[tables.{name}]: say whose rows these are: person = {{space = ..., column = ...}}, or "
+                    "public = true",
+                    name=name,
                 )
             roles = _columns(
                 name, _section(each.get("columns", {}), f"[tables.{name}.columns]"), folder, hierarchies
@@ -169,7 +175,11 @@ class AccessPolicy:
         owners = _names(content.get("owners", []), "owners")
         asking = sorted(set(owners) & {user for users in members.values() for user in users})
         if asking:
-            raise JobError(f"'{asking[0]}' may grant budgets and ask: give these rights to different people")
+            raise JobError(
+                "policy.may-grant-budgets-ask",
+                "'{asking}' may grant budgets and ask: give these rights to different people",
+                asking=asking[0],
+            )
         spaces = {
             name: _epsilon(_section(each, f"[spaces.{name}]").get("epsilon"), f"[spaces.{name}] epsilon")
             for name, each in _section(content.get("spaces", {}), "[spaces]").items()
@@ -194,7 +204,10 @@ class AccessPolicy:
         databases = {source.database for source in self.sources.values() if source.database is not None}
         files = {name: source.path for name, source in self.sources.items() if source.path is not None}
         if len(databases) > 1 or (databases and files):
-            raise JobError("the tables of a policy are files, or all in one database")
+            raise JobError(
+                "policy.tables-policy-files-all-database",
+                "the tables of a policy are files, or all in one database",
+            )
         return databases.pop() if databases else dict(files)
 
     @property
@@ -256,12 +269,14 @@ def _columns(
             if isinstance(plan, str)
             else dict(_section(plan, f"[tables.{table}.columns.{column}]"))
         )
-        read = column_section(column, section, folder)
+        read = parse(ColumnSection, section, folder, name=f"[tables.{table}.columns.{column}]")
         roles[column] = read.role
         if read.hierarchy is not None:
             if hierarchies.get(column, read.hierarchy) != read.hierarchy:
                 raise JobError(
-                    f"'{column}' has two hierarchies in two tables: call one of the columns otherwise"
+                    "policy.two-hierarchies-two-tables",
+                    "'{column}' has two hierarchies in two tables: call one of the columns otherwise",
+                    column=column,
                 )
             hierarchies[column] = read.hierarchy
     return roles
@@ -277,20 +292,33 @@ def _form(
     refuse_unknown(said, PROTECTED_KEYS, f"key of {where}")
     k, columns = said.get("k"), _names(said.get("columns"), f"{where} columns")
     if isinstance(k, bool) or not isinstance(k, int) or k < 2:
-        raise JobError(f"{where}: k is a number of people of at least 2")
+        raise JobError(
+            "policy.k-number-people-least-2", "{where}: k is a number of people of at least 2", where=where
+        )
     accepted = set(_names(said.get("accept", []), f"{where} accept"))
     for column in columns:
         role = roles.get(column, Role.QUASI_IDENTIFIER)
         if role is Role.IDENTIFIER:
-            raise JobError(f"{where}: '{column}' is an identifier and is never shown")
+            raise JobError(
+                "policy.identifier-never-shown",
+                "{where}: '{column}' is an identifier and is never shown",
+                where=where,
+                column=column,
+            )
         if role is Role.QUASI_IDENTIFIER and column not in hierarchies:
             raise JobError(
-                f"{where}: '{column}' needs a hierarchy; none is proposed from the data under a policy"
+                "policy.needs-hierarchy-none-proposed",
+                "{where}: '{column}' needs a hierarchy; none is proposed from the data under a policy",
+                where=where,
+                column=column,
             )
         if role is Role.SENSITIVE and column not in accepted:
             raise JobError(
-                f"{where}: '{column}' is sensitive, and k alone promises nothing about its values: leave it "
-                f'out, or accept that: accept = ["{column}"]'
+                "policy.sensitive-k-alone-promises",
+                "{where}: '{column}' is sensitive, and k alone promises nothing about its values: leave it "
+                'out, or accept that: accept = ["{column}"]',
+                where=where,
+                column=column,
             )
     return ProtectedForm(k, tuple(columns))
 
@@ -314,12 +342,25 @@ def _clause(group: str, said: Mapping[str, Any], tables: Mapping[str, PolicyTabl
     refuse_unknown(said, CLAUSE_KEYS, f"key of {where}")
     table, see = str(said.get("table", "")), said.get("see", "nothing")
     if table not in tables:
-        raise JobError(f"{where}: there is no table '{table}'; there are {', '.join(sorted(tables))}")
+        raise JobError(
+            "policy.no-table",
+            "{where}: there is no table '{table}'; there are {tables}",
+            where=where,
+            table=table,
+            tables=", ".join(sorted(tables)),
+        )
     known = {sight.name.lower(): sight for sight in Sight}
     if see not in known:
-        raise JobError(f"{where}: see is one of {', '.join(known)}")
+        raise JobError(
+            "policy.where-known-see", "{where}: see is one of {known}", where=where, known=", ".join(known)
+        )
     if known[see] is Sight.PROTECTED and tables[table].form is None:
-        raise JobError(f"{where}: '{table}' has no protected form: write [tables.{table}.protected]")
+        raise JobError(
+            "policy.no-protected-form-write",
+            "{where}: '{table}' has no protected form: write [tables.{table}.protected]",
+            where=where,
+            table=table,
+        )
     columns = None if "columns" not in said else tuple(_names(said["columns"], f"{where} columns"))
     epsilon = _epsilon(said.get("epsilon", 0), f"{where} epsilon")
     return AccessClause(group, table, known[see], epsilon, columns)
@@ -327,20 +368,22 @@ def _clause(group: str, said: Mapping[str, Any], tables: Mapping[str, PolicyTabl
 
 def _epsilon(said: Any, where: str) -> Fraction:
     if isinstance(said, bool) or not isinstance(said, int | float) or not 0 <= said <= 10**6:
-        raise JobError(f"{where} is a number from 0 on")
+        raise JobError("policy.number-0", "{where} is a number from 0 on", where=where)
     try:
         return Fraction(str(said))
     except ValueError:
-        raise JobError(f"{where} is a number from 0 on") from None
+        raise JobError("policy.number-0", "{where} is a number from 0 on", where=where) from None
 
 
 def _names(said: Any, where: str) -> list[str]:
     if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
-        raise JobError(f"{where}: a list of names is expected")
+        raise JobError("policy.list-names-expected", "{where}: a list of names is expected", where=where)
     return said
 
 
 def _section(said: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(said, Mapping):
-        raise JobError(f"{where} must be a section or a table in braces")
+        raise JobError(
+            "policy.must-section-table-braces", "{where} must be a section or a table in braces", where=where
+        )
     return said

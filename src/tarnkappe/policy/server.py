@@ -58,18 +58,21 @@ class PolicyConversation(Conversation):
         """A query for the policy, or a command about the session."""
         if any(declared or ()):
             raise StatementError(
-                NOT_OFFERED, "parameters are not offered here: write the values into the query"
+                NOT_OFFERED,
+                "policy.parameters-not-offered-here-write",
+                "parameters are not offered here: write the values into the query",
             )
         words = words_of(text)
         if not words:
             return Nothing()
         command = read_session_command(words)
         if isinstance(command, Declare):
-            raise StatementError(NOT_OFFERED, "cursors are not offered here")
+            raise StatementError(NOT_OFFERED, "policy.cursors-not-offered", "cursors are not offered here")
         ends = isinstance(command, Transaction) and command.action in ("commit", "rollback", "back")
         if self.status is TransactionStatus.ERROR_TRANSACTION and not ends:
             raise StatementError(
                 IN_FAILED_TRANSACTION,
+                "policy.current-transaction-aborted-commands",
                 "current transaction is aborted, commands ignored until end of transaction block",
             )
         return PolicyQuery(text) if command is None else command
@@ -110,9 +113,9 @@ class Asking:
         try:
             answer = self._enforcer.ask(user, text, by="scram")
         except AccessError as error:
-            raise StatementError(NO_RIGHT, str(error)) from None
+            raise StatementError.refusing(NO_RIGHT, error.reason) from None
         except TarnkappeError as error:
-            raise StatementError(NOT_RUN, str(error)) from None
+            raise StatementError.refusing(NOT_RUN, error.reason) from None
         fields, rows = on_the_wire(answer.table)
         size = BYTES_OF_A_CELL * len(fields) * len(rows)
         return StatementResult(fields, rows, notice=answer.verdict.told, size=size)
@@ -140,6 +143,9 @@ class PolicyService(GateServer):
     def _conversation(self, user: str, given: Mapping[str, str], number: int) -> Conversation:
         del number  # catalogs of PostgreSQL, which name sessions, are not offered here
         return PolicyConversation(user, self._asking, given)
+
+    async def _stop(self) -> None:
+        """A query that runs has its answer; there are no turns here."""
 
     async def _end(self) -> None:
         await asyncio.to_thread(self._asking.close)

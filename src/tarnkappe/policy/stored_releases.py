@@ -56,7 +56,11 @@ class StoredReleases:
         plan = Projection(Generalization(relation, by, form.k), form.columns)
         result = self._raw.run(ParsedQuery(plan, form.columns))
         if not result.verified or not all(kept.people for kept in result.verified):
-            raise VerificationError(f"the release of '{name}' is not verified to hide people; it is not made")
+            raise VerificationError(
+                "policy.release-not-verified-hide",
+                "the release of '{name}' is not verified to hide people; it is not made",
+                name=name,
+            )
         new = path.with_suffix(f".{secrets.token_hex(8)}.new")
         pyarrow.parquet.write_table(result.table, new)
         digest = hashlib.sha256(new.read_bytes()).hexdigest()
@@ -68,11 +72,19 @@ class StoredReleases:
         digest = hashlib.sha256(content).hexdigest()
         made = (entry.details for entry in self._log.entries() if entry.event == MADE)
         if not any(each.get("file") == path.name and each.get("sha256") == digest for each in made):
-            raise VerificationError(f"the stored release of '{name}' is not the one that the log tells of")
+            raise VerificationError(
+                "policy.stored-release-not-log",
+                "the stored release of '{name}' is not the one that the log tells of",
+                name=name,
+            )
         table = pyarrow.parquet.read_table(pa.BufferReader(content))
         smallest = smallest_class(table, self._policy.generalized(name))
         if smallest is not None and smallest < form.k:
-            raise VerificationError(f"the stored release of '{name}' does not keep its promise")
+            raise VerificationError(
+                "policy.stored-release-not-keep",
+                "the stored release of '{name}' does not keep its promise",
+                name=name,
+            )
         return table
 
     def _digest(self, name: str, form: ProtectedForm) -> str:

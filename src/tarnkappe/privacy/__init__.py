@@ -21,6 +21,7 @@ from tarnkappe.privacy.kullback_leibler_closeness import KullbackLeiblerClosenes
 from tarnkappe.privacy.lkc_privacy import LKCPrivacy
 from tarnkappe.privacy.model import Direction, Model, ModelScope, Monotonicity, SensitiveModel
 from tarnkappe.privacy.multi_relational_k_anonymity import MultiRelationalKAnonymity
+from tarnkappe.privacy.n_t_closeness import NTCloseness
 from tarnkappe.privacy.negative_disclosure_recursive_diversity import NegativeDisclosureRecursiveDiversity
 from tarnkappe.privacy.no_attack import JournalistNoAttack, ProsecutorNoAttack
 from tarnkappe.privacy.ordered_closeness import OrderedCloseness
@@ -30,6 +31,7 @@ from tarnkappe.privacy.population_coverage import PopulationCoverage
 from tarnkappe.privacy.population_uniqueness import PopulationUniqueness
 from tarnkappe.privacy.positive_disclosure_recursive_diversity import PositiveDisclosureRecursiveDiversity
 from tarnkappe.privacy.profitability import JournalistProfitability, ProsecutorProfitability
+from tarnkappe.privacy.records_at_risk import RecordsAtRisk
 from tarnkappe.privacy.recursive_diversity import RecursiveDiversity
 from tarnkappe.privacy.sample_uniqueness import SampleUniqueness
 from tarnkappe.privacy.squared_error_diversity import SquaredErrorDiversity
@@ -57,6 +59,7 @@ MODELS: Family[Model] = Family(
     VariationalCloseness,
     KullbackLeiblerCloseness,
     DeltaDisclosure,
+    NTCloseness,
     BasicBetaLikeness,
     EnhancedBetaLikeness,
     DeltaPresence,
@@ -79,6 +82,7 @@ MODELS: Family[Model] = Family(
     SubsetConfidence,
     LKCPrivacy,
     AverageRisk,
+    RecordsAtRisk,
     SampleUniqueness,
     PopulationUniqueness,
     ProsecutorProfitability,
@@ -115,6 +119,7 @@ __all__ = [
     "ModelScope",
     "Monotonicity",
     "MultiRelationalKAnonymity",
+    "NTCloseness",
     "NegativeDisclosureRecursiveDiversity",
     "OrderedCloseness",
     "PSensitiveKAnonymity",
@@ -124,6 +129,7 @@ __all__ = [
     "PositiveDisclosureRecursiveDiversity",
     "ProsecutorNoAttack",
     "ProsecutorProfitability",
+    "RecordsAtRisk",
     "RecursiveDiversity",
     "SampleUniqueness",
     "SensitiveModel",

@@ -20,6 +20,7 @@ class AlphaKAnonymity(CompositeModel):
     """
 
     name = "alpha-k-anonymity"
+    cites = ("wong2006",)
 
     k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
     alpha: Annotated[

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from tarnkappe.privacy.exact import decimal, sql_ratio
-from tarnkappe.privacy.model import Direction, Monotonicity, require
+from tarnkappe.privacy.model import Direction, Monotonicity
+from tarnkappe.privacy.requiring import require
 from tarnkappe.privacy.table_model import TableModel
 from tarnkappe.schema import ExactPositiveShare, param
 from tarnkappe.table import Tuples
@@ -29,6 +30,7 @@ class AverageRisk(TableModel):
     """
 
     name = "average-risk"
+    cites = ("elemam2008",)
     direction = Direction.AT_MOST
 
     threshold: Annotated[
@@ -60,8 +62,11 @@ class AverageRisk(TableModel):
         super().check(tuples, quasi_identifiers)
         require(
             tuples.num_rows * decimal(self.threshold) >= 1,
-            f"{self}: even if all {tuples.num_rows} rows look the same, the risk is higher: "
-            "choose a larger threshold",
+            "privacy.even-if-all-rows",
+            "{model}: even if all {num_rows} rows look the same, the risk is higher: choose a larger "
+            "threshold",
+            model=self,
+            num_rows=tuples.num_rows,
         )
 
     def measure_sizes(self, sizes: Counts, num_rows: int) -> float:

@@ -65,6 +65,7 @@ class BasicBetaLikeness(SensitiveModel):
     """
 
     name = "basic-beta-likeness"
+    cites = ("cao2012",)
     direction = Direction.AT_MOST
 
     beta: Annotated[

@@ -33,6 +33,7 @@ class ConfidenceBounding(GroupModel):
     """
 
     name = "confidence-bounding"
+    cites = ("wang2005",)
     direction = Direction.AT_MOST
 
     column: Annotated[Name, param("the sensitive column", kind="column")]
@@ -119,4 +120,10 @@ def require_values(model: str, tuples: Tuples, column: str, values: Mapping[str,
     """Refuse values that the column does not have: a misspelt one would go unprotected."""
     absent = [value for value in values if value not in tuples.columns[column].labels]
     if absent:
-        raise ColumnError(f"{model}: no row has the value {absent[0]!r} in the column '{column}'")
+        raise ColumnError(
+            "privacy.no-row-value-column",
+            "{model}: no row has the value {absent!r} in the column '{column}'",
+            model=model,
+            absent=absent[0],
+            column=column,
+        )

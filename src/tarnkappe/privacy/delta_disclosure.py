@@ -38,6 +38,7 @@ class DeltaDisclosure(SensitiveModel):
     """
 
     name = "delta-disclosure"
+    cites = ("brickell2008",)
     direction = Direction.LESS_THAN
 
     delta: Annotated[

@@ -35,6 +35,7 @@ class DeltaPresence(Model):
     """
 
     name = "delta-presence"
+    cites = ("nergiz2007",)
     direction = Direction.AT_MOST
     looks_beyond_release = True
 
@@ -91,7 +92,7 @@ class DeltaPresence(Model):
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
         if tuples.population is None:
-            raise ParameterError(missing_population(self))
+            raise ParameterError.because(missing_population(self))
 
     def measure(self, classes: Classes) -> Measure:
         return classes.sizes / np.maximum(population_of(self, classes), 1)

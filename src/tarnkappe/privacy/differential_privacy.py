@@ -13,13 +13,8 @@ import scipy  # its parts are loaded when they are used
 
 from tarnkappe.privacy.exact import decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import (
-    Direction,
-    Measure,
-    Model,
-    Monotonicity,
-    require,
-)
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
+from tarnkappe.privacy.requiring import require
 from tarnkappe.schema import ExactPositiveShare, Positive, Problem, param, rule
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
@@ -57,6 +52,7 @@ class DifferentialPrivacy(Model):
     """
 
     name = "differential-privacy"
+    cites = ("bild2018",)
     direction = Direction.AT_LEAST
     looks_beyond_release = True
 
@@ -117,8 +113,11 @@ class DifferentialPrivacy(Model):
         for name in tuples.columns:
             require(
                 name in quasi_identifiers,
-                f"{self}: the column '{name}' would be released as it is: "
-                "make it a quasi-identifier or drop it",
+                "privacy.column-would-released-make",
+                "{model}: the column '{name}' would be released as it is: make it a quasi-identifier or "
+                "drop it",
+                model=self,
+                name=name,
             )
         KAnonymity(self.k).check(tuples, quasi_identifiers)
 

@@ -26,6 +26,7 @@ class DistinctDiversity(SensitiveModel):
     """
 
     name = "distinct-diversity"
+    cites = ("machanavajjhala2007",)
     direction = Direction.AT_LEAST
 
     l: Annotated[

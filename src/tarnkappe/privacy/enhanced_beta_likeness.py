@@ -26,6 +26,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     """
 
     name = "enhanced-beta-likeness"
+    cites = ("cao2012",)
 
     @property
     def promise(self) -> str:

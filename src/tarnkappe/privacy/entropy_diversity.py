@@ -48,6 +48,7 @@ class EntropyDiversity(SensitiveModel):
     """
 
     name = "entropy-diversity"
+    cites = ("machanavajjhala2007",)
     direction = Direction.AT_LEAST
 
     l: Annotated[

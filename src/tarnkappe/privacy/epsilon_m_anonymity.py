@@ -39,6 +39,7 @@ class EpsilonMAnonymity(NumericModel):
     """
 
     name = "epsilon-m-anonymity"
+    cites = ("li2008",)
     direction = Direction.AT_MOST
 
     epsilon: Annotated[NotNegative, param("how near to a number another one counts as similar", start=1.0)]

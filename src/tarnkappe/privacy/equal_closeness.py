@@ -19,6 +19,7 @@ class EqualCloseness(Closeness):
     """
 
     name = "equal-closeness"
+    cites = ("li2007",)
 
     @classmethod
     def examples(cls) -> tuple[EqualCloseness, ...]:

@@ -112,11 +112,19 @@ class GroupModel(Model):
         super().check(tuples, quasi_identifiers)
         for name in self.group_columns:
             if name not in quasi_identifiers:
-                raise ColumnError(f"{self}: '{name}' is no quasi-identifier, so it cannot define groups")
+                raise ColumnError(
+                    "privacy.no-quasi-identifier-cannot-define",
+                    "{model}: '{name}' is no quasi-identifier, so it cannot define groups",
+                    model=self,
+                    name=name,
+                )
         for name in self.value_columns:
             if name in quasi_identifiers:
                 raise ColumnError(
-                    f"{self}: '{name}' is a quasi-identifier, so it cannot be what is protected"
+                    "privacy.quasi-identifier-cannot-what-protected",
+                    "{model}: '{name}' is a quasi-identifier, so it cannot be what is protected",
+                    model=self,
+                    name=name,
                 )
 
     def measure(self, classes: Classes) -> Measure:

@@ -22,6 +22,7 @@ class HierarchicalCloseness(Closeness):
     """
 
     name = "hierarchical-closeness"
+    cites = ("li2007",)
 
     @classmethod
     def examples(cls) -> tuple[HierarchicalCloseness, ...]:
@@ -35,15 +36,22 @@ class HierarchicalCloseness(Closeness):
         levels = self._levels(tuples.columns[self.column])
         if levels.distinct(levels.height) > 1:
             raise HierarchyError(
-                f"{self}: the hierarchy of '{self.column}' has several roots "
-                f"({', '.join(levels.labels[-1][:3])}, ...): add a level at which all values are the same"
+                "privacy.hierarchy-several-roots-add",
+                "{model}: the hierarchy of '{column}' has several roots ({labels}, ...): add a level at "
+                "which all values are the same",
+                model=self,
+                column=self.column,
+                labels=", ".join(levels.labels[-1][:3]),
             )
 
     def _levels(self, column: Column) -> Levels:
         if column.levels is None or column.levels.height == 0:
             raise ParameterError(
-                f"{self} measures distances in a hierarchy of '{self.column}', which has none: "
-                "give one, or use equal-closeness or ordered-closeness"
+                "privacy.measures-distances-hierarchy-none",
+                "{model} measures distances in a hierarchy of '{column}', which has none: give one, or use "
+                "equal-closeness or ordered-closeness",
+                model=self,
+                column=self.column,
             )
         return column.levels
 

@@ -22,6 +22,7 @@ class KAnonymity(Model):
     """
 
     name = "k-anonymity"
+    cites = ("samarati2001", "sweeney2002")
     direction = Direction.AT_LEAST
 
     k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
@@ -56,7 +57,10 @@ class KAnonymity(Model):
         super().check(tuples, quasi_identifiers)
         if self.k > tuples.num_rows:
             raise ParameterError(
-                f"k = {self.k} is larger than the table, which has {tuples.num_rows} rows: choose a smaller k"
+                "privacy.k-larger-table-rows",
+                "k = {k} is larger than the table, which has {num_rows} rows: choose a smaller k",
+                k=self.k,
+                num_rows=tuples.num_rows,
             )
 
     def measure(self, classes: Classes) -> Measure:

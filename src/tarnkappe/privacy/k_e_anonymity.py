@@ -19,6 +19,7 @@ class KEAnonymity(CompositeModel):
     """
 
     name = "k-e-anonymity"
+    cites = ("zhang2007",)
 
     k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
     e: Annotated[

@@ -5,6 +5,8 @@ they are merged, the rows of E that are kept are together good too. So there are
 size of the largest part of E, whichever rows it takes, that meets the model; and at least the sum of
 |E| - kappa(E) over all classes is suppressed here and everywhere below. What is computed here is never less
 than kappa(E); ties are decided in favour of keeping.
+
+Explained in docs/explanation/monotonicity.md.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ def keepable(model: Model, classes: Classes) -> Counts | None:
 @compiled
 def capped_size(counts: Counts, cap: int) -> int:
     """How many rows are left where no value has more rows than a cap."""
+    # Together with the cap t + 1 it bounds what can be kept from above; whole numbers, so the bound is not
+    # one too small. One pass over the entries of a class.
     size = 0
     for count in counts:
         size += min(count, cap)
@@ -57,6 +61,9 @@ def capped_size(counts: Counts, cap: int) -> int:
 @compiled
 def capped_entropy(counts: Counts, cap: int) -> float:
     """The entropy of counts under a cap."""
+    # log n - (sum of c log c) / n, in one pass and without dividing each count. Counts and cap are at least
+    # 1, or the logarithm would not exist; entries of a class are never 0. It falls with the cap: the callers
+    # halve by it.
     size, terms = 0.0, 0.0
     for count in counts:
         left = float(min(count, cap))
@@ -95,6 +102,8 @@ def most_of_entropy(offsets: Counts, counts: Counts, least: float) -> Counts:
 @compiled
 def odds_hold(descending: Counts, cap: int, c: int, l: int) -> bool:
     """Whether r1 < c (rl + ... + rd) for counts under a cap; c is given in millionths."""
+    # Under a cap the order of descending counts stays, so the tail is from place l - 1 on. Compared in whole
+    # numbers of millionths: a float could call a class kept whose odds are exactly c.
     tail = 0
     for place in range(l - 1, len(descending)):
         tail += min(descending[place], cap)
@@ -132,6 +141,9 @@ def most_of_odds(offsets: Counts, counts: Counts, c: int, l: int) -> Counts:
 @compiled
 def least_gap(below: Counts, shares: Shares, rows: int, size: int, even: bool) -> float:
     """No `size` of the rows of a class have a smaller sum of |P - Q| over the nodes of a tree."""
+    # The class cannot have more than `below` rows under a node, nor fewer than are left when all others are
+    # used up: what is lacking in either way is a gap of any choice. It grows with `size`, or halving would be
+    # wrong.
     gap = 0.0
     for node in range(len(shares)):
         lack = shares[node] - below[node] / size

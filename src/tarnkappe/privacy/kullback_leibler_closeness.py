@@ -45,6 +45,7 @@ class KullbackLeiblerCloseness(SensitiveModel):
     """
 
     name = "kullback-leibler-closeness"
+    cites = ("li2007",)
     direction = Direction.AT_MOST
 
     t: Annotated[

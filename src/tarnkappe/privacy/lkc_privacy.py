@@ -24,6 +24,7 @@ class LKCPrivacy(CompositeModel):
     """
 
     name = "lkc-privacy"
+    cites = ("mohammed2009",)
 
     l: Annotated[
         int,

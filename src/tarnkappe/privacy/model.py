@@ -21,7 +21,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.errors import ColumnError, ParameterError, Reason
+from tarnkappe.privacy.requiring import require
 from tarnkappe.schema import MOST_NAMES, Name, Parameters, Problem, fields_of, near, param, rule, shown
 from tarnkappe.table import Classes, Distribution, Tuples
 from tarnkappe.table.classes import Mask
@@ -163,7 +164,12 @@ class Model(Parameters, tag_field="model"):
         for names in self.distributions:
             for name in names:
                 if name not in tuples.columns:
-                    raise ColumnError(f"{self}: the table has no column '{name}'")
+                    raise ColumnError(
+                        "privacy.table-no-column",
+                        "{model}: the table has no column '{name}'",
+                        model=self,
+                        name=name,
+                    )
 
     # ------------------------------------------------------------------ what it measures
 
@@ -266,8 +272,13 @@ class SensitiveModel(GivenColumns):
         there = int(np.count_nonzero(self.whole(tuples).totals))
         require(
             there >= least,
-            f"{self} needs classes with at least {least} different values of '{self.column}', "
-            f"but the whole table has only {there}: ask for less",
+            "privacy.needs-classes-least-different",
+            "{model} needs classes with at least {least} different values of '{column}', but the whole "
+            "table has only {there}: ask for less",
+            model=self,
+            least=least,
+            column=self.column,
+            there=there,
         )
 
     def require_known(self, tuples: Tuples, values: Iterable[str]) -> None:
@@ -277,8 +288,17 @@ class SensitiveModel(GivenColumns):
         for value in values:
             if value not in known:
                 meant = near(value, known)
-                hint = f": did you mean '{meant[0]}'?" if meant else ""
-                raise ParameterError(f"{self}: the column '{self.column}' has no value '{value}'{hint}")
+                hint = (
+                    Reason("schema.colon-meant", ": did you mean '{meant}'?", meant=meant[0]) if meant else ""
+                )
+                raise ParameterError(
+                    "privacy.column-no-value",
+                    "{model}: the column '{column}' has no value '{value}'{hint}",
+                    model=self,
+                    column=self.column,
+                    value=value,
+                    hint=hint,
+                )
 
     @abstractmethod
     def measure_values(self, distribution: Distribution) -> Measure:
@@ -356,24 +376,6 @@ def as_names(names: str | Iterable[object]) -> tuple[str, ...]:
 def literal(text: str) -> str:
     """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def require(condition: bool, message: str) -> None:
-    """Refuse a parameter."""
-    if not condition:
-        raise ParameterError(message)
-
-
-def require_whole(model: str, parameter: str, number: object, least: int = 1) -> None:
-    """Refuse anything but a whole number of at least `least`."""
-    good = isinstance(number, int) and not isinstance(number, bool) and number >= least
-    require(good, f"{model} needs a whole number {parameter} of at least {least}, not {number!r}")
-
-
-def require_number(model: str, parameter: str, number: object, least: float) -> None:
-    """Refuse anything but a finite number of at least `least`."""
-    good = isinstance(number, int | float) and not isinstance(number, bool) and least <= number < float("inf")
-    require(good, f"{model} needs a {parameter} of at least {least:g}, not {number!r}")
 
 
 def other_rows(number: int) -> str:

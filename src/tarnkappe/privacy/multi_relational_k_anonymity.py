@@ -20,6 +20,7 @@ class MultiRelationalKAnonymity(CompositeModel):
     """
 
     name = "multi-relational-k-anonymity"
+    cites = ("nergiz2009",)
 
     person: Annotated[Name, param("the column that names the person of each row", kind="column")]
     k: Annotated[Rows, param("people that every class has at least", unit="people", start=5)]

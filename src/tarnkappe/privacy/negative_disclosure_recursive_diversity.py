@@ -37,6 +37,7 @@ class NegativeDisclosureRecursiveDiversity(SensitiveModel):
     """
 
     name = "negative-disclosure-recursive-diversity"
+    cites = ("machanavajjhala2007",)
     direction = Direction.AT_LEAST
 
     c1: Annotated[Positive, param("times the rest that the most frequent value stays below", start=3.0)]

@@ -9,6 +9,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.privacy.exact import decimal, sql_ratio
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.k_map import missing_population, population_of
@@ -17,7 +18,6 @@ from tarnkappe.privacy.model import (
     Measure,
     Model,
     Monotonicity,
-    require,
 )
 from tarnkappe.schema import NotNegative, Positive, param
 from tarnkappe.table import Classes, Tuples
@@ -89,6 +89,7 @@ class ProsecutorNoAttack(NoAttack):
     """The attacker knows that his victim is in the release and guesses among the rows of a class."""
 
     name = "prosecutor-no-attack"
+    cites = ("wan2015",)
 
     @property
     def promise(self) -> str:
@@ -118,6 +119,7 @@ class JournalistNoAttack(NoAttack):
     """The attacker does not know who is in the release and guesses among the population of a class."""
 
     name = "journalist-no-attack"
+    cites = ("wan2015",)
     looks_beyond_release = True
 
     @property
@@ -133,7 +135,8 @@ class JournalistNoAttack(NoAttack):
 
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
-        require(tuples.population is not None, missing_population(self))
+        if tuples.population is None:
+            raise ParameterError.because(missing_population(self))
 
     def look_alikes(self, classes: Classes) -> Counts:
         return population_of(self, classes)

@@ -23,7 +23,12 @@ class NumericModel(SensitiveModel):
         """Refuse a column that does not hold numbers."""
         super().check(tuples, quasi_identifiers)
         if tuples.columns[self.column].numbers is None:
-            raise ColumnError(f"{self}: the column '{self.column}' does not hold numbers")
+            raise ColumnError(
+                "privacy.column-not-hold-numbers",
+                "{model}: the column '{column}' does not hold numbers",
+                model=self,
+                column=self.column,
+            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,5 +75,9 @@ class ClassNumbers:
 def numbers_of(column: Column) -> Numbers:
     """The distinct values of a column as numbers."""
     if column.numbers is None:
-        raise ColumnError(f"the column '{column.name}' does not hold numbers")
+        raise ColumnError(
+            "privacy.numeric-model-column-not-hold-numbers",
+            "the column '{column}' does not hold numbers",
+            column=column.name,
+        )
     return column.numbers

@@ -19,6 +19,7 @@ class OrderedCloseness(Closeness):
     """
 
     name = "ordered-closeness"
+    cites = ("li2007",)
 
     @classmethod
     def examples(cls) -> tuple[OrderedCloseness, ...]:

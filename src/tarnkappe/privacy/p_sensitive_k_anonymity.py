@@ -19,6 +19,7 @@ class PSensitiveKAnonymity(CompositeModel):
     """
 
     name = "p-sensitive-k-anonymity"
+    cites = ("truta2006",)
 
     k: Annotated[Rows, param("rows that every class has at least", unit="rows", start=5)]
     p: Annotated[

@@ -35,6 +35,7 @@ class PersonalizedAnonymity(Model):
     """
 
     name = "personalized-anonymity"
+    cites = ("xiao2006",)
     direction = Direction.AT_MOST
 
     column: Annotated[Name, param("the sensitive column", kind="column")]
@@ -90,13 +91,20 @@ class PersonalizedAnonymity(Model):
         column = tuples.columns[self.column]
         if column.levels is None:
             raise ColumnError(
-                f"{self}: the column '{self.column}' has no hierarchy, so its nodes cannot be guarded"
+                "privacy.column-no-hierarchy-nodes",
+                "{model}: the column '{column}' has no hierarchy, so its nodes cannot be guarded",
+                model=self,
+                column=self.column,
             )
         known = {*column.labels, *(label for labels in column.levels.labels for label in labels)}
         guarded = {self.node(label) for label in tuples.columns[self.guard].labels} - {""}
         if guarded and not guarded & known:
             raise ColumnError(
-                f"{self}: no value of the column '{self.guard}' is a node of the hierarchy of '{self.column}'"
+                "privacy.no-value-column-node",
+                "{model}: no value of the column '{guard}' is a node of the hierarchy of '{column}'",
+                model=self,
+                guard=self.guard,
+                column=self.column,
             )
 
     def node(self, label: str) -> str:

@@ -22,6 +22,7 @@ class PopulationCoverage(Model):
     """
 
     name = "population-coverage"
+    cites = ("nergiz2007",)
     direction = Direction.AT_LEAST
     looks_beyond_release = True
 
@@ -49,7 +50,7 @@ class PopulationCoverage(Model):
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
         if tuples.population is None:
-            raise ParameterError(missing_population(self))
+            raise ParameterError.because(missing_population(self))
 
     def measure(self, classes: Classes) -> Measure:
         return classes.sizes.astype(np.float64)

@@ -8,8 +8,9 @@ from typing import Annotated
 import numpy as np
 
 from tarnkappe.privacy.exact import decimal
-from tarnkappe.privacy.model import Direction, Monotonicity, require
+from tarnkappe.privacy.model import Direction, Monotonicity
 from tarnkappe.privacy.population_estimators import UniquenessEstimator, population_uniques
+from tarnkappe.privacy.requiring import require
 from tarnkappe.privacy.table_model import TableModel
 from tarnkappe.schema import ExactPositiveShare, ExactShare, Problem, Rows, param, rule
 from tarnkappe.table import Tuples
@@ -29,6 +30,7 @@ class PopulationUniqueness(TableModel):
     """
 
     name = "population-uniqueness"
+    cites = ("dankar2012",)
     direction = Direction.AT_MOST
     looks_beyond_release = True
 
@@ -82,7 +84,10 @@ class PopulationUniqueness(TableModel):
         if self.population_size is not None:
             require(
                 self.population_size >= tuples.num_rows,
-                f"{self}: the table has {tuples.num_rows} rows, more than the population",
+                "privacy.table-rows-more-population",
+                "{model}: the table has {num_rows} rows, more than the population",
+                model=self,
+                num_rows=tuples.num_rows,
             )
 
     def size_of_population(self, num_rows: int) -> int:

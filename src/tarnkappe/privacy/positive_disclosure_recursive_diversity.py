@@ -30,6 +30,7 @@ class PositiveDisclosureRecursiveDiversity(RecursiveDiversity):
     """
 
     name = "positive-disclosure-recursive-diversity"
+    cites = ("machanavajjhala2007",)
 
     harmless: Annotated[
         tuple[Name, ...],

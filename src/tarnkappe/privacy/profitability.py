@@ -10,6 +10,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from tarnkappe.errors import ParameterError
 from tarnkappe.privacy.exact import TOLERANCE, decimal, sign_of_logarithms, sql_ratio
 from tarnkappe.privacy.k_map import missing_population, population_of
 from tarnkappe.privacy.model import (
@@ -18,7 +19,6 @@ from tarnkappe.privacy.model import (
     Model,
     Monotonicity,
     literal,
-    require,
 )
 from tarnkappe.privacy.no_attack import safe_size
 from tarnkappe.privacy.verify import class_of, text
@@ -164,6 +164,7 @@ class ProsecutorProfitability(Profitability):
     """The attacker knows that his victim is in the release and guesses among the rows of a class."""
 
     name = "prosecutor-profitability"
+    cites = ("wan2015",)
 
     @property
     def promise(self) -> str:
@@ -183,6 +184,7 @@ class JournalistProfitability(Profitability):
     """The attacker does not know who is in the release and guesses among the population of a class."""
 
     name = "journalist-profitability"
+    cites = ("wan2015",)
     looks_beyond_release = True
 
     @property
@@ -194,7 +196,8 @@ class JournalistProfitability(Profitability):
 
     def check(self, tuples: Tuples, quasi_identifiers: Sequence[str]) -> None:
         super().check(tuples, quasi_identifiers)
-        require(tuples.population is not None, missing_population(self))
+        if tuples.population is None:
+            raise ParameterError.because(missing_population(self))
 
     def look_alikes(self, classes: Classes) -> Counts:
         return population_of(self, classes)

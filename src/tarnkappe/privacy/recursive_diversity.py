@@ -1,4 +1,7 @@
-"""Recursive (c,l)-diversity: no sensitive value of a class is too frequent, even if others are ruled out."""
+"""Recursive (c,l)-diversity: no sensitive value of a class is too frequent, even if others are ruled out.
+
+Explained in docs/explanation/guarantees.md.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,9 @@ def frequency_and_tail(
     Left are the counts of all other values without the l - 2 largest, nothing if there are fewer than
     l values. A class without a harmful value has a frequency of 0.
     """
+    # Sorted only for l above 2: else all others are left, in whatever order. The harmful value is set to 0
+    # before, so it adds nothing to the rest. On a copy, since `counts` belong to the state. Entries in time,
+    # and a sort of each class.
     num_classes = len(offsets) - 1
     frequency = np.zeros(num_classes, np.int64)
     tail = np.zeros(num_classes, np.int64)
@@ -107,6 +113,7 @@ class RecursiveDiversity(SensitiveModel):
     """
 
     name = "recursive-diversity"
+    cites = ("machanavajjhala2007",)
     direction = Direction.LESS_THAN
 
     c: Annotated[Positive, param("times the rest that the most frequent value stays below", start=3.0)]

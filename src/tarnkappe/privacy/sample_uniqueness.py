@@ -26,6 +26,7 @@ class SampleUniqueness(TableModel):
     """
 
     name = "sample-uniqueness"
+    cites = ("dankar2012",)
     direction = Direction.AT_MOST
 
     threshold: Annotated[

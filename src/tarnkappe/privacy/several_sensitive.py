@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 from tarnkappe.errors import ColumnError, GuaranteeError, InputError
 from tarnkappe.privacy.distinct_diversity import DistinctDiversity
 from tarnkappe.privacy.evaluate import needed_distributions
-from tarnkappe.privacy.model import as_names, require, require_whole
+from tarnkappe.privacy.model import as_names
+from tarnkappe.privacy.requiring import require, require_whole
 from tarnkappe.table import SUPPRESSED, Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import as_text, encode_column
@@ -102,7 +103,11 @@ def protect_several(
     finds is told and not repaired.
     """
     require_whole("several sensitive columns", "l", l, 2)
-    require(bool(others), "several sensitive columns: name the other sensitive columns")
+    require(
+        bool(others),
+        "privacy.several-sensitive-columns-name",
+        "several sensitive columns: name the other sensitive columns",
+    )
     others = as_names(others)
     groups = _encode(data, group_ids, (main, *others))
     _require_diversity(groups, main, l)
@@ -146,12 +151,19 @@ def detect(
 def _encode(data: pa.Table, group_ids: Sequence[int] | pa.Array, sensitive: tuple[str, ...]) -> Tuples:
     ids = group_ids if isinstance(group_ids, pa.Array) else pa.array(group_ids, pa.int64())
     if len(ids) != data.num_rows:
-        raise InputError(f"there are {len(ids)} group ids for {data.num_rows} rows")
+        raise InputError(
+            "privacy.group-ids-rows",
+            "there are {ids} group ids for {num_rows} rows",
+            ids=len(ids),
+            num_rows=data.num_rows,
+        )
     for name in sensitive:
         if name not in data.column_names:
-            raise ColumnError(f"the table has no column '{name}'")
+            raise ColumnError(
+                "privacy.several-sensitive-table-no-column", "the table has no column '{name}'", name=name
+            )
     if len(set(sensitive)) < len(sensitive):
-        raise ColumnError("a sensitive column is named twice")
+        raise ColumnError("privacy.sensitive-column-named-twice", "a sensitive column is named twice")
     columns = [encode_column(name, data.column(name)) for name in sensitive]
     return Tuples.of_rows([encode_column(GROUP, pa.chunked_array([ids])), *columns])
 
@@ -162,5 +174,9 @@ def _require_diversity(tuples: Tuples, main: str, l: int) -> None:
     bad = int(np.count_nonzero(~model.holds(classes)))
     if bad:
         raise GuaranteeError(
-            f"{bad} groups have fewer than {l} values of '{main}': make them diverse in it first"
+            "privacy.groups-fewer-values-make",
+            "{bad} groups have fewer than {l} values of '{main}': make them diverse in it first",
+            bad=bad,
+            l=l,
+            main=main,
         )

@@ -11,7 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 from tarnkappe.privacy.exact import Exact, decimal
-from tarnkappe.privacy.model import Measure, Monotonicity, require
+from tarnkappe.privacy.model import Measure, Monotonicity
+from tarnkappe.privacy.requiring import require
 from tarnkappe.table import Distribution
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.grouping import Counts, sum_by_group
@@ -33,8 +34,21 @@ def require_share(model: str, parameter: str, number: object, *, above_zero: boo
     except (ValueError, ZeroDivisionError):
         share = None
     good = share is not None and not isinstance(number, bool) and 0 <= share <= 1
-    require(good, f"{model} needs a {parameter} from 0 to 1 (a fraction like '1/3' will do), not {number!r}")
-    require(not above_zero or share != 0, f"{model} needs a {parameter} above 0")
+    require(
+        good,
+        "privacy.needs-0-1-fraction",
+        "{model} needs a {parameter} from 0 to 1 (a fraction like '1/3' will do), not {number!r}",
+        model=model,
+        parameter=parameter,
+        number=number,
+    )
+    require(
+        not above_zero or share != 0,
+        "privacy.needs-above-0",
+        "{model} needs a {parameter} above 0",
+        model=model,
+        parameter=parameter,
+    )
 
 
 def ratios_at_most(parts: Counts, wholes: Counts, bound: Exact) -> Mask:

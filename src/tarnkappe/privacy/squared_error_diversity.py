@@ -52,6 +52,7 @@ class SquaredErrorDiversity(NumericModel):
     """
 
     name = "squared-error-diversity"
+    cites = ("lefevre2006workload",)
     direction = Direction.AT_LEAST
 
     error: Annotated[

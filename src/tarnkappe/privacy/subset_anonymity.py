@@ -33,6 +33,7 @@ class SubsetAnonymity(Model):
     """
 
     name = "subset-anonymity"
+    cites = ("mohammed2009",)
     direction = Direction.AT_LEAST
     scope = ModelScope.GROUP
 

@@ -56,6 +56,7 @@ class SubsetConfidence(Model):
     """
 
     name = "subset-confidence"
+    cites = ("mohammed2009",)
     direction = Direction.AT_MOST
     scope = ModelScope.GROUP
 

@@ -57,12 +57,17 @@ class ValueCloseness(SensitiveModel):
         yield from super().rules()
         for value, (lower, upper) in self.bounds.items():
             if decimal(lower) > decimal(upper):
-                template = "the lower bound is above the upper bound"
-                yield rule("value-closeness.order", template, "bounds", value)
+                yield rule(
+                    "value-closeness.order", "the lower bound is above the upper bound", "bounds", value
+                )
         least = sum(decimal(lower) for lower, _ in self.bounds.values())
         if least > 1:
-            template = "the lower bounds sum to {least}, which is more than 1"
-            yield rule("value-closeness.sum", template, "bounds", least=shown(float(least)))
+            yield rule(
+                "value-closeness.sum",
+                "the lower bounds sum to {least}, which is more than 1",
+                "bounds",
+                least=shown(float(least)),
+            )
 
     @classmethod
     def examples(cls) -> tuple[ValueCloseness, ...]:

@@ -23,6 +23,7 @@ class ValueRange(NumericModel):
     """
 
     name = "value-range"
+    cites = ("zhang2007",)
     direction = Direction.AT_LEAST
 
     e: Annotated[

@@ -13,6 +13,7 @@ class VariationalCloseness(EqualCloseness):
     """
 
     name = "variational-closeness"
+    cites = ("li2007",)
 
     @classmethod
     def examples(cls) -> tuple[VariationalCloseness, ...]:

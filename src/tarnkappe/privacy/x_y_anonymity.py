@@ -10,16 +10,29 @@ import numpy as np
 from tarnkappe.privacy.distinct_diversity import distinct_values
 from tarnkappe.privacy.group_model import GroupModel, visible_only
 from tarnkappe.privacy.k_anonymity import KAnonymity
-from tarnkappe.privacy.model import (
-    Direction,
-    Measure,
-    Model,
-    Monotonicity,
-    require,
-)
+from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
+from tarnkappe.privacy.requiring import require
 from tarnkappe.schema import MOST_NAMES, Name, Problem, Rows, param, rule
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
+
+ColumnsY = Annotated[
+    tuple[Name, ...],
+    param(
+        "the columns of which a class must have several values",
+        kind="columns",
+        min_length=1,
+        max_length=MOST_NAMES,
+    ),
+]
+ColumnsX = Annotated[
+    tuple[Name, ...],
+    param(
+        "the columns that form the groups; all quasi-identifiers if none is named",
+        kind="columns",
+        max_length=MOST_NAMES,
+    ),
+]
 
 
 class XYAnonymity(GroupModel):
@@ -33,28 +46,14 @@ class XYAnonymity(GroupModel):
     """
 
     name = "x-y-anonymity"
+    cites = ("wang2006",)
     direction = Direction.AT_LEAST
 
-    y: Annotated[
-        tuple[Name, ...],
-        param(
-            "the columns of which a class must have several values",
-            kind="columns",
-            min_length=1,
-            max_length=MOST_NAMES,
-        ),
-    ]
+    y: ColumnsY
     k: Annotated[
         Rows, param("different values of y that every group of x has at least", unit="values", start=5)
     ]
-    x: Annotated[
-        tuple[Name, ...],
-        param(
-            "the columns that form the groups; all quasi-identifiers if none is named",
-            kind="columns",
-            max_length=MOST_NAMES,
-        ),
-    ] = ()
+    x: ColumnsX = ()
 
     def rules(self) -> Iterator[Problem]:
         yield from rules_of_two_sides(self.x, self.y)
@@ -97,8 +96,11 @@ class XYAnonymity(GroupModel):
         there = int(np.count_nonzero(whole.totals))
         require(
             there >= self.k,
-            f"{self}: the whole table has only {there} different values of {quoted(self.y)}: "
-            "choose a smaller k",
+            "privacy.whole-table-only-different",
+            "{model}: the whole table has only {there} different values of {y}: choose a smaller k",
+            model=self,
+            there=there,
+            y=quoted(self.y),
         )
 
     def measure_groups(self, distribution: Distribution) -> Measure:

@@ -14,8 +14,8 @@ from tarnkappe.privacy.shares import (
     every_share_at_most,
     largest_share,
 )
-from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, rules_of_two_sides
-from tarnkappe.schema import MOST_NAMES, ExactPositiveShare, Name, Problem, param
+from tarnkappe.privacy.x_y_anonymity import ColumnsX, ColumnsY, XYAnonymity, quoted, rules_of_two_sides
+from tarnkappe.schema import ExactPositiveShare, Problem, param
 from tarnkappe.table import Distribution, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -32,31 +32,17 @@ class XYLinkability(GroupModel):
     """
 
     name = "x-y-linkability"
+    cites = ("wang2006",)
     direction = Direction.AT_MOST
 
-    y: Annotated[
-        tuple[Name, ...],
-        param(
-            "the columns of which a class must have several values",
-            kind="columns",
-            min_length=1,
-            max_length=MOST_NAMES,
-        ),
-    ]
+    y: ColumnsY
     p: Annotated[
         ExactPositiveShare,
         param(
             "the largest confidence with which values of y may be concluded from x", kind="share", start=0.5
         ),
     ]
-    x: Annotated[
-        tuple[Name, ...],
-        param(
-            "the columns that form the groups; all quasi-identifiers if none is named",
-            kind="columns",
-            max_length=MOST_NAMES,
-        ),
-    ] = ()
+    x: ColumnsX = ()
 
     def rules(self) -> Iterator[Problem]:
         yield from rules_of_two_sides(self.x, self.y)

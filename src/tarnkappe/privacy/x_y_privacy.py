@@ -8,9 +8,9 @@ from typing import Annotated
 from tarnkappe.privacy.composite import CompositeModel
 from tarnkappe.privacy.exact import decimal
 from tarnkappe.privacy.model import Model
-from tarnkappe.privacy.x_y_anonymity import XYAnonymity, quoted, rules_of_two_sides
+from tarnkappe.privacy.x_y_anonymity import ColumnsX, ColumnsY, XYAnonymity, quoted, rules_of_two_sides
 from tarnkappe.privacy.x_y_linkability import XYLinkability
-from tarnkappe.schema import MOST_NAMES, ExactPositiveShare, Name, Problem, Rows, param
+from tarnkappe.schema import ExactPositiveShare, Problem, Rows, param
 
 
 class XYPrivacy(CompositeModel):
@@ -21,16 +21,9 @@ class XYPrivacy(CompositeModel):
     """
 
     name = "x-y-privacy"
+    cites = ("wang2006",)
 
-    y: Annotated[
-        tuple[Name, ...],
-        param(
-            "the columns of which a class must have several values",
-            kind="columns",
-            min_length=1,
-            max_length=MOST_NAMES,
-        ),
-    ]
+    y: ColumnsY
     k: Annotated[
         Rows, param("different values of y that every group of x has at least", unit="values", start=5)
     ]
@@ -40,14 +33,7 @@ class XYPrivacy(CompositeModel):
             "the largest confidence with which values of y may be concluded from x", kind="share", start=0.5
         ),
     ]
-    x: Annotated[
-        tuple[Name, ...],
-        param(
-            "the columns that form the groups; all quasi-identifiers if none is named",
-            kind="columns",
-            max_length=MOST_NAMES,
-        ),
-    ] = ()
+    x: ColumnsX = ()
 
     def rules(self) -> Iterator[Problem]:
         yield from rules_of_two_sides(self.x, self.y)

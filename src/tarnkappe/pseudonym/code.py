@@ -79,7 +79,10 @@ def decode(code: str) -> bytes:
     """
     letters = [letter for letter in code.upper() if letter not in "- "]
     if not letters or any(letter not in _READ_AS for letter in letters):
-        raise ParameterError("this is no pseudonym: it has digits and letters from A to Z only")
+        raise ParameterError(
+            "pseudonym.no-pseudonym-digits-letters",
+            "this is no pseudonym: it has digits and letters from A to Z only",
+        )
     symbols = [_READ_AS[letter] for letter in letters]
     number = bits = 0
     for at in range(0, len(symbols), WORD):
@@ -87,7 +90,10 @@ def decode(code: str) -> bytes:
             number, bits = number << 5 | symbol, bits + 5
     spare = bits % 8
     if spare >= 5 or number & ((1 << spare) - 1):
-        raise ParameterError("this is no pseudonym: characters are missing or added")
+        raise ParameterError(
+            "pseudonym.no-pseudonym-characters-missing",
+            "this is no pseudonym: characters are missing or added",
+        )
     return (number >> spare).to_bytes(bits // 8)
 
 
@@ -127,7 +133,10 @@ def _with_checks(data: Symbols) -> Symbols:
 def _checked(word: Sequence[int], start: int) -> Sequence[int]:
     """The data of a word; a single wrong character is pointed at."""
     if len(word) <= CHECKS:
-        raise ParameterError("this is no pseudonym: characters are missing or added")
+        raise ParameterError(
+            "pseudonym.no-pseudonym-characters-missing",
+            "this is no pseudonym: characters are missing or added",
+        )
     data = word[:-CHECKS]
     plain = weighted = 0
     for place, symbol in enumerate((*word[-CHECKS:], *data)):
@@ -139,4 +148,6 @@ def _checked(word: Sequence[int], start: int) -> Sequence[int]:
     at = (_LOGS[weighted] - _LOGS[plain]) % WORD if plain and weighted else WORD
     place = at - CHECKS if at >= CHECKS else len(data) + at
     hint = f": look at its character {start + place + 1}" if at < len(word) else ""
-    raise ParameterError(f"this pseudonym has a typing error{hint}")
+    raise ParameterError(
+        "pseudonym.pseudonym-typing-error", "this pseudonym has a typing error{hint}", hint=hint
+    )

@@ -32,9 +32,11 @@ def identity(values: Iterable[str | None]) -> Identity | None:
 def identities(table: Table, columns: Sequence[str]) -> list[Identity | None]:
     """The identity in each row of a table."""
     if not columns:
-        raise ParameterError("name the columns that say who it is")
+        raise ParameterError("pseudonym.name-columns-say", "name the columns that say who it is")
     if len(set(columns)) < len(columns):
-        raise ColumnError("a column is named twice among those that say who it is")
+        raise ColumnError(
+            "pseudonym.column-named-twice-among", "a column is named twice among those that say who it is"
+        )
     texts = [_texts(table.data.column(table.require(name)), name) for name in columns]
     return [identity(row) for row in zip(*texts, strict=True)]
 
@@ -44,12 +46,21 @@ def _texts(column: pa.ChunkedArray, name: str) -> list[str | None]:
         # A whole number that was read as 7.0, because cells beside it are missing, is the number 7.
         whole = pc.all(pc.equal(pc.floor(column), column), min_count=0).as_py()
         if not whole:
-            raise ColumnError(f"the column '{name}' has fractions: it cannot say who somebody is")
+            raise ColumnError(
+                "pseudonym.column-fractions-cannot-say",
+                "the column '{name}' has fractions: it cannot say who somebody is",
+                name=name,
+            )
         column = pc.cast(column, pa.int64())
     try:
         texts: list[str | None] = pc.cast(column, pa.string()).to_pylist()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise ColumnError(f"the column '{name}' ({column.type}) cannot be written as text") from None
+        raise ColumnError(
+            "pseudonym.column-cannot-written-text",
+            "the column '{name}' ({type}) cannot be written as text",
+            name=name,
+            type=column.type,
+        ) from None
     return texts
 
 

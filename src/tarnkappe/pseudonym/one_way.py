@@ -38,5 +38,8 @@ class OneWay:
             hmac.digest(self._secret, json.dumps(person).encode(), "sha256")[:CODE_BYTES] for person in people
         ]
         if len(set(digests)) < len(set(people)):
-            raise VerificationError("two people got one pseudonym: nothing was written; use another project")
+            raise VerificationError(
+                "pseudonym.two-people-got-pseudonym",
+                "two people got one pseudonym: nothing was written; use another project",
+            )
         return encode(digests)

@@ -44,7 +44,8 @@ class Reversible:
             content = self._cipher.decrypt(decode(pseudonym), None)
         except (InvalidTag, ValueError):
             raise AccessError(
-                "a pseudonym was not made with this key for this project: name the right key and project"
+                "pseudonym.pseudonym-not-made-key",
+                "a pseudonym was not made with this key for this project: name the right key and project",
             ) from None
         return tuple(json.loads(content))
 

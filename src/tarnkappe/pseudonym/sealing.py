@@ -50,7 +50,7 @@ class KeyPair:
         try:
             return self._private.exchange(X25519PublicKey.from_public_bytes(point))
         except ValueError:
-            raise AccessError("a sealed message is damaged") from None
+            raise AccessError("pseudonym.sealed-message-damaged", "a sealed message is damaged") from None
 
     def unseal(self, sealed: bytes, context: bytes) -> bytes:
         """Read a message; one that was written to somebody else, moved or changed is refused."""
@@ -76,7 +76,9 @@ def open_agreed(agreed: bytes, public: bytes, sealed: bytes, context: bytes) -> 
     try:
         content = _cipher(agreed, fresh, public).decrypt(NONCE, encrypted, context)
     except InvalidTag:
-        raise AccessError("a sealed message is for another key, or damaged") from None
+        raise AccessError(
+            "pseudonym.sealed-message-another-key", "a sealed message is for another key, or damaged"
+        ) from None
     length = int.from_bytes(content[:LENGTH_BYTES])
     return content[LENGTH_BYTES : LENGTH_BYTES + length]
 

@@ -93,7 +93,11 @@ def replaced(
     """A table with pseudonyms in the place of some columns."""
     kept = [name for name in table.column_names if name not in columns]
     if into in kept:
-        raise ColumnError(f"the table has a column '{into}' already: choose another name for the pseudonyms")
+        raise ColumnError(
+            "pseudonym.table-column-already-choose",
+            "the table has a column '{into}' already: choose another name for the pseudonyms",
+            into=into,
+        )
     data = table.data.select(kept).add_column(0, into, pa.array(pseudonyms, pa.string()))
     if shuffle:
         keys = np.frombuffer(os.urandom(8 * data.num_rows), dtype=np.uint64)
@@ -114,11 +118,19 @@ def reidentify(table: Table, names: Sequence[str], method: Reversible, *, column
     found: dict[str, Identity] = {cell: method.identity(cell) for cell in set(cells) if cell is not None}
     wrong = {len(person) for person in found.values()} - {len(names)}
     if wrong:
-        raise ParameterError(f"these pseudonyms were made of {min(wrong)} columns: name as many")
+        raise ParameterError(
+            "pseudonym.pseudonyms-made-columns-name",
+            "these pseudonyms were made of {wrong} columns: name as many",
+            wrong=min(wrong),
+        )
     kept = [name for name in table.column_names if name != column]
     clash = sorted(set(kept) & set(names))
     if clash:
-        raise ColumnError(f"the table has a column '{clash[0]}' already: choose another name")
+        raise ColumnError(
+            "pseudonym.table-column-already-choose-another-name",
+            "the table has a column '{clash}' already: choose another name",
+            clash=clash[0],
+        )
     data = table.data.select(kept)
     for place, name in enumerate(names):
         values = [None if cell is None else found[cell][place] for cell in cells]

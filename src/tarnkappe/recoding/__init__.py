@@ -13,12 +13,14 @@ from tarnkappe.recoding.recode import CellTreatment, Recoded, Suppression, recod
 from tarnkappe.recoding.regions import Regions
 from tarnkappe.recoding.slicing import Slicing
 from tarnkappe.recoding.stochastic import Stochastic
+from tarnkappe.recoding.subtrees import Subtrees
 from tarnkappe.schema import Family
 
 METHODS: Family[Method] = Family(
     "method",
     Regions,
     Mondrian,
+    Subtrees,
     Datafly,
     MuArgus,
     KOptimize,
@@ -50,6 +52,7 @@ __all__ = [
     "Regions",
     "Slicing",
     "Stochastic",
+    "Subtrees",
     "Suppression",
     "describe_passes",
     "local_search",

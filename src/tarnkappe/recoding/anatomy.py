@@ -39,6 +39,7 @@ class Anatomy(Bucketization, kw_only=True):
     """Publish exact quasi-identifiers and, group by group, the sensitive values."""
 
     name = "anatomy"
+    cites = ("xiao2006anatomy",)
     summary = (
         "Keeps every quasi-identifier exact and publishes the sensitive values by group in a second table. "
         "Right for aggregate statistics under l-diversity or t-closeness, where it may be known who is in "
@@ -67,7 +68,10 @@ class Anatomy(Bucketization, kw_only=True):
     ) -> Buckets:
         """Deal the rows to groups and make both tables, each in a random order."""
         if not table.sensitive:
-            raise ColumnError("anatomy separates sensitive columns from the others: name a sensitive column")
+            raise ColumnError(
+                "recoding.anatomy-separates-sensitive-columns",
+                "anatomy separates sensitive columns from the others: name a sensitive column",
+            )
         require_sensitive(table, problem.models, self.name)
         chance = Chance(seed)
         groups = make_groups(
@@ -109,7 +113,8 @@ class Anatomy(Bucketization, kw_only=True):
         told = int(np.asarray(second.column(second.num_columns - 1)).sum())
         if joined.num_rows != first.num_rows or told != first.num_rows:
             raise VerificationError(
-                "the two tables of Anatomy have groups of different sizes: they were not handed over"
+                "recoding.two-tables-anatomy-groups",
+                "the two tables of Anatomy have groups of different sizes: they were not handed over",
             )
         return joined
 

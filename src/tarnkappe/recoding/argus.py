@@ -163,9 +163,17 @@ class ArgusSession:
     def recode(self, name: str) -> None:
         """Recode a column globally: one level up in every row."""
         if name not in self.levels:
-            raise ColumnError(f"'{name}' is no quasi-identifier of this session")
+            raise ColumnError(
+                "recoding.no-quasi-identifier-session",
+                "'{name}' is no quasi-identifier of this session",
+                name=name,
+            )
         if self.levels[name] == self._levels(name).height:
-            raise ParameterError(f"'{name}' is at its highest level: it can only be suppressed")
+            raise ParameterError(
+                "recoding.highest-level-can-only-suppressed",
+                "'{name}' is at its highest level: it can only be suppressed",
+                name=name,
+            )
         self._remember()
         self.levels[name] += 1
 
@@ -197,7 +205,7 @@ class ArgusSession:
     def undo(self) -> None:
         """Take back the last recoding or suppression."""
         if not self._undone:
-            raise ParameterError("there is nothing to undo")
+            raise ParameterError("recoding.nothing-undo", "there is nothing to undo")
         last = self._undone.pop()
         self.levels, self._suppressed = last.levels, last.suppressed
 

@@ -1,4 +1,7 @@
-"""Kernels on the rows of regions: rows of a region lie side by side."""
+"""Kernels on the rows of regions: rows of a region lie side by side.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ def rearrange(
     new_stops: Counts,
 ) -> None:
     """Bring the parts of each chosen region side by side, their rows in the order they had."""
+    # Regions own disjoint ranges of rows, so each is sorted within its range, by a counting sort that keeps
+    # the order of rows: later cuts then break ties as before. The old rows are copied first, into room for
+    # the longest region, made once; `ends` moves on while rows are placed and must not be read after that.
     longest = 0
     for region in chosen:
         longest = max(longest, stops[region] - starts[region])
@@ -63,6 +69,9 @@ def gather(
     classes: Codes,
 ) -> None:
     """The rows of some regions and the class that each would be in."""
+    # Rows are written region by region, in the order that `first_class` was counted in; `rows` and `classes`
+    # come with room for all of them. Nothing is copied but numbers: who checks models reads the rows
+    # themselves.
     place = 0
     for index in range(len(chosen)):
         region = chosen[index]
@@ -75,6 +84,8 @@ def gather(
 @compiled
 def extents(codes: Matrix, starts: Counts, stops: Counts, low: Matrix, high: Matrix) -> None:
     """The first and the last place of each region in each dimension."""
+    # Row by row with the dimensions inside, as codes lie in memory. A region has at least one row, with which
+    # its box begins; an empty one would read its neighbour's.
     for region in range(len(starts)):
         for d in range(codes.shape[1]):
             low[region, d], high[region, d] = codes[starts[region], d], codes[starts[region], d]

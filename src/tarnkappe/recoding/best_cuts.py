@@ -7,6 +7,8 @@ label and everything else. Of all cuts with enough rows on both sides the best h
 
 where c is the cost of the box around a side in *all* dimensions, since a cut in one of them shrinks the
 others too. A `balance` above 0 lets large sides count for less: they can still be cut.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -189,11 +191,15 @@ def propose(
 @compiled
 def _worst(found: Cuts, estimates: Numbers) -> float:
     """What a cut must stay below to be among the best."""
+    # Until all places are taken, every cut is among the best; infinity says so without a case in the callers.
+    # The estimates are sorted, so the last one decides.
     return np.inf if found[-1, 0] < 0 else estimates[-1]
 
 
 @compiled
 def _count(counts: Counts, values: Values, row: int, weight: int) -> None:
+    # A suppressed cell (-1) has no count. Written out instead of an array operation, since a row has one or
+    # two such columns and this is called for every row.
     for column in range(values.shape[1]):
         if values[row, column] >= 0:
             counts[values[row, column]] += weight
@@ -201,6 +207,8 @@ def _count(counts: Counts, values: Values, row: int, weight: int) -> None:
 
 @compiled
 def _box(codes: Matrix, start: int, stop: int, low: Codes, high: Codes) -> None:
+    # From an empty box: the first row extends it to itself. Row by row, as rows lie in memory. Dimensions
+    # times rows; the boxes of sides are extended in passing and do not call this.
     _empty(low, high)
     for row in range(start, stop):
         _extend(low, high, codes[row])
@@ -208,6 +216,8 @@ def _box(codes: Matrix, start: int, stop: int, low: Codes, high: Codes) -> None:
 
 @compiled
 def _empty(low: Codes, high: Codes) -> None:
+    # Low above high marks that there is nothing: whatever joins first sets both ends. Such a box must not be
+    # priced, since its places are none.
     low[:] = np.iinfo(np.int32).max
     high[:] = -1
 
@@ -215,6 +225,8 @@ def _empty(low: Codes, high: Codes) -> None:
 @compiled
 def _extend(low: Codes, high: Codes, row: Codes) -> bool:
     """Let a row join a box; whether the box has grown."""
+    # Two tests, not one with `else`: the first row sets both ends. Telling whether it grew spares the price
+    # of the box, which is what takes the time; most rows of a sorted pass change nothing.
     grown = False
     for d in range(len(low)):
         if row[d] < low[d]:
@@ -289,6 +301,8 @@ def _sort(
 @compiled
 def _offer(found: Cuts, estimates: Numbers, estimate: float, d: int, first: int, last: int) -> None:
     """Keep a cut if it is among the best; one that was met before wins a tie."""
+    # Insertion from the end, with a strict comparison: of equals the earlier one stays in front, so the
+    # result does not depend on how many are kept. Free places count as worse than anything.
     place = len(found)
     while place > 0 and (found[place - 1, 0] < 0 or estimate < estimates[place - 1]):
         place -= 1
@@ -303,6 +317,8 @@ def _offer(found: Cuts, estimates: Numbers, estimate: float, d: int, first: int,
 @compiled
 def mark(codes: Matrix, starts: Counts, stops: Counts, chosen: Counts, cuts: Cuts, part: Codes) -> None:
     """Tell for each row of some regions on which side of its cut it lies: 1 between its places, else 0."""
+    # Everything between `first` and `last` is one side: a cut between two places and a child of a label are
+    # told the same way. Only rows of the chosen regions are written to; others keep what they had.
     for index in range(len(chosen)):
         d, first, last = cuts[index, 0], cuts[index, 1], cuts[index, 2]
         for row in range(starts[chosen[index]], stops[chosen[index]]):

@@ -1,4 +1,7 @@
-"""The classes of a block of rows while rows are exchanged between them."""
+"""The classes of a block of rows while rows are exchanged between them.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +70,9 @@ def make_block(
     codes: Matrix, values: Values, of: Codes, num_counts: int, room: int, least: int, costs: BoxCosts
 ) -> ClassBlock:
     """The block of some rows that are in classes already."""
+    # Everything is allocated here, once for a block: the steps that follow allocate next to nothing. There is
+    # room for one class more than can exist, so that splitting always finds a free number. `of` is the
+    # caller's array and is changed in place.
     num_dimensions = codes.shape[1]
     most = max(of.max() + 1, len(of) // max(least, 1)) + 1
     box = (most, num_dimensions)
@@ -98,6 +104,9 @@ def make_block(
 @compiled
 def refresh(block: ClassBlock, costs: BoxCosts, own: int) -> None:
     """Look at the members of a class anew."""
+    # From the members anew rather than by differences: a class is changed seldom and asked often, and nothing
+    # can drift. Savings are computed after the box, since `cost_without` reads both its ends and their
+    # neighbours. Rows of the block in time; a class is found by looking through them (see `ClassBlock`).
     low, high, low2, high2 = block.low[own], block.high[own], block.low2[own], block.high2[own]
     far = np.iinfo(np.int32).max
     low[:], low2[:], high[:], high2[:] = far, far, -1, -1
@@ -136,6 +145,9 @@ def refresh(block: ClassBlock, costs: BoxCosts, own: int) -> None:
 @compiled
 def cost_without(block: ClassBlock, costs: BoxCosts, own: int, row: int) -> int:
     """What the box of a class costs once one of its rows has left."""
+    # No row is looked at: only if the row is at an end does the box shrink there, to the second place. Where
+    # two rows share the end, the second is equal to it and nothing shrinks. The class has another row, or
+    # there is no box.
     total = 0
     for d in range(block.codes.shape[1]):
         place = block.codes[row, d]
@@ -148,6 +160,8 @@ def cost_without(block: ClassBlock, costs: BoxCosts, own: int, row: int) -> int:
 @compiled
 def box_without(block: ClassBlock, own: int, row: int) -> tuple[Codes, Codes]:
     """The box of a class once one of its rows has left."""
+    # As `cost_without`, but the box itself, for steps that let another row join it. Copies, since the class
+    # is as it was until a step is taken.
     low, high = block.low[own].copy(), block.high[own].copy()
     for d in range(len(low)):
         if block.codes[row, d] == low[d]:
@@ -160,6 +174,9 @@ def box_without(block: ClassBlock, own: int, row: int) -> tuple[Codes, Codes]:
 @compiled
 def cost_exchanged(block: ClassBlock, costs: BoxCosts, own: int, leaves: int, joins: int, limit: int) -> int:
     """What the box of a class costs once one row has left and another has joined; see `cost_with`."""
+    # One row leaves before the other joins: the other way round, a leaving row at the end would be taken for
+    # the end of the larger box. It stops at the limit, as most exchanges are worse after one or two
+    # dimensions.
     total = 0
     for d in range(block.codes.shape[1]):
         place, other = block.codes[leaves, d], block.codes[joins, d]
@@ -174,6 +191,8 @@ def cost_exchanged(block: ClassBlock, costs: BoxCosts, own: int, leaves: int, jo
 @compiled
 def count_row(block: ClassBlock, own: int, row: int, times: int) -> None:
     """Count the values of a row in a class."""
+    # `times` is 1 or -1, so trying a step and taking it back are the same few additions. A suppressed cell
+    # (-1) has no count; writing there would change the last one.
     for column in range(block.values.shape[1]):
         value = block.values[row, column]
         if value >= 0:
@@ -183,6 +202,9 @@ def count_row(block: ClassBlock, own: int, row: int, times: int) -> None:
 @compiled
 def allowed_after(block: ClassBlock, rules: Rules, own: int, leaves: int, joins: int) -> bool:
     """Whether a class may be one after a row has left and another has joined (-1: none)."""
+    # The counts are changed, asked and changed back: no copy of a class is made for millions of tries. The
+    # size is looked at first, it costs nothing and refuses most. What is undone must be exactly what was
+    # done.
     size = block.size[own] - (leaves >= 0) + (joins >= 0)
     if size < block.least:
         return False
@@ -203,6 +225,8 @@ def allowed_after(block: ClassBlock, rules: Rules, own: int, leaves: int, joins:
 @compiled
 def put(block: ClassBlock, costs: BoxCosts, row: int, other: int) -> None:
     """Bring a row into another class."""
+    # The row changes hands before either class is looked at anew: `refresh` reads `of`. Both must follow, or
+    # the invariant of the block is broken.
     before = block.of[row]
     block.of[row] = other
     refresh(block, costs, before)

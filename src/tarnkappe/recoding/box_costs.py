@@ -8,6 +8,8 @@ hierarchy that the written word may stand for, beyond the true one (`loss`), or 
 Costs are in fixed point: floor(2^30 w_d c_d / sum w), so sums are whole numbers that no order of summation,
 no number of threads and no platform changes. They are monotone: a box inside another one never costs more.
 The cuts, the refinement and the bound all rely on that.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -70,6 +72,9 @@ class BoxCosts(NamedTuple):
 @compiled
 def cell_cost(costs: BoxCosts, d: int, low: int, high: int) -> int:
     """The cost of one dimension of a box."""
+    # A single place costs nothing and is asked first, as it is most frequent. Truncation to whole numbers
+    # keeps the order of exact costs, so a box inside another never costs more: everything else relies on
+    # that.
     if low == high:
         return 0
     if costs.kind[d] == TABLE:
@@ -90,6 +95,8 @@ def cell_cost(costs: BoxCosts, d: int, low: int, high: int) -> int:
 @compiled
 def box_cost(costs: BoxCosts, low: Codes, high: Codes) -> int:
     """The cost of a box."""
+    # Whole numbers: any order of dimensions gives the same sum. At most `ONE` in all, as weights are shares
+    # of it. Not cut short: who has a limit asks `cost_with`.
     total = 0
     for d in range(len(low)):
         total += cell_cost(costs, d, low[d], high[d])
@@ -99,6 +106,9 @@ def box_cost(costs: BoxCosts, low: Codes, high: Codes) -> int:
 @compiled
 def cost_with(costs: BoxCosts, low: Codes, high: Codes, row: Codes, limit: int) -> int:
     """The cost of a box once a row has joined; anything from the limit on if it is no less than that."""
+    # The box is not changed; the row is joined in passing, dimension by dimension. Costs are never negative,
+    # so the sum can stop once it has reached the limit, and what it returns then is only known to be too
+    # much.
     total = 0
     for d in range(len(low)):
         total += cell_cost(costs, d, min(low[d], row[d]), max(high[d], row[d]))
@@ -109,6 +119,8 @@ def cost_with(costs: BoxCosts, low: Codes, high: Codes, row: Codes, limit: int) 
 
 @compiled
 def _fill_table(costs: BoxCosts, d: int, table: npt.NDArray[np.int32]) -> None:
+    # Only low <= high is written, and only that is ever asked. Places squared in memory, so it is made for
+    # dimensions of few places alone; `cell_cost` must not look into the table while it is filled.
     card = costs.card[d]
     for low in range(card):
         for high in range(low, card):

@@ -87,7 +87,12 @@ def make_groups(
     values = group_codes([c.codes for c in columns], [c.cardinality for c in columns]).ids
     floor = max([least_size or 2, *(part.least_size(rows) for part in judge.parts)])
     if floor > len(cards):
-        raise NoSolutionError(f"{len(cards)} rows cannot form a group of {floor}: ask for less")
+        raise NoSolutionError(
+            "recoding.rows-cannot-form-group",
+            "{cards} rows cannot form a group of {floor}: ask for less",
+            cards=len(cards),
+            floor=floor,
+        )
     tried: dict[int, Codes | None] = {}
 
     def good(size: int) -> bool:
@@ -140,7 +145,9 @@ def _smallest(least: int, greatest: int, good: Callable[[int], bool]) -> int:
         else:
             failed = middle
     if not good(size):
-        raise NoSolutionError("no groups that keep the promises were found: ask for less")
+        raise NoSolutionError(
+            "recoding.no-groups-keep-promises", "no groups that keep the promises were found: ask for less"
+        )
     return size
 
 
@@ -176,6 +183,9 @@ def require_eligible(rows: Tuples, judge: GroupEvaluator, sensitive: Sequence[st
         for name in sensitive
     )
     raise NoSolutionError(
-        f"even all rows as one group do not meet {promised}, so no group can ({frequent}): ask for less. "
-        "Rows are not suppressed, since with exact quasi-identifiers it would show who has that value"
+        "recoding.even-all-rows-group",
+        "even all rows as one group do not meet {promised}, so no group can ({frequent}): ask for less. "
+        "Rows are not suppressed, since with exact quasi-identifiers it would show who has that value",
+        promised=promised,
+        frequent=frequent,
     )

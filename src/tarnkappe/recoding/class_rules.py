@@ -3,6 +3,8 @@
 Exchanging rows between classes asks for millions of classes that nearly nobody keeps. The models that are
 told from size and counts are asked here; `Model.holds` says the same of whole batches, and where rounding
 could decide, these rules say no. Models without a rule are asked of the outcome.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -66,6 +68,8 @@ class Rules(NamedTuple):
 @compiled
 def class_holds(rules: Rules, counts: Counts, inside: Counts) -> bool:
     """Whether all rules allow a class with these counts; `inside` is room for the largest tree."""
+    # All in whole numbers but for the entropy, so ties are decided exactly. `inside` is cleared before each
+    # tree, nodes up to the root, and carried up in the order of nodes, parents after children.
     for rule in range(len(rules.kind)):
         kind, first, stop = rules.kind[rule], rules.first[rule], rules.stop[rule]
         size, present, most = 0, 0, 0
@@ -109,6 +113,8 @@ def class_holds(rules: Rules, counts: Counts, inside: Counts) -> bool:
 @compiled
 def _largest(counts: Counts, number: int) -> int:
     """The sum of the so many largest counts."""
+    # So many passes instead of a sort: l is small, and nothing is allocated for millions of classes. Equal
+    # counts are told apart by their places, or one of them would be taken again and again.
     total, before, before_at = 0, np.iinfo(np.int64).max, -1
     for _ in range(number):
         best = -1

@@ -78,11 +78,22 @@ def require_partition(groups: ColumnGroups, names: Sequence[str]) -> ColumnGroup
     for name in given:
         if name not in names:
             raise ColumnError(
-                f"slicing: '{name}' is no published column: the groups may have {', '.join(names)}"
+                "recoding.slicing-no-published-column",
+                "slicing: '{name}' is no published column: the groups may have {names}",
+                name=name,
+                names=", ".join(names),
             )
         if given.count(name) > 1:
-            raise ColumnError(f"slicing: '{name}' is in two groups, which would link them: leave one out")
+            raise ColumnError(
+                "recoding.slicing-two-groups-would-link",
+                "slicing: '{name}' is in two groups, which would link them: leave one out",
+                name=name,
+            )
     missing = [name for name in names if name not in given]
     if missing:
-        raise ColumnError(f"slicing: {', '.join(missing)} is in no group: every published column needs one")
+        raise ColumnError(
+            "recoding.slicing-no-group-every-published",
+            "slicing: {missing} is in no group: every published column needs one",
+            missing=", ".join(missing),
+        )
     return tuple(group for group in groups if group)

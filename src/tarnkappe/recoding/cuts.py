@@ -13,6 +13,8 @@ Steps 2 and 3 find a cut that leaves enough rows on both sides whenever the dime
 further down leaves no more below than step 3, any cut further up no more above than step 2.
 
 At last, if regions may overlap, all dimensions are tried once more for halves, those of labels too.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -119,6 +121,8 @@ def propose(
 @compiled
 def _widest_first(width: Numbers) -> Counts:
     """The dimensions by width; equally wide ones in their order."""
+    # Insertion with a strict comparison: equally wide dimensions stay in the order given, so the same table
+    # is cut in the same way everywhere. Dimensions are few; a sort of numpy is not stable by itself.
     order = np.arange(len(width))
     for place in range(1, len(width)):
         moved = order[place]
@@ -140,6 +144,9 @@ def _width(
     widths: Numbers,
     whole: float,
 ) -> float:
+    # A share of the whole, so that numbers and labels compare. An interval cannot cover a missing value: with
+    # one it is as wide as can be. Labels are climbed to the lowest that both ends share, one level after the
+    # other.
     if low == high:
         return -1.0  # not to be cut
     if present >= 0:
@@ -155,6 +162,8 @@ def _median(
     places: Codes, weights: Counts, start: int, stop: int, low: int, high: int, total: int, scratch: Counts
 ) -> int:
     """The least place with at least half of the rows up to it."""
+    # Counted by place where places are few, else halved: never more than eight places a row. `scratch` is all
+    # zeros between two calls, so the loop goes on to the end after the median is found, only to clear it.
     if high - low > 8 * (stop - start):  # too many places to count them all
         while low < high:
             middle, until = (low + high) // 2, 0
@@ -182,6 +191,8 @@ def _split(
     places: Codes, weights: Counts, start: int, stop: int, cut: int, total: int, least: int, part: Codes
 ) -> int:
     """Rows up to the cut against the others."""
+    # One pass marks and counts at once; a refused cut leaves marks that the next try overwrites. Both sides
+    # are tested by weight, since a line may stand for several rows.
     below = 0
     for row in range(start, stop):
         part[row] = places[row] > cut
@@ -195,6 +206,8 @@ def _halve(
     places: Codes, weights: Counts, start: int, stop: int, median: int, total: int, least: int, part: Codes
 ) -> int:
     """Half of the rows against the others: below the median, above it, and those with it as they come."""
+    # Rows with the median go to the first half until it is full, in their order, so both halves come out the
+    # same on every run. What is below the median must be counted before, in a pass of its own.
     below = 0
     for row in range(start, stop):
         if places[row] < median:
@@ -224,6 +237,9 @@ def _children(
     part: Codes,
 ) -> tuple[int, bool]:
     """A part for each child of the lowest common label; those with too few rows are one part, the first."""
+    # From the level below the lowest common label, found by climbing one too far and going back. Children of
+    # one label have neighbouring numbers, so they are an array from `first` on, however many labels there
+    # are.
     at = 0
     while labels[at + low] != labels[at + high]:
         at += card
@@ -243,6 +259,8 @@ def _children(
 @compiled
 def _smallest(sizes: Counts, free: npt.NDArray[np.bool_]) -> int:
     """The first of the smallest of those that are free; -1 if none is."""
+    # The first of equally small ones, by a strict comparison, as everywhere here. One pass each time: pools
+    # take in few children.
     found = -1
     for place in range(len(sizes)):
         if free[place] and (found < 0 or sizes[place] < sizes[found]):
@@ -264,6 +282,8 @@ def _renumber(
     by_size: bool,
     part: Codes,
 ) -> tuple[int, bool]:
+    # The pool is part 0 and takes in the smallest children, one, two, then four at a time, until it is large
+    # enough: doubling keeps the passes few. Rows are marked only if there is a cut.
     pooled, pool = False, 0
     for child in range(len(sizes)):
         if occurs[child] and not good[child]:

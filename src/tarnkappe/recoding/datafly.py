@@ -22,7 +22,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from tarnkappe.errors import ColumnError, NoSolutionError
+from tarnkappe.errors import ColumnError, NoSolutionError, Reason
 from tarnkappe.lattice import Evaluation, SearchProblem
 from tarnkappe.recoding.method import Method, Recoding
 from tarnkappe.recoding.recode import CellTreatment, recode
@@ -35,6 +35,7 @@ class Datafly(Method, kw_only=True):
     """The greedy method of Sweeney (1997)."""
 
     name = "datafly"
+    cites = ("sweeney1997",)
     summary = (
         "Raises the column with most values, level by level, until few enough rows stand out. Right where "
         "one level for each column is wanted at once on very many columns; any search loses less."
@@ -71,7 +72,11 @@ class Datafly(Method, kw_only=True):
         super().check(problem)
         for name in (*self.change_weights, *self.linking_weights):
             if name not in problem.quasi_identifiers:
-                raise ColumnError(f"datafly: there is no quasi-identifier '{name}' to weigh")
+                raise ColumnError(
+                    "recoding.datafly-no-quasi-identifier",
+                    "datafly: there is no quasi-identifier '{name}' to weigh",
+                    name=name,
+                )
 
     def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
         """Raise columns until few enough rows stand out."""
@@ -85,7 +90,7 @@ class Datafly(Method, kw_only=True):
         while not (found.satisfied and found.suppressed <= allowed):
             raised = self._next(problem, node)
             if raised is None:
-                raise NoSolutionError(self._stuck(problem, found, allowed))
+                raise NoSolutionError.because(self._stuck(problem, found, allowed))
             node[raised] += 1
             steps.append(f"{names[raised]} to level {node[raised]}, as {found.suppressed:,} rows stood out")
             found = problem.evaluate(tuple(node))
@@ -117,13 +122,22 @@ class Datafly(Method, kw_only=True):
                 best, chosen = (score, column.name), index
         return chosen
 
-    def _stuck(self, problem: SearchProblem, found: Evaluation, allowed: int) -> str:
+    def _stuck(self, problem: SearchProblem, found: Evaluation, allowed: int) -> Reason:
         fixed = [name for name, weight in self.change_weights.items() if weight == 0]
-        hint = f" or let {', '.join(fixed)} be changed" if fixed else ""
+        hint = (
+            Reason("recoding.let-changed", " or let {fixed} be changed", fixed=", ".join(fixed))
+            if fixed
+            else ""
+        )
         promised = ", ".join(map(str, problem.models))
-        return (
-            f"datafly has raised every column as far as it may, and {found.suppressed:,} rows do not meet "
-            f"{promised}, where {allowed:,} may be suppressed: raise the suppression limit{hint}"
+        return Reason(
+            "recoding.datafly-raised-every-column",
+            "datafly has raised every column as far as it may, and {suppressed:,} rows do not meet "
+            "{promised}, where {allowed:,} may be suppressed: raise the suppression limit{hint}",
+            suppressed=found.suppressed,
+            promised=promised,
+            allowed=allowed,
+            hint=hint,
         )
 
 

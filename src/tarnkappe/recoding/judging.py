@@ -64,8 +64,11 @@ def group_models(models: Sequence[Model], method: str) -> tuple[Model, ...]:
         speaks_of_labels = part.looks_beyond_release or part.measures_labels
         if isinstance(part, DifferentialPrivacy) or part.scope is not ModelScope.CLASS or speaks_of_labels:
             raise ParameterError(
-                f"{part.name} speaks of generalized quasi-identifiers, and {method} does not generalize: "
-                "use models on sensitive columns and on the size of groups, or another method"
+                "recoding.speaks-generalized-quasi-identifiers",
+                "{part} speaks of generalized quasi-identifiers, and {method} does not generalize: use "
+                "models on sensitive columns and on the size of groups, or another method",
+                part=part.name,
+                method=method,
             )
     return parts
 
@@ -75,8 +78,11 @@ def require_sensitive(table: Table, models: Sequence[Model], method: str) -> Non
     for name in (name for names in needed_distributions(models) for name in names):
         if table.roles[name] is not Role.SENSITIVE:
             raise ColumnError(
-                f"'{name}' is no sensitive column, and {method} protects sensitive columns only: give it the "
-                "role 'sensitive', or use another method"
+                "recoding.no-sensitive-column-protects",
+                "'{name}' is no sensitive column, and {method} protects sensitive columns only: give it the"
+                " role 'sensitive', or use another method",
+                name=name,
+                method=method,
             )
 
 

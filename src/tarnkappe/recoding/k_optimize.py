@@ -44,6 +44,7 @@ class KOptimize(Method, kw_only=True):
     """Optimal single-dimension partitioning (Bayardo and Agrawal 2005)."""
 
     name = "k-optimize"
+    cites = ("bayardo2005",)
     summary = (
         "Cuts every column into intervals, the same for all rows, with the least discernibility or "
         "classification loss, proven or with a bound; promises k-anonymity. Right where a column must have "
@@ -71,8 +72,13 @@ class KOptimize(Method, kw_only=True):
         if search.head is None:
             promised = ", ".join(map(str, problem.models))
             raise NoSolutionError(
-                f"{self.name} found no intervals that meet {promised} with at most {problem.limit} of "
-                f"{problem.tuples.num_rows} rows suppressed: raise the greatest levels or the limit"
+                "recoding.found-no-intervals-meet",
+                "{name} found no intervals that meet {promised} with at most {limit} of {num_rows} rows "
+                "suppressed: raise the greatest levels or the limit",
+                name=self.name,
+                promised=promised,
+                limit=problem.limit,
+                num_rows=problem.tuples.num_rows,
             )
         looked = (
             f"{search.nodes:,} nodes of the set-enumeration tree looked at, {len(search.open):,} left open"

@@ -72,8 +72,10 @@ class LocalRecoding:
     def __post_init__(self) -> None:
         if self.allowance is not None and not 0 < self.allowance <= 1:
             raise ParameterError(
-                f"a pass of a local recoding may leave a share of its rows above 0 and up to 1, "
-                f"not {self.allowance}"
+                "recoding.pass-local-recoding-may-leave",
+                "a pass of a local recoding may leave a share of its rows above 0 and up to 1, not "
+                "{allowance}",
+                allowance=self.allowance,
             )
 
     def run(self, problem: SearchProblem, progress: Progress | None = None) -> Solution:
@@ -84,8 +86,11 @@ class LocalRecoding:
         if not problem.loss.measures_cells:
             able = [each.name for each in LOSSES if each.examples()[0].measures_cells]
             raise ParameterError(
-                f"{problem.loss} cannot measure a table whose columns are at several levels at once, as "
-                f"local recoding makes it: use {', '.join(able)}"
+                "recoding.cannot-measure-table-columns",
+                "{loss} cannot measure a table whose columns are at several levels at once, as local "
+                "recoding makes it: use {able}",
+                loss=problem.loss,
+                able=", ".join(able),
             )
         return _Run(self, problem, progress).best()
 
@@ -94,7 +99,11 @@ def local_search(search: Search, local_recoding: bool | float, models: Sequence[
     """The search in passes that a job asks for: true, or the share of rows that a pass may leave."""
     for part in (part for model in models for part in model.parts):
         if isinstance(part, DifferentialPrivacy):
-            raise ParameterError(f"{part.name}: local recoding chooses levels by looking at the data")
+            raise ParameterError(
+                "recoding.local-recoding-chooses-levels",
+                "{part}: local recoding chooses levels by looking at the data",
+                part=part.name,
+            )
     return LocalRecoding(search, None if local_recoding is True else float(local_recoding))
 
 

@@ -5,6 +5,8 @@ The class of r has at least k - 1 others. One of them has a pair cost of at leas
 monotone, so the class costs at least delta(r), which r is charged with. So every division into classes of at
 least k rows costs at least the sum of delta over all rows, and with more promises there are only fewer
 divisions.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -79,6 +81,9 @@ def nearest_costs(
 @compiled
 def _apart(costs: BoxCosts, row: Codes, low: Codes, high: Codes, limit: int) -> int:
     """What a pair of a row and the nearest corner of a box costs; anything from the limit on if no less."""
+    # The nearest corner dimension by dimension: inside the box a dimension costs nothing. It ends as soon as
+    # the limit is reached, and most pairs are too far after one or two dimensions; the value is then no
+    # distance any more.
     total = 0
     for d in range(len(row)):
         if row[d] < low[d]:

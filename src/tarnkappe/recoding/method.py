@@ -88,14 +88,21 @@ class Method(Parameters, tag_field="algorithm", kw_only=True):
         refuse_differential_privacy(problem, self.name)
         if problem.level_limits and not self.keeps_level_limits:
             raise ParameterError(
-                f"{self.name} does not choose levels, so it cannot keep those of "
-                f"{', '.join(problem.level_limits)}: leave them out, or use a search"
+                "recoding.not-choose-levels-cannot-keep",
+                "{name} does not choose levels, so it cannot keep those of {level_limits}: leave them out, "
+                "or use a search",
+                name=self.name,
+                level_limits=", ".join(problem.level_limits),
             )
         if not problem.loss.measures_cells and not self.one_node:
             able = [each.name for each in LOSSES if each.examples()[0].measures_cells]
             raise ParameterError(
-                f"{problem.loss} cannot measure a table whose columns are at several levels at once, as "
-                f"{self.name} makes it: use {', '.join(able)}"
+                "recoding.cannot-measure-table-columns-several",
+                "{loss} cannot measure a table whose columns are at several levels at once, as {name} makes"
+                " it: use {able}",
+                loss=problem.loss,
+                name=self.name,
+                able=", ".join(able),
             )
 
     @abstractmethod
@@ -179,4 +186,9 @@ def refuse_differential_privacy(problem: SearchProblem, name: str) -> None:
     """Refuse a promise that no method can keep which looks at the data before it decides."""
     for part in (part for model in problem.models for part in model.parts):
         if isinstance(part, DifferentialPrivacy):
-            raise ParameterError(f"{part.name}: {name} decides by looking at the data: fix levels instead")
+            raise ParameterError(
+                "recoding.decides-looking-data-fix",
+                "{part}: {name} decides by looking at the data: fix levels instead",
+                part=part.name,
+                name=name,
+            )

@@ -40,7 +40,12 @@ class Aggregation(StrEnum):
         try:
             return cls(text)
         except (ValueError, RecursionError):  # what is nested deeply cannot even be told
-            raise ParameterError(f"unknown aggregation '{text}': use {', '.join(cls)}") from None
+            raise ParameterError(
+                "recoding.unknown-aggregation-use",
+                "unknown aggregation '{text}': use {what}",
+                text=text,
+                what=", ".join(cls),
+            ) from None
 
     @property
     def promise(self) -> str:
@@ -136,8 +141,10 @@ def aggregate(
         else:
             if np.any(values_of_entries <= 0):
                 raise ParameterError(
-                    f"the column '{column.name}' has numbers that are not above 0, "
-                    "so they have no geometric mean: use mean or median"
+                    "recoding.column-numbers-not-above-0",
+                    "the column '{column}' has numbers that are not above 0, so they have no geometric "
+                    "mean: use mean or median",
+                    column=column.name,
                 )
             found = np.exp(_means(entries, np.log(values_of_entries)))
         values = _spread(_as_values(found, column.values.type), entries)
@@ -151,11 +158,19 @@ def _places(
     if numbers is not None or function in (Aggregation.MODE, Aggregation.SET):
         return np.arange(column.cardinality)
     if function in (Aggregation.MEAN, Aggregation.GEOMETRIC_MEAN):
-        raise ColumnError(f"the column '{column.name}' has no numbers and so no {function}: use mode")
+        raise ColumnError(
+            "recoding.column-no-numbers-no-use",
+            "the column '{column}' has no numbers and so no {function}: use mode",
+            column=column.name,
+            function=function,
+        )
     if order is None:
         raise ColumnError(
-            f"the values of '{column.name}' have no order, which {function} needs: give the column a "
-            'hierarchy { builder = "ordered", order = [...] }, or use mode'
+            "recoding.values-no-order-needs",
+            "the values of '{column}' have no order, which {function} needs: give the column a hierarchy {{"
+            ' builder = "ordered", order = [...] }}, or use mode',
+            column=column.name,
+            function=function,
         )
     rank = {value: position for position, value in enumerate(order)}
     return np.array([rank.get(label, len(rank)) for label in column.labels])

@@ -64,6 +64,7 @@ class Mondrian(Method, kw_only=True):
     """Multidimensional recoding (LeFevre, DeWitt and Ramakrishnan 2006)."""
 
     name = "mondrian"
+    cites = ("lefevre2006",)
     summary = (
         "Cuts the table into many small regions and writes each row as the ranges of its region. Right for "
         "large tables whose readers count and correlate; a column has many overlapping ranges."
@@ -101,11 +102,16 @@ class Mondrian(Method, kw_only=True):
         super().check(problem)
         for name in (*self.prefer, *self.categorical):
             if name not in problem.quasi_identifiers:
-                raise ColumnError(f"mondrian: '{name}' is no quasi-identifier")
+                raise ColumnError(
+                    "recoding.mondrian-no-quasi-identifier",
+                    "mondrian: '{name}' is no quasi-identifier",
+                    name=name,
+                )
         if problem.tuples.population is not None and self.mode != Overlap.STRICT:
             raise ParameterError(
+                "recoding.relaxed-regions-nobody-can-tell",
                 "in relaxed regions nobody can tell where a member of the population belongs who is not in "
-                'the table: use mode = "strict", or leave the population out'
+                'the table: use mode = "strict", or leave the population out',
             )
 
     def recode(self, rows: Tuples, problem: SearchProblem, progress: Progress | None = None) -> Recoding:
@@ -219,6 +225,8 @@ class _Run:
         if not self._bears(self._partition):
             promised = ", ".join(map(str, self._problem.models))
             raise NoSolutionError(
-                f"even one region with all rows does not meet {promised}: ask for less, or use a search, "
-                "which may suppress rows"
+                "recoding.even-region-all-rows",
+                "even one region with all rows does not meet {promised}: ask for less, or use a search, "
+                "which may suppress rows",
+                promised=promised,
             )

@@ -18,7 +18,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError
+from tarnkappe.errors import ColumnError, NoSolutionError, ParameterError, Reason
 from tarnkappe.lattice import SearchProblem
 from tarnkappe.recoding.argus import IDENTIFYING, MORE, MOST, ArgusSession, published_combinations
 from tarnkappe.recoding.method import Method, Recoding
@@ -40,6 +40,7 @@ class MuArgus(Method, kw_only=True):
     """Global recoding and local suppression (Hundepool and Willenborg 1996)."""
 
     name = "mu-argus"
+    cites = ("hundepool1996",)
     summary = (
         "Recodes columns while much is unsafe, then suppresses single cells. Right for small tables in which "
         "a few rows stand out by one value and whole columns should stay readable."
@@ -76,17 +77,23 @@ class MuArgus(Method, kw_only=True):
         super().check(problem)
         for name in (*self.most, *self.more):
             if name not in problem.quasi_identifiers:
-                raise ColumnError(f"mu-argus: '{name}' is no quasi-identifier")
+                raise ColumnError(
+                    "recoding.mu-argus-no-quasi", "mu-argus: '{name}' is no quasi-identifier", name=name
+                )
         for name, (_, greatest) in problem.level_limits.items():
             if greatest < problem.lattice.heights[problem.quasi_identifiers.index(name)]:
                 raise ParameterError(
-                    f"mu-argus suppresses cells, which is the highest level of all: '{name}' cannot be kept "
-                    f"at level {greatest}: leave the limit out, or use a search"
+                    "recoding.mu-argus-suppresses-cells",
+                    "mu-argus suppresses cells, which is the highest level of all: '{name}' cannot be kept "
+                    "at level {greatest}: leave the limit out, or use a search",
+                    name=name,
+                    greatest=greatest,
                 )
         if problem.tuples.population is not None:
             raise ParameterError(
-                "mu-argus suppresses cells of single rows, so nobody can tell how a member of the population "
-                "would be written: leave the population out, or use a search"
+                "recoding.mu-argus-suppresses-cells-single",
+                "mu-argus suppresses cells of single rows, so nobody can tell how a member of the "
+                "population would be written: leave the population out, or use a search",
             )
 
     def session(self, rows: Tuples, problem: SearchProblem) -> ArgusSession:
@@ -125,7 +132,7 @@ class MuArgus(Method, kw_only=True):
                 return Recoding(session.written(), found.released, steps=tuple(done))
             session.undo()
             if not _recode_next(session, highest, steps) and not _recode_any(session, highest, steps):
-                raise NoSolutionError(_stuck(problem, found))
+                raise NoSolutionError.because(_stuck(problem, found))
 
 
 def _recode_rare_values(session: ArgusSession, highest: dict[str, int]) -> list[str]:
@@ -194,9 +201,13 @@ def _helped(rows: Tuples, problem: SearchProblem, session: ArgusSession, name: s
     return np.asarray(cells & _judge(rows, problem, trial).released)
 
 
-def _stuck(problem: SearchProblem, found: Recoded) -> str:
+def _stuck(problem: SearchProblem, found: Recoded) -> Reason:
     promised: Sequence[str] = [str(model) for model in problem.models]
-    return (
-        f"mu-argus has recoded every column as far as it may, and {found.state.suppressed_rows:,} rows do "
-        f"not meet {', '.join(promised)}, where {problem.limit:,} may be suppressed: raise that limit"
+    return Reason(
+        "recoding.mu-argus-recoded-every-column",
+        "mu-argus has recoded every column as far as it may, and {suppressed_rows:,} rows do not meet "
+        "{promised}, where {limit:,} may be suppressed: raise that limit",
+        suppressed_rows=found.state.suppressed_rows,
+        promised=", ".join(promised),
+        limit=problem.limit,
     )

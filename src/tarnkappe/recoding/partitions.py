@@ -213,8 +213,11 @@ def alphabet(problem: SearchProblem) -> Alphabet:
     first = np.concatenate([[0], np.cumsum([len(own) for own in free])]).astype(np.int64)
     if first[-1] > MOST_VALUES:
         raise ParameterError(
-            f"the quasi-identifiers have {first[-1]:,} values, more than the {MOST_VALUES:,} that "
-            "can be searched over: set a least level for the column with the most values, or use mondrian"
+            "recoding.quasi-identifiers-values-more-can-searched",
+            "the quasi-identifiers have {first:,} values, more than the {most_values:,} that can be "
+            "searched over: set a least level for the column with the most values, or use mondrian",
+            first=first[-1],
+            most_values=MOST_VALUES,
         )
     keys = np.random.default_rng(0).integers(1, 2**63, int(first[-1]), dtype=np.uint64)
     return Alphabet(tuple(letters), Numbering(first, keys), np.concatenate(required), np.concatenate(free))

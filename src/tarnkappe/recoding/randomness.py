@@ -26,8 +26,23 @@ class Chance:
         return np.frombuffer(raw, dtype=np.uint64)
 
     def order(self, number: int) -> Counts:
-        """A random permutation."""
-        return np.argsort(self.keys(number)).astype(np.int64)
+        """A random permutation: the rows in the order of their keys.
+
+        Sorting numbers takes less than half the time of sorting places by them. So the high bits of a key
+        stand before the place in one number, and rows that agree in those are put in order by their whole
+        keys: the result is that of sorting by the keys.
+        """
+        keys = self.keys(number)
+        bits = np.uint64(max(number - 1, 1).bit_length())
+        packed = (keys >> bits << bits) | np.arange(number, dtype=np.uint64)
+        packed.sort()
+        order = (packed & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+        packed >>= bits
+        tied = np.flatnonzero(packed[1:] == packed[:-1])
+        for run in np.split(tied, np.flatnonzero(np.diff(tied) > 1) + 1) if len(tied) else ():
+            equal = slice(int(run[0]), int(run[-1]) + 2)
+            order[equal] = order[equal][np.argsort(keys[order[equal]], kind="stable")]
+        return order
 
     def order_within(self, groups: Codes) -> Counts:
         """Rows by group, and inside each group in a random order."""

@@ -44,7 +44,9 @@ class Suppression(StrEnum):
             return cls(text)
         except (ValueError, RecursionError):  # what is nested deeply cannot even be told
             raise ParameterError(
-                f"unknown suppression '{text}': use record or cell (a whole column: suppressed = true)"
+                "recoding.unknown-suppression-use-record",
+                "unknown suppression '{text}': use record or cell (a whole column: suppressed = true)",
+                text=text,
             ) from None
 
 
@@ -74,8 +76,9 @@ class CellTreatment:
         for part in (part for model in models for part in model.parts):
             if self.stars and isinstance(part, DifferentialPrivacy):
                 raise ParameterError(
-                    f"{part.name}: how many rows are suppressed depends on the data: "
-                    'use suppression = "record"'
+                    "recoding.how-many-rows-suppressed",
+                    '{part}: how many rows are suppressed depends on the data: use suppression = "record"',
+                    part=part.name,
                 )
             if not self.aggregations:
                 continue
@@ -86,13 +89,19 @@ class CellTreatment:
                     else "how general an aggregate is cannot be said"
                 )
                 raise ParameterError(
-                    f"{part.name} cannot be promised with aggregated columns "
-                    f"({', '.join(self.aggregations)}), since {reason}: generalize them instead"
+                    "recoding.cannot-promised-aggregated-columns",
+                    "{part} cannot be promised with aggregated columns ({aggregations}), since {reason}: "
+                    "generalize them instead",
+                    part=part.name,
+                    aggregations=", ".join(self.aggregations),
+                    reason=reason,
                 )
         if self.aggregations and has_population:
             raise ParameterError(
-                "a population cannot be compared with aggregated columns "
-                f"({', '.join(self.aggregations)}): leave it out, or generalize them instead"
+                "recoding.population-cannot-compared-aggregated",
+                "a population cannot be compared with aggregated columns ({aggregations}): leave it out, or"
+                " generalize them instead",
+                aggregations=", ".join(self.aggregations),
             )
 
 

@@ -3,6 +3,8 @@
 Every step is taken only if all classes that it changes are allowed and the sum of size x cost over the
 classes falls by at least one unit of the fixed point. So it comes to an end, breaks no promise on classes,
 and never loses more than the cuts it began with.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -47,6 +49,9 @@ def refine(
     sweeps: int,
 ) -> None:
     """Refine the classes of some blocks; in each block they are numbered from 0, before and afterwards."""
+    # Blocks share nothing, so threads can take one each. A sweep that gains less than a hundred-thousandth
+    # ends the work: the rest would take most of the time. Splitting anew comes after sweeping, from a better
+    # start.
     for number in range(len(starts)):
         rows = slice(starts[number], stops[number])
         block = make_block(codes[rows], values[rows], classes[rows], num_counts, room, least, costs)
@@ -79,6 +84,8 @@ def dispensable(
 
     Rows of class -1 have left already.
     """
+    # Nothing is changed here; one row a class, since after it has left, the savings of the others are other
+    # ones.
     saving[:] = 0
     for number in range(len(starts)):
         rows = slice(starts[number], stops[number])
@@ -157,6 +164,8 @@ def _place(block: ClassBlock, costs: BoxCosts, rules: Rules, row: int) -> int:
 @compiled
 def _exchange(block: ClassBlock, costs: BoxCosts, rules: Rules, row: int, other: int) -> int:
     """Exchange a row with the row of another class that lowers the sum most."""
+    # The sum over both classes is what must fall. The own class is priced first, with what is left of the
+    # best as a limit; only then the other one. Rules are asked last, and of both classes: they take longest.
     own = block.of[row]
     size, size_there = block.size[own], block.size[other]
     best, least = -1, size * block.cost[own] + size_there * block.cost[other]
@@ -233,6 +242,9 @@ def _chain(block: ClassBlock, costs: BoxCosts, rules: Rules, row: int, other: in
 @compiled
 def _dissolve(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int) -> int:
     """Give the rows of a class to others, one by one, each where it costs least, if that pays."""
+    # On trial: boxes, costs and sizes are copies, but the counts are the block's own and are taken back in
+    # any case, also where it pays, as `refresh` counts anew. `price` is what is left until nothing is gained,
+    # so it stops as soon as one row finds no place.
     before = block.size[own] * block.cost[own]
     low, high, cost, size = block.low.copy(), block.high.copy(), block.cost.copy(), block.size.copy()
     target = np.full(len(block.of), -1, np.int32)
@@ -280,6 +292,8 @@ def _dissolve(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int) -> int
 @compiled
 def _bears_more(block: ClassBlock, rules: Rules, own: int, row: int) -> bool:
     """Whether a class may take one more row, those that it was given on trial included."""
+    # Counts include what the class was given on trial, `size` does not: a class that grows cannot become too
+    # small, so only the rules are asked.
     if len(rules.kind) == 0:
         return True
     count_row(block, own, row, 1)

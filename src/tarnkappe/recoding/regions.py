@@ -58,6 +58,7 @@ class Regions(Method, kw_only=True):
     """Best cuts and refinement."""
 
     name = "regions"
+    cites = ("lefevre2006", "xu2006")
     summary = (
         "Cuts the table into small classes where a cut loses least, exchanges rows between neighbouring "
         "classes, and tells how far from the best it may be. Right for most tables; a column has many words."

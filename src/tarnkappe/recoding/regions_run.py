@@ -97,8 +97,10 @@ class RegionsRun:
         if not self._bears(self.classes):
             promised = ", ".join(map(str, self._problem.models))
             raise NoSolutionError(
-                f"even one class with all rows does not meet {promised}: ask for less, or use a search, "
-                "which may suppress rows"
+                "recoding.even-class-all-rows",
+                "even one class with all rows does not meet {promised}: ask for less, or use a search, "
+                "which may suppress rows",
+                promised=promised,
             )
         bears = self._bears if self._ask_whole else None
         self.unfinished = not tree.grow(self._rest, bears, self._patience, self._progress)
@@ -247,8 +249,10 @@ class RegionsRun:
         if found.state.suppressed_rows > self._rows.num_rows - kept:
             promised = ", ".join(map(str, self._problem.models))
             raise NoSolutionError(
-                f"classes that were made without looking at sensitive values do not all meet {promised}: ask "
-                "for a larger k, or leave blind out"
+                "recoding.classes-made-without-looking",
+                "classes that were made without looking at sensitive values do not all meet {promised}: ask"
+                " for a larger k, or leave blind out",
+                promised=promised,
             )
 
     def _bears(self, classes: Codes, kept: Mask | None = None) -> bool:

@@ -1,4 +1,7 @@
-"""Kernels that divide the rows of one class, or of two, anew."""
+"""Kernels that divide the rows of one class, or of two, anew.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ LARGEST = 2048
 @compiled
 def split(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int) -> int:
     """Divide a class into two, grown from the row that is farthest from its first one, if that pays."""
+    # One seed, the row farthest from the first: two classes grow best from opposite ends, and trying all rows
+    # would be quadratic in their number twice. `make_block` has left room for one more class, so a free
+    # number is found.
     if block.size[own] > LARGEST:
         return 0
     pool = np.flatnonzero(block.of == own)
@@ -49,6 +55,9 @@ def split(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int) -> int:
 @compiled
 def resplit(block: ClassBlock, costs: BoxCosts, rules: Rules) -> int:
     """Divide each class anew together with those that are nearest to it; by how much the sum has fallen."""
+    # Each class with its few nearest, as distant ones never gain. Larger pairs are left alone: growing is
+    # quadratic in their rows. Gains are added as they come; a class may have changed when its turn comes,
+    # which is meant.
     gain = 0
     for own in range(len(block.size)):
         if block.size[own] == 0 or block.cost[own] == 0:
@@ -61,6 +70,8 @@ def resplit(block: ClassBlock, costs: BoxCosts, rules: Rules) -> int:
 
 @compiled
 def _divide(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int, other: int) -> int:
+    # Seeds evenly spread over the pool, not drawn: the same on every run. `best` falls from seed to seed and
+    # ends the growing of the next ones early. All rows go to `other` first, then the part back to `own`.
     before = block.size[own] * block.cost[own] + block.size[other] * block.cost[other]
     pool = np.flatnonzero((block.of == own) | (block.of == other))
     best, best_size, best_order = before, 0, pool
@@ -81,6 +92,8 @@ def _divide(block: ClassBlock, costs: BoxCosts, rules: Rules, own: int, other: i
 @compiled
 def _nearest(block: ClassBlock, costs: BoxCosts, own: int) -> Counts:
     """The classes that raise the sum least if they are united with a class; -1 where there are no more."""
+    # An insertion into three places instead of a sort. Rises are of the sum that is lowered everywhere here,
+    # so size counts. Copies are needed: without them the shift would read what it has just written.
     found, rises = np.full(NEIGHBOURS, -1), np.zeros(NEIGHBOURS, np.int64)
     low, high = block.low[own], block.high[own]
     for other in range(len(block.size)):
@@ -170,6 +183,9 @@ def _stretch(
     costs_with: Counts,
 ) -> None:
     """Count anew what a part costs with each row in one dimension."""
+    # One dimension for all rows: what they cost with the part is kept as a sum, from which the old cell is
+    # taken and the new one added. Only stretched dimensions are called for; `cells` must be written after it
+    # was read.
     for place in range(len(pool)):
         own = block.codes[pool[place], d]
         new = cell_cost(costs, d, min(low[d], own), max(high[d], own))
@@ -180,6 +196,8 @@ def _stretch(
 @compiled
 def _parts_hold(block: ClassBlock, rules: Rules, pool: Counts, order: Counts, size: int) -> bool:
     """Whether the rules allow both parts."""
+    # Counted anew for both parts, as sizes are tried downward and only few are asked. Without rules nothing
+    # is allocated. The order of `order` matters only up to `size`.
     if len(rules.kind) == 0:
         return True
     part, rest = np.zeros(block.counts.shape[1], np.int64), np.zeros(block.counts.shape[1], np.int64)

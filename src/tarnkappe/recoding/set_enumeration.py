@@ -19,6 +19,8 @@ From this bound follows at every node, whatever is divided later:
 
 An empty tail does not mean that a node is bad: its head has been counted by then. The value to divide by is
 the one whose two bounds rise most and that splits most classes, so it is found anew at every node.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -114,6 +116,8 @@ def new_stack(cells: MergedRows, values: int) -> Stack:
 @compiled
 def choose(stack: Stack, depth: int, value: int, first: Counts, least_size: int) -> None:
     """Put a value into the head of a node."""
+    # The value must enter the head only after the classes are split: `split` looks for its neighbours in the
+    # head. What is dropped stays suppressed below, so it is added once and never taken back.
     own, head = stack.numbers[depth], stack.heads[depth]
     starts = stack.starts[own[STARTS_AT] :]
     own[CLASSES], dropped = split(
@@ -128,6 +132,8 @@ def choose(stack: Stack, depth: int, value: int, first: Counts, least_size: int)
 @compiled
 def merge_given_up(stack: Stack, depth: int, numbering: Numbering) -> None:
     """Merge the cells of a node that only values told apart which are neither in its head nor in its tail."""
+    # The target of a value is the nearest one before it that still counts; the first of a column always does.
+    # Cells shrink in place, classes stay: given up values split none.
     own, head, tail = stack.numbers[depth], stack.heads[depth], stack.tails[depth]
     first = numbering.first
     for column in range(len(first) - 1):
@@ -143,6 +149,10 @@ def merge_given_up(stack: Stack, depth: int, numbering: Numbering) -> None:
 @compiled
 def settle(stack: Stack, depth: int, numbering: Numbering, price: Price, best: Incumbent) -> tuple[bool, int]:
     """Draw all conclusions at a node; whether anything is left to be divided, and how much work it was."""
+    # Conclusions make others possible, so it repeats until none is left. The best cost may fall in the same
+    # round and is read anew each time. Giving up comes before choosing: it merges cells, which makes the
+    # dearer look at what choosing saves cheaper. A value chosen is new to the next ones only in the next
+    # round, which is safe.
     own, head, tail, effects = stack.numbers[depth], stack.heads[depth], stack.tails[depth], stack.effects
     cells, starts = stack.cells, stack.starts[own[STARTS_AT] :]
     columns, work = len(numbering.first) - 1, 0
@@ -191,6 +201,9 @@ def settle(stack: Stack, depth: int, numbering: Numbering, price: Price, best: I
 @compiled
 def divide(stack: Stack, depth: int) -> None:
     """Find the value by which a node is divided."""
+    # The product of both rises: a value that raises one bound alone leaves the other child as large as it
+    # was. Bounds are stored now, since `effects` will be those of the children when the second child is asked
+    # for.
     own, tail, effects = stack.numbers[depth], stack.tails[depth], stack.effects
     most = -1.0
     for value in range(len(tail)):
@@ -207,6 +220,9 @@ def divide(stack: Stack, depth: int) -> None:
 @compiled
 def descend(stack: Stack, depth: int, numbering: Numbering, price: Price) -> None:
     """Make the next child of a node, right behind it."""
+    # A child lies right behind its node, cells and class starts alike, so going back is lowering the depth.
+    # All of its numbers are copied before they are changed; STEP is raised last, as it tells which child this
+    # is.
     own, child = stack.numbers[depth], stack.numbers[depth + 1]
     for index in range(len(own)):
         child[index] = own[index]
@@ -235,6 +251,8 @@ def plant(stack: Stack, cells: MergedRows, head: Mask, tail: Mask, numbering: Nu
 
     Its cells are those of the values in a head and a tail. The table has enough rows to be a class.
     """
+    # The head is merged with the tail and only then emptied: its values tell cells apart, but `choose` must
+    # split by them one after the other, which counts what is suppressed.
     number = len(cells.sizes)
     for cell in range(number):
         copy_cell(cells, cell, stack.cells, cell)

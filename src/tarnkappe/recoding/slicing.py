@@ -66,6 +66,7 @@ class Slicing(Bucketization, kw_only=True):
     """Publish groups of columns, each shuffled within buckets of rows."""
 
     name = "slicing"
+    cites = ("li2012",)
     summary = (
         "Keeps every value and the links between correlated columns, and breaks the other links within "
         "buckets. Right for tables with many columns and analyses of related ones; wrong for analyses of "
@@ -119,8 +120,10 @@ class Slicing(Bucketization, kw_only=True):
         judged = _Judgement(judge, [rows.columns[name] for name in beside_sensitive(groups, table.roles)])
         if judged(np.zeros(rows.num_tuples, np.int32)).any():
             raise NoSolutionError(
-                f"with {', '.join(beside_sensitive(groups, table.roles))} beside sensitive columns even all "
-                "rows in one bucket do not keep the promises: put them into other groups"
+                "recoding.beside-sensitive-columns-even",
+                "with {groups} beside sensitive columns even all rows in one bucket do not keep the "
+                "promises: put them into other groups",
+                groups=", ".join(beside_sensitive(groups, table.roles)),
             )
         found = split_rows([rows.columns[name] for name in problem.quasi_identifiers], judged, progress)
         # Bucket numbers are drawn anew: those of splitting follow the quasi-identifiers.
@@ -175,9 +178,13 @@ def _require_together(groups: ColumnGroups, models: Sequence[Model]) -> None:
             apart = [name for name in getattr(model, "given", ()) if name not in group]
             if column in group and apart:
                 raise ParameterError(
-                    f"{model.name}: slicing would shuffle '{apart[0]}' apart from '{column}', so that "
-                    "nothing could be promised to who knows it: put both into one group with groups = [...], "
-                    "or leave it out of 'given'"
+                    "recoding.slicing-would-shuffle-apart",
+                    "{model}: slicing would shuffle '{apart}' apart from '{column}', so that nothing could "
+                    "be promised to who knows it: put both into one group with groups = [...], or leave it "
+                    "out of 'given'",
+                    model=model.name,
+                    apart=apart[0],
+                    column=column,
                 )
 
 

@@ -68,7 +68,11 @@ class Stochastic(Method, kw_only=True):
         standing, head = best
         if standing.excess:
             raise NoSolutionError(
-                f"{self.name} found nothing with at most {problem.limit} of {problem.tuples.num_rows} rows "
-                "suppressed: raise the greatest levels or the suppression limit"
+                "recoding.found-nothing-most-rows",
+                "{name} found nothing with at most {limit} of {num_rows} rows suppressed: raise the "
+                "greatest levels or the suppression limit",
+                name=self.name,
+                limit=problem.limit,
+                num_rows=problem.tuples.num_rows,
             )
         return sets.recoding(rows, head, (f"{tried} tries",), stopped=stopped)

@@ -4,6 +4,8 @@ A state is a table of cells, sorted by the class they are in: cells are the fine
 allowed can make, classes are what the values already chosen make. `starts` tells where each class starts;
 classes with too few rows are not in the table, since they stay suppressed whatever is added. So a table
 shrinks while a search goes down: a value that is chosen drops small classes, one given up merges cells.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -49,6 +51,8 @@ def least_cost(cells: MergedRows, cell: int, least_size: int) -> int:
 @compiled
 def least_cost_together(cells: MergedRows, cell: int, others: MergedRows, other: int, least_size: int) -> int:
     """The same for two cells that are one; without a second (-1) for the first alone."""
+    # Costs of cells are a lower bound of what their rows cost in any class above: sizes only grow, and no
+    # class is charged for fewer than k rows. With labels, whoever is not of the most frequent one is charged.
     size = int(cells.sizes[cell])
     if other >= 0:
         size += others.sizes[other]
@@ -78,6 +82,8 @@ def find(
 
     Sought is the cell that has `target` of each value of a model, but `value` in the column `skip`.
     """
+    # Hashes are sums of keys, so the hash of a changed cell is known without its values; equal hashes are
+    # compared value by value. Linear probing in a table at most half full, or it would not end.
     mask = np.uint64(len(slots) - 1)
     place = (sought >> np.uint64(17)) & mask
     while slots[place] != -1:
@@ -98,6 +104,8 @@ def find(
 @compiled
 def table_size(number: int) -> int:
     """How many slots a table of so many cells needs."""
+    # A power of two, so that a mask does for a remainder, and at most half full, so that probing is short. At
+    # least 2: a full table of one slot would let `find` run for ever.
     size = 2
     while size < 2 * number:
         size *= 2
@@ -107,6 +115,8 @@ def table_size(number: int) -> int:
 @compiled
 def empty_table(slots: Places, number: int) -> Places:
     """A table without any of so many cells."""
+    # Only as many slots as are needed are cleared, of room that is made once. The part is shared, not copied:
+    # what the caller writes is in `slots`.
     table = slots[: table_size(number)]
     for slot in range(len(table)):
         table[slot] = -1
@@ -124,6 +134,9 @@ def merge(
     slots: Places,
 ) -> int:
     """Replace every value by its target and merge cells that have become equal; the new end is returned."""
+    # In place: `out` never passes `cell`, so nothing is overwritten that is still to be read. Cells of
+    # different classes differ in a value of the head, which is its own target: they never merge. Hashes
+    # change by differences.
     keys = numbering.keys
     table = empty_table(slots, end - begin)
     out, current = begin, 0
@@ -155,6 +168,8 @@ def merge(
 @compiled
 def copy_cell(source: MergedRows, index: int, target: MergedRows, place: int) -> None:
     """Copy one cell."""
+    # Column by column instead of by slices, which would make array objects for a handful of numbers. Source
+    # and target may be the same table, as long as the places differ or are equal.
     for column in range(source.codes.shape[1]):
         target.codes[place, column] = source.codes[index, column]
     for label in range(source.labels.shape[1]):
@@ -166,6 +181,8 @@ def copy_cell(source: MergedRows, index: int, target: MergedRows, place: int) ->
 @compiled
 def column_of(first: Counts, value: int) -> int:
     """The column of a value."""
+    # A walk over the columns, which are few; `first` has one entry more, where the last one ends. Values are
+    # numbered through all columns, so a value tells its column.
     column = 0
     while first[column + 1] <= value:
         column += 1
@@ -328,6 +345,10 @@ def giving_up(
     effects: Effects,
 ) -> None:
     """Note what giving up each value does: cells that differ by it alone become one, which costs more."""
+    # A table of the cells as they are; a cell without a value has the hash of its neighbour, so one look
+    # finds whether it exists. Its rise is what both cost together above what they cost alone, counted at the
+    # cell with the value and therefore once. `before` uses room of `effects.low`, which `choosing` fills
+    # anew.
     first, keys = numbering.first, numbering.keys
     before = effects.low
     for column in range(len(first) - 1):
@@ -357,6 +378,8 @@ def giving_up(
 @compiled
 def cost_of_classes(cells: MergedRows, starts: Places, classes: int, least_size: int) -> int:
     """What the classes cost when nothing is added."""
+    # The true cost of the head alone, so it may become the best; bounds are other numbers. The most frequent
+    # label can be taken in passing, since counts only grow. Cells times labels in time.
     total = 0
     kinds = cells.labels.shape[1]
     labels = np.zeros(kinds, np.int64)

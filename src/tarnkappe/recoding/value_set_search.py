@@ -1,4 +1,7 @@
-"""Climbing from a value set to better ones: remove values, add values, exchange one for another."""
+"""Climbing from a value set to better ones: remove values, add values, exchange one for another.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,8 @@ class Flips(NamedTuple):
 @compiled
 def _note(flips: Flips, index: int, size: int, most: int, sign: int, price: Price) -> None:
     """Count a class (or take one away) in what a value set costs; -1 stands for no labels."""
+    # What a flip costs is the cost of all classes with those taken away that change and those added that come
+    # of them: sign -1 and 1 of the same rule, so rounding cannot differ. All in whole numbers.
     if size < price.least_size:
         flips.costs[index] += sign * size * price.suppressed
         flips.suppressed[index] += sign * size
@@ -52,6 +57,8 @@ def _note(flips: Flips, index: int, size: int, most: int, sign: int, price: Pric
 @compiled
 def _most(classes: MergedRows, own: int, other: int) -> int:
     """How many rows have the most frequent label in a class, or in two together; -1 without labels."""
+    # -1 says that there are no labels, which `_note` charges by size. Two classes are added label by label:
+    # the most frequent of both need not be that of either.
     most = -1
     for label in range(classes.labels.shape[1]):
         count = int(classes.labels[own, label])
@@ -64,6 +71,9 @@ def _most(classes: MergedRows, own: int, other: int) -> int:
 @compiled
 def flip_each(cells: MergedRows, head: Mask, numbering: Numbering, price: Price) -> Flips:
     """What a value set costs, and what it would cost with each value added or removed, in a few passes."""
+    # Every flip changes few classes, so all of them start from the cost as it is and note differences: a few
+    # passes instead of one grouping for each value. `before` is taken before the value itself becomes the
+    # last.
     first, keys = numbering.first, numbering.keys
     number, columns = cells.codes.shape
     values = len(head)
@@ -99,6 +109,8 @@ def _group(
     cells: MergedRows, target: Values, keys: Keys, classes: MergedRows, members: Places, slots: Places
 ) -> int:
     """Put every cell into its class; how many classes there are."""
+    # A hash table of classes, in the order in which they first occur. The hash is the sum of the keys of
+    # targets, from the start; later it changes by differences. Sizes and labels must come as zeros.
     empty_table(slots, len(cells.sizes))
     found = 0
     for cell in range(len(cells.sizes)):
@@ -132,6 +144,8 @@ def _note_removals(
     slots: Places,
     flips: Flips,
 ) -> None:
+    # Without a value, a class that begins with it joins the one whose value comes before: found by the hash,
+    # if it exists. Noted from the upper class only, so each pair is counted once.
     keys = numbering.keys
     for own in range(found):
         for column in range(classes.codes.shape[1]):
@@ -158,6 +172,9 @@ def _note_additions(
     price: Price,
     flips: Flips,
 ) -> None:
+    # Cells are put side by side by class, by a counting sort. Running sums over the values of an interval are
+    # the two parts that each further value makes: all of them in one pass. Counts are cleared as they are
+    # read.
     number, columns = cells.codes.shape
     kinds = cells.labels.shape[1]
     starts = np.zeros(found + 1, np.int64)

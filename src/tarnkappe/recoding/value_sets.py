@@ -91,6 +91,9 @@ def require_sizes_only(name: str, problem: SearchProblem) -> None:
     for part in (part for model in problem.models for part in model.parts):
         if not isinstance(part, KAnonymity):
             raise ParameterError(
-                f"{name} promises k-anonymity only, not {part.name}: use mondrian, which asks any model, or "
-                "a search over levels"
+                "recoding.promises-k-anonymity-only-not-use",
+                "{name} promises k-anonymity only, not {part}: use mondrian, which asks any model, or a "
+                "search over levels",
+                name=name,
+                part=part.name,
             )

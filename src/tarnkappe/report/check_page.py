@@ -45,11 +45,11 @@ def render(report: Report, source: str = "") -> str:
 
 def _sizes(report: Report) -> Chart:
     bars = (
-        RiskFigure(f"{b.least:,}" if b.least == b.most else f"{b.least:,}–{b.most:,}", b.rows, "people")
+        RiskFigure(f"{b.least:,}" if b.least == b.most else f"{b.least:,}–{b.most:,}", b.rows, "rows")
         for b in report.sizes.histogram
     )
     return Chart(
-        "How many people look the same",
+        "How many rows look the same",
         "People by the number of those who share all their known values.",
         tuple(bars),
     )

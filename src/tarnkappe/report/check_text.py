@@ -73,7 +73,7 @@ def _sections(report: Report, source: str, history: Continuation | None) -> Iter
 
 
 def _headline(report: Report, source: str) -> RenderableType:
-    """The colour of the worst that can happen, and to how many people."""
+    """The colour of the worst that can happen, and to how many rows."""
     tried = [attack for attack in report.attacks if attack.succeeds]
     certain = [attack for attack in tried if attack.certain]
     worst = max(certain or tried, key=lambda attack: attack.victims, default=None)
@@ -83,7 +83,7 @@ def _headline(report: Report, source: str) -> RenderableType:
         light = DANGER if worst.certain else CAUTION
         sure = "for certain" if worst.certain else "with luck or further knowledge"
         whom = (
-            f"at least {min(worst.victims, report.rows):,} of {report.rows:,} people"
+            f"the people of at least {min(worst.victims, report.rows):,} of {report.rows:,} rows"
             if worst.share < 1
             else "everybody"
         )
@@ -114,7 +114,7 @@ def victim_text(victim: VictimClass) -> str:
         more = len(victim.who) - SHOWN_NAMES
         whom = f"{named} and {more:,} more" if more > 0 else named
     elif victim.size > 1:
-        whom = f"{victim.size:,} people ({whom})"
+        whom = f"{victim.size:,} rows ({whom})"
     sure = "" if victim.certainty == 1 else f" ({100 * victim.certainty:.3g} % sure)"
     return f"{whom}: {victim.learned}{sure}"
 
@@ -148,11 +148,11 @@ def _table_rows(report: Report) -> Iterator[Row]:
     yield "rows", f"{report.rows:,}", "", "in the table"
     yield "classes", f"{report.classes:,}", "", combinations
     yield "k", f"{report.k:,}", "", "rows in the smallest class"
-    yield "unique rows", f"{sizes.uniques:,}", "", "people whose combination nobody else has"
+    yield "unique rows", f"{sizes.uniques:,}", "", "whose combination no other row has"
     yield "class size", f"{sizes.average:,.1f}", "", typical
     yield "", "", "", f"rows by class size: {' · '.join(_bin(part) for part in sizes.histogram if part.rows)}"
     yield "highest risk", _percent(sizes.prosecutor_max), "", "chance to pick the row of a person, at worst"
-    yield "average risk", _percent(sizes.prosecutor_mean), "", "the same chance, on average over all people"
+    yield "average risk", _percent(sizes.prosecutor_mean), "", "the same chance, on average over all rows"
     if report.presence:
         told = "chance that somebody of the population is in the table"
         yield "delta", f"{report.presence.delta_max:.3g}", "", f"highest {told}"
@@ -253,7 +253,7 @@ def _percent(share: float) -> str:
 
 
 def _worst(worst: WorstClass) -> RenderableType:
-    who = "1 person" if worst.size == 1 else f"{worst.size:,} people"
+    who = "1 row" if worst.size == 1 else f"{worst.size:,} rows"
     labels = ", ".join(f"{name} {label}" for name, label in worst.labels.items())
     told = "; ".join(f"{name}: {_values(worst, name)}" for name in worst.values)
     return Text(f"{who}: {labels}" + (f" → {told}" if told else ""))

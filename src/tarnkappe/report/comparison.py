@@ -83,7 +83,12 @@ class Comparison:
             if outcome.method == method:
                 return outcome
         known = ", ".join(outcome.method for outcome in self.outcomes)
-        raise ParameterError(f"'{method}' was not compared: there are {known}")
+        raise ParameterError(
+            "report.not-compared",
+            "'{method}' was not compared: there are {known}",
+            method=method,
+            known=known,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, for JSON."""

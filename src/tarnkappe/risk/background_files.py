@@ -2,83 +2,133 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from tarnkappe.errors import InputError, ParameterError, TarnkappeError
-from tarnkappe.risk.attacks import ExclusionRule, Function, Listing, PublishedAggregate
+from msgspec import Meta, field
+
+from tarnkappe.errors import InputError, TarnkappeError
+from tarnkappe.risk.attacks import ExclusionRule, Function, PublishedAggregate
+from tarnkappe.risk.attacks import Listing as PublishedListing
+from tarnkappe.schema import MOST_NAMES, MOST_VALUES, Name, Number, Parameters, Problem, Text, param, rule
+from tarnkappe.schema.documents import parse, refused
+from tarnkappe.schema.explain import cell_text
+from tarnkappe.schema.written import read_toml
 from tarnkappe.table import Table
 from tarnkappe.table.files import SUFFIXES, suffix_of
 
 LIST = "list"
+KIND = "file of background knowledge"
+MOST_ENTRIES = 100_000
 BESIDE = (".manifest.json", ".certificate.json")
 """How the names of manifests and certificates end, which lie beside releases."""
 
 
+Where = Annotated[Mapping[Name, Text], Meta(max_length=MOST_NAMES)]
+Listed = Annotated[tuple[Text, ...], Meta(max_length=MOST_VALUES)]
+
+
+class RuleSection(Parameters, kw_only=True):
+    """Values that some people cannot have: `[[rule]]`."""
+
+    column: Annotated[Name, param("the column that the rule is about", kind="column")]
+    excludes: Annotated[
+        tuple[Text, ...], param("the values that are excluded", kind="values", max_length=MOST_VALUES)
+    ]
+    where: Annotated[Where, param("values by column of the people that are meant; all if not said")] = field(
+        default_factory=dict
+    )
+
+    @property
+    def exclusion(self) -> ExclusionRule:
+        """The rule."""
+        return ExclusionRule(self.column, tuple(self.excludes), dict(self.where))
+
+
+class AnswerSection(Parameters, kw_only=True):
+    """An answer that was published: `[[answer]]`."""
+
+    function: Annotated[Literal["count", "sum", "list"], param("what was asked")]
+    value: Annotated[Number | None, param("the answer of count or sum")] = None
+    values: Annotated[Listed | None, param("the answer of list", kind="values")] = None
+    where: Annotated[Where, param("values by column of the people that are meant; all if not said")] = field(
+        default_factory=dict
+    )
+    column: Annotated[Name | None, param("the column that was asked for", kind="column")] = None
+    equals: Annotated[Text | Number | bool | None, param("with count: the value that was counted")] = None
+
+    def rules(self) -> Iterator[Problem]:
+        """A list has values, the others have one value."""
+        if self.function == LIST:
+            if (
+                self.column is None
+                or self.values is None
+                or self.value is not None
+                or self.equals is not None
+            ):
+                yield rule("background.list", "a list has a 'column' and its 'values'")
+        elif self.value is None or self.values is not None:
+            yield rule("background.value", "a {function} has one 'value'", function=self.function)
+        else:
+            try:
+                self.aggregate  # noqa: B018  it is made, or says why not
+            except TarnkappeError as error:
+                yield refused(error.reason)
+
+    @property
+    def aggregate(self) -> PublishedAggregate:
+        """The answer of count or sum."""
+        equals = None if self.equals is None else str(cell_text(self.equals))
+        value = 0 if self.value is None else self.value
+        return PublishedAggregate(Function(self.function), value, dict(self.where), self.column, equals)
+
+    @property
+    def listing(self) -> PublishedListing:
+        """The answer of list."""
+        return PublishedListing(self.column or "", tuple(self.values or ()), dict(self.where))
+
+
+class RulesDocument(Parameters, kw_only=True):
+    """A file of rules."""
+
+    rule: Annotated[tuple[RuleSection, ...], param("write every rule as [[rule]]", max_length=MOST_ENTRIES)]
+
+
+class AnswersDocument(Parameters, kw_only=True):
+    """A file of answers."""
+
+    answer: Annotated[
+        tuple[AnswerSection, ...], param("write every answer as [[answer]]", max_length=MOST_ENTRIES)
+    ]
+
+
 def read_rules(path: Path) -> tuple[ExclusionRule, ...]:
     """Rules from a TOML file: `[[rule]]` with `column`, `excludes` and, if only some are meant, `where`."""
-    return rules_of(_content(path), str(path))
+    return rules_of(read_toml(path, KIND), str(path))
 
 
 def rules_of(content: Mapping[str, Any], where: str) -> tuple[ExclusionRule, ...]:
     """Rules from the content of such a file; errors say where it comes from."""
-    keys = {"column": str, "excludes": list, "where": dict}
-    return tuple(
-        ExclusionRule(_text(entry["column"]), tuple(map(_text, entry["excludes"])), _condition(entry))
-        for entry in _entries(content, where, "rule", keys, ("column", "excludes"))
-    )
+    return tuple(each.exclusion for each in parse(RulesDocument, content, name=where).rule)
 
 
-def read_answers(path: Path) -> tuple[tuple[PublishedAggregate, ...], tuple[Listing, ...]]:
+def read_answers(path: Path) -> tuple[tuple[PublishedAggregate, ...], tuple[PublishedListing, ...]]:
     """Answers from a TOML file: aggregates, and lists of values.
 
     `[[answer]]` has a `function`, and `where` if it is about some people only. With "count" or "sum" it has a
     `value`, and maybe `column` and `equals`; with "list" a `column` and its `values`.
     """
-    return answers_of(_content(path), str(path))
+    return answers_of(read_toml(path, KIND), str(path))
 
 
 def answers_of(
     content: Mapping[str, Any], where: str
-) -> tuple[tuple[PublishedAggregate, ...], tuple[Listing, ...]]:
+) -> tuple[tuple[PublishedAggregate, ...], tuple[PublishedListing, ...]]:
     """Answers from the content of such a file; errors say where it comes from."""
-    keys = {
-        "function": str,
-        "value": int | float,
-        "values": list,
-        "where": dict,
-        "column": str,
-        "equals": object,
-    }
-    answers: list[PublishedAggregate] = []
-    listings: list[Listing] = []
-    for place, entry in enumerate(_entries(content, where, "answer", keys, ("function",)), start=1):
-        try:
-            if entry["function"] == LIST:
-                listings.append(_listing(entry))
-            else:
-                answers.append(_aggregate(entry))
-        except TarnkappeError as error:
-            raise type(error)(f"{where}: answer {place}: {error}") from None
-    return tuple(answers), tuple(listings)
-
-
-def _aggregate(entry: Mapping[str, Any]) -> PublishedAggregate:
-    if entry["function"] not in tuple(Function):
-        raise ParameterError("the function is count, sum or list")
-    if "value" not in entry or "values" in entry:
-        raise ParameterError(f"a {entry['function']} has one 'value'")
-    equals = None if "equals" not in entry else _text(entry["equals"])
-    function = Function(entry["function"])
-    return PublishedAggregate(function, entry["value"], _condition(entry), entry.get("column"), equals)
-
-
-def _listing(entry: Mapping[str, Any]) -> Listing:
-    if not {"column", "values"} <= set(entry) or {"value", "equals"} & set(entry):
-        raise ParameterError("a list has a 'column' and its 'values'")
-    return Listing(entry["column"], tuple(map(_text, entry["values"])), _condition(entry))
+    said = parse(AnswersDocument, content, name=where).answer
+    answers = tuple(each.aggregate for each in said if each.function != LIST)
+    return answers, tuple(each.listing for each in said if each.function == LIST)
 
 
 def read_earlier(
@@ -90,14 +140,22 @@ def read_earlier(
     """The releases in a folder, in the order of their names, with the roles of the columns that they have."""
     files = sorted(p for p in folder.iterdir() if _is_table(p))
     if not files:
-        raise InputError(f"{folder}: there is no release (no file with {', '.join(SUFFIXES)})")
+        raise InputError(
+            "risk.no-release-no-file",
+            "{folder}: there is no release (no file with {suffixes})",
+            folder=folder,
+            suffixes=", ".join(SUFFIXES),
+        )
     earlier = {}
     for path in files:
         table = reading(path)
         known = [name for name in quasi_identifiers if name in table.column_names]
         if not known:
             raise InputError(
-                f"{path}: the earlier release has none of the columns {', '.join(quasi_identifiers)}"
+                "risk.earlier-release-none-columns",
+                "{path}: the earlier release has none of the columns {quasi_identifiers}",
+                path=path,
+                quasi_identifiers=", ".join(quasi_identifiers),
             )
         wanted = [name for name in sensitive if name in table.column_names]
         earlier[path.name] = table.with_roles(quasi_identifiers=known, sensitive=wanted)
@@ -107,45 +165,3 @@ def read_earlier(
 def _is_table(path: Path) -> bool:
     hidden = path.name.startswith(".") or path.name.endswith(BESIDE)
     return path.is_file() and not hidden and suffix_of(path) in SUFFIXES
-
-
-def _content(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: this is no TOML: {type(error).__name__}") from None
-
-
-def _entries(
-    content: Mapping[str, Any], where: str, name: str, keys: Mapping[str, Any], required: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The entries, all of them with known keys and values of the right type."""
-    entries = content.get(name)
-    if (
-        set(content) != {name}
-        or not isinstance(entries, list)
-        or not all(isinstance(e, dict) for e in entries)
-    ):
-        raise InputError(f"{where}: write every {name} as [[{name}]], and nothing else")
-    for place, entry in enumerate(entries, start=1):
-        for key in required:
-            if key not in entry:
-                raise InputError(f"{where}: {name} {place} lacks '{key}'")
-        for key, value in entry.items():
-            if key not in keys:
-                raise InputError(
-                    f"{where}: {name} {place} has the unknown key '{key}': use {', '.join(keys)}"
-                )
-            if not isinstance(value, keys[key]) or isinstance(value, bool):
-                raise InputError(f"{where}: {name} {place}: '{key}' has a value of the wrong type")
-    return entries
-
-
-def _condition(entry: Mapping[str, Any]) -> dict[str, str]:
-    return {name: _text(value) for name, value in entry.get("where", {}).items()}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)

@@ -2,6 +2,8 @@
 
 Every release leaves a person some values: those of the classes that she fits. She has a value that all
 releases leave her. If only one is left, it is hers, though every release alone may be diverse.
+
+Explained in docs/explanation/attacks.md.
 """
 
 from __future__ import annotations
@@ -184,6 +186,10 @@ def _smallest_groups(groups: Codes) -> tuple[Counts, Counts, Counts]:
 def _look_alikes(
     groups: Codes, sizes: Counts, begin: Counts, number: Counts, members: Counts, most: int
 ) -> Counts:
+    # Only kinds in the same group of the rarest release are compared (`begin`, `number`), and a kind ends as
+    # soon as `most` people look like it: more are never asked for. A group of -1 says that the person is not
+    # in a release and agrees with everything; asking it of `other` instead would make look-alikes of people
+    # who are not there.
     kinds, releases = groups.shape
     found = np.zeros(kinds, np.int64)
     for kind in range(kinds):

@@ -81,7 +81,7 @@ def check(
     >>> report.k, report.sensitive["illness"].measured["distinct_l"].value
     (2, 1.0)
     >>> [attack.explanation for attack in report.attacks if attack.attack == "homogeneity"]
-    ["'illness' is the same for all who share their known values, for 2 people (50.0 %)."]
+    ["'illness' is the same for all who share their known values, for the people of 2 rows (50.0 %)."]
     """
     if not isinstance(table, Table):
         table = read(table, progress=progress)
@@ -93,7 +93,13 @@ def check(
     wanted = _columns(table, table.sensitive if sensitive is None else sensitive, _judged(models))
     _refuse_bad_roles(known, wanted)
     needed = needed_distributions(models)
-    others = [name for names in ((*wanted,), *needed) for name in names if table.require(name) not in known]
+    counted = tuple(names for measure in measures for names in measure.distributions)
+    others = [
+        name
+        for names in ((*wanted,), *needed, *counted)
+        for name in names
+        if table.require(name) not in known
+    ]
     tuples = row_tuples(table, known, others, population=population, progress=progress)
     tuples = with_levels(tuples, {n: h for n, h in (hierarchies or {}).items() if n in others})
     for model in models:
@@ -111,7 +117,13 @@ def check(
         attacks=tuple(attack_all(release_everything(classes), background=attacker)),
         worst=_worst_classes(classes, wanted, worst),
         verdicts=tuple(_verdict(classes, part) for model in models for part in model.parts),
-        measures={measure.name: measure.measure(classes, progress) for measure in chosen},
+        measures={
+            # What only a measure counts is nothing that anybody attacks: it gets classes of its own.
+            each.name: each.measure(
+                tuples.classes(known, None, each.distributions) if each.distributions else classes, progress
+            )
+            for each in chosen
+        },
         safe_harbor=find_identifiers(table, progress=progress) if safe_harbor else None,
     )
 
@@ -132,12 +144,17 @@ def _judged(models: Sequence[Model]) -> tuple[str, ...]:
 
 def _refuse_bad_roles(known: Sequence[str], wanted: Sequence[str]) -> None:
     if not known:
-        raise ColumnError("no quasi-identifier is given: name the columns that an attacker may know")
+        raise ColumnError(
+            "risk.no-quasi-identifier-given",
+            "no quasi-identifier is given: name the columns that an attacker may know",
+        )
     for name in wanted:
         if name in known:
             raise ColumnError(
-                f"the column '{name}' is both a quasi-identifier and sensitive: an attacker who knows it "
-                "has nothing to learn, so name it only once"
+                "risk.column-both-quasi-identifier",
+                "the column '{name}' is both a quasi-identifier and sensitive: an attacker who knows it has"
+                " nothing to learn, so name it only once",
+                name=name,
             )
 
 

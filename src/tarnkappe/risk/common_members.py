@@ -10,6 +10,8 @@ with people). A pair can be changed iff a cycle of arcs leads through it that is
 and back. A pair without people lies on a cycle iff both ends are in one strongly connected component.
 A pair with people lies on one unless it is a bridge of its component: if neither end reaches the other
 without the pair, the component falls apart into what each end reaches, with no arc between them.
+
+Explained in docs/explanation/attacks.md.
 """
 
 from __future__ import annotations
@@ -79,6 +81,10 @@ def _bridges(nodes: int, start: Counts, end: Counts) -> Mask:
 @compiled
 def _bridges_of(offsets: Counts, neighbour: Counts, edge: Counts, edges: int) -> Mask:
     """Tarjan's search for bridges, with its own stack."""
+    # Its own stack, since components may have thousands of groups and recursion has no room for them. The
+    # edge one came by is passed over by its number: a second edge to the same neighbour is a way back.
+    # `lowest` of a node is final only when its places are used up, so bridges are decided on the way back.
+    # Nodes and edges in time.
     nodes = len(offsets) - 1
     found = np.zeros(edges, np.bool_)
     entered = np.full(nodes, -1, np.int64)

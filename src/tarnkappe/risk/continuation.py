@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model
-from tarnkappe.privacy.model import require_whole
+from tarnkappe.privacy.requiring import require_whole
 from tarnkappe.risk.attacks.attack import EXAMPLES, VictimClass
 from tarnkappe.risk.attacks.people import Fit
 from tarnkappe.risk.attacks.target import Target

@@ -2,6 +2,8 @@
 
 Each is measured by its privacy model. A model is built with a bound, but what it measures of a class
 does not depend on the bound, so any will do.
+
+Explained in docs/explanation/guarantees.md.
 """
 
 from __future__ import annotations
@@ -199,6 +201,9 @@ def recursive_thresholds(distribution: Distribution, released: Mask) -> dict[int
 
 @compiled
 def _recursive_thresholds(offsets: Counts, counts: Counts, released: Mask, most: int) -> Measure:
+    # Sorted once ascending, every tail is a running sum: all l at once, where a model is asked for one. The
+    # largest count divided by the tail is the c that a class just fails, and the greatest over all classes is
+    # what holds.
     thresholds = np.zeros(most - 1, np.float64)
     for index in range(len(offsets) - 1):
         if not released[index]:

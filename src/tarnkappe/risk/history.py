@@ -44,7 +44,11 @@ class ReleaseHistory:
         found = self._releases.all()
         for record in found:
             if record.key != self._key.fingerprint:
-                raise InputError(f"the release '{record.name}' was recorded under another key")
+                raise InputError(
+                    "risk.release-recorded-under-another-key",
+                    "the release '{record}' was recorded under another key",
+                    record=record.name,
+                )
         return found
 
     def check(
@@ -90,7 +94,10 @@ class ReleaseHistory:
         everybody = _Members(target)
         everybody_fits = len(np.unique(everybody.fits.left)) == everybody.number
         if everybody.number + counterfeits != target.rows or not everybody_fits:
-            raise ParameterError("to record a release, give exactly the people who are in it")
+            raise ParameterError(
+                "risk.record-release-give-exactly",
+                "to record a release, give exactly the people who are in it",
+            )
         values = {}
         for column in target.sensitive:
             known = target.distribution(column)
@@ -140,12 +147,17 @@ class ReleaseHistory:
                 own = codes[values.offsets[index] : values.offsets[index + 1]].to_pylist()
                 if None in own:
                     raise ParameterError(
-                        f"the release '{record.name}' had a value of '{column}' that the domain lacks"
+                        "risk.release-value-domain-lacks",
+                        "the release '{record}' had a value of '{column}' that the domain lacks",
+                        record=record.name,
+                        column=column,
                     )
                 signature = frozenset(texts[code] for code in own)
                 if found[person] not in (None, signature):
                     raise ParameterError(
-                        f"the release '{record.name}' broke the invariance: somebody's group had other values"
+                        "risk.release-broke-invariance-somebody",
+                        "the release '{record}' broke the invariance: somebody's group had other values",
+                        record=record.name,
                     )
                 found[person] = signature
         return found

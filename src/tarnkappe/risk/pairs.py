@@ -39,7 +39,10 @@ def classes_of(table: Table, hierarchies: Mapping[str, Hierarchy] | None = None)
     the table shows generalized cells already.
     """
     if not table.quasi_identifiers:
-        raise ColumnError("a release has no quasi-identifier: name the columns that an attacker may know")
+        raise ColumnError(
+            "risk.release-no-quasi-identifier",
+            "a release has no quasi-identifier: name the columns that an attacker may know",
+        )
     tuples = row_tuples(table, table.quasi_identifiers, table.sensitive)
     tuples = with_levels(tuples, {n: h for n, h in (hierarchies or {}).items() if n in table.sensitive})
     return tuples.classes(table.quasi_identifiers, None, [(name,) for name in table.sensitive])
@@ -54,8 +57,10 @@ def people_in_classes(people: Tuples, classes: Classes, hierarchies: Mapping[str
         found = covering(labels, column.labels, hierarchies.get(name))
         if not found.nnz:
             raise ColumnError(
-                f"no cell of '{name}' stands for what is known of anybody: write both alike, or give the "
-                "hierarchy of the column if its cells are categories"
+                "risk.no-cell-stands-what-known",
+                "no cell of '{name}' stands for what is known of anybody: write both alike, or give the "
+                "hierarchy of the column if its cells are categories",
+                name=name,
             )
         sides.append((column.codes, codes, scipy.sparse.csr_array(found.T)))
     fitting = _fitting(sides, people.num_tuples, classes.num_classes, None)

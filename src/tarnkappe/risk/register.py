@@ -38,7 +38,9 @@ def find_quasi_identifiers(
     """
     if k < 2:
         raise ParameterError(
-            f"a combination is told apart by fewer than k = {k} people: choose k of at least 2"
+            "risk.combination-told-apart-fewer",
+            "a combination is told apart by fewer than k = {k} people: choose k of at least 2",
+            k=k,
         )
     names = list(table.column_names if candidates is None else candidates)
     tuples = Tuples.of_rows(encode(table, names).values()).distinct()
@@ -70,7 +72,9 @@ def link(table: Table, register: Table, columns: Iterable[str]) -> list[Register
     """
     names = list(columns)
     if not names:
-        raise ColumnError("name the columns that the table and the register share")
+        raise ColumnError(
+            "risk.name-columns-table-register", "name the columns that the table and the register share"
+        )
     both = [_together(name, table, register) for name in names]
     ids = group_codes([c.codes for c in both], [c.cardinality for c in both]).ids
     own, theirs = ids[: table.num_rows], ids[table.num_rows :]

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.privacy.model import require, require_whole
+from tarnkappe.privacy.requiring import require, require_whole
 from tarnkappe.risk.cells import widen
 from tarnkappe.table import Table, encode
 
@@ -120,7 +120,13 @@ def republish(
     known = list(dict.fromkeys([*(v for v, _ in Counter(values).most_common()), *domain]))
     for signature in signatures:
         known += sorted(value for value in signature or () if value not in known)
-    require(len(known) >= m, f"m-invariance with m = {m} needs {m} different values of '{sensitive}'")
+    require(
+        len(known) >= m,
+        "risk.m-invariance-m-needs",
+        "m-invariance with m = {m} needs {m} different values of '{sensitive}'",
+        m=m,
+        sensitive=sensitive,
+    )
     _refuse_broken(values, signatures, m)
     near = _order(table)
     waiting: dict[str, list[int]] = {value: [] for value in known}
@@ -160,18 +166,27 @@ def _values(table: Table, sensitive: str) -> list[str]:
 
 
 def _refuse_broken(values: Sequence[str], signatures: Sequence[Signature | None], m: int) -> None:
-    require(len(values) == len(signatures), "give the signature of everybody, None for a newcomer")
+    require(
+        len(values) == len(signatures),
+        "risk.give-signature-everybody-none",
+        "give the signature of everybody, None for a newcomer",
+    )
     wrong = sum(signature is not None and len(signature) != m for signature in signatures)
     if wrong:
         raise ParameterError(
-            f"{wrong} people had not {m} values in their earlier group: m must stay the same"
+            "risk.people-not-values-earlier",
+            "{wrong} people had not {m} values in their earlier group: m must stay the same",
+            wrong=wrong,
+            m=m,
         )
     pairs = zip(values, signatures, strict=True)
     changed = sum(signature is not None and value not in signature for value, signature in pairs)
     if changed:
         raise ParameterError(
-            f"the sensitive value of {changed} people is none of those in their earlier group: m-invariance "
-            "does not protect values that change; leave these people out"
+            "risk.sensitive-value-people-none",
+            "the sensitive value of {changed} people is none of those in their earlier group: m-invariance "
+            "does not protect values that change; leave these people out",
+            changed=changed,
         )
 
 

@@ -25,6 +25,7 @@ from tarnkappe.schema.types import (
     Seconds,
     Share,
     Text,
+    TextBesideMany,
     Whole,
     param,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Seconds",
     "Share",
     "Text",
+    "TextBesideMany",
     "Whole",
     "fields_of",
     "hint_of",

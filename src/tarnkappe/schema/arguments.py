@@ -74,7 +74,14 @@ def checked_call(work: Work) -> Work:
 def refuse_wrong(owner: str, name: str, value: object, hint: Any) -> None:
     """Refuse a parameter that is not of a type."""
     if not fits(value, hint):
-        raise ParameterError(f"{owner}: {name} is {described(hint)}, not {shown(value)}")
+        raise ParameterError(
+            "schema.owner-name-hint",
+            "{owner}: {name} is {hint}, not {value}",
+            owner=owner,
+            name=name,
+            hint=described(hint),
+            value=shown(value),
+        )
 
 
 @functools.cache

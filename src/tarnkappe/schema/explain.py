@@ -20,14 +20,21 @@ from typing import Any
 
 from msgspec import inspect
 
+from tarnkappe.errors import Reason
+from tarnkappe.schema.described import LISTED, alternatives, described, described_any
 from tarnkappe.schema.problem import Path, Problem, hint_of, listed, near, shown
 from tarnkappe.schema.types import FRACTION, MOST, NO_NUL
 
 DEEPEST = 20
 MOST_PROBLEMS = 20
 """More are not looked for: nobody reads them, and a table may have as many wrong keys as there is memory."""
-LISTED = (inspect.VarTupleType, inspect.ListType, inspect.SetType, inspect.FrozenSetType)
-PATTERNS = {NO_NUL: "a text without a zero character", FRACTION: "a number, or a fraction such as '1/3',"}
+PARAMETER = Reason("schema.parameter", "parameter")
+TAKES = Reason("schema.it-takes", "it takes")
+TAKES_NONE = Reason("schema.it-takes-none", "it takes none")
+PATTERNS = {
+    NO_NUL: Reason("schema.without-zero", "a text without a zero character"),
+    FRACTION: Reason("schema.number-or-fraction", "a number, or a fraction such as '1/3',"),
+}
 
 
 def explain(value: object, info: inspect.Type, path: Path = ()) -> Iterator[Problem]:
@@ -78,7 +85,8 @@ def _is_kind(value: object, info: inspect.Type) -> bool:
         case inspect.StrType():
             return isinstance(value, str)
         case inspect.LiteralType() | inspect.EnumType():
-            return isinstance(value, str | int) and not isinstance(value, bool)
+            known = info.values if isinstance(info, inspect.LiteralType) else [e.value for e in info.cls]
+            return type(value) in {type(each) for each in known}
         case inspect.DictType():
             return isinstance(value, Mapping)
         case inspect.StructType():
@@ -113,7 +121,9 @@ def _of_text(value: str, info: inspect.StrType, path: Path) -> Iterator[Problem]
     too_much = list(_of_length(len(value), info, path, "short", "long"))
     yield from too_much
     if info.pattern is not None and not too_much and not re.search(info.pattern, value):
-        expected = PATTERNS.get(info.pattern, f"a text of the form {info.pattern}")
+        expected = PATTERNS.get(info.pattern) or Reason(
+            "schema.of-the-form", "a text of the form {form}", form=info.pattern
+        )
         yield Problem("schema.pattern", path, {"expected": expected, "got": shown(value)})
 
 
@@ -130,7 +140,7 @@ def _of_choice(value: object, known: Iterable[object], path: Path) -> Iterator[P
     if value in choices:
         return
     close = near(value, map(str, choices)) if isinstance(value, str) else []
-    hint = f": did you mean {close[0]!r}?" if close else ""
+    hint = Reason("schema.choice-meant", ": did you mean {meant!r}?", meant=close[0]) if close else ""
     yield Problem("schema.choice", path, {"known": listed(choices), "got": shown(value), "hint": hint})
 
 
@@ -162,12 +172,12 @@ def of_fields(
     value: Mapping[Any, Any],
     fields: Mapping[str, tuple[inspect.Type, bool]],
     path: Path,
-    what: str = "parameter",
+    what: str = PARAMETER,
 ) -> Iterator[Problem]:
     """What is wrong with named values: those that nobody knows, those that miss, and each by itself."""
     for key in value:
         if key not in fields:
-            hint = hint_of(key, fields, "it takes") if fields else "it takes none"
+            hint = hint_of(key, fields, TAKES) if fields else TAKES_NONE
             where = key if isinstance(key, str) else shown(key)
             yield Problem("schema.unknown", (*path, where), {"what": what, "hint": hint})
     for name, (info, required) in fields.items():
@@ -201,7 +211,10 @@ def _of_fraction(value: object, bounds: Mapping[str, Any] | None, path: Path) ->
     try:
         number = Fraction(value)
     except ZeroDivisionError:
-        args = {"expected": "a fraction of something other than 0", "got": shown(value)}
+        args = {
+            "expected": Reason("schema.fraction-of-something", "a fraction of something other than 0"),
+            "got": shown(value),
+        }
         yield Problem("schema.pattern", path, args)
         return
     except ValueError:
@@ -212,77 +225,6 @@ def _of_fraction(value: object, bounds: Mapping[str, Any] | None, path: Path) ->
         yield Problem("schema.not-above", path, {"bound": bounds["gt"], "got": shown(value)})
     if number > bounds.get("le", number):
         yield Problem("schema.above", path, {"most": bounds["le"], "got": shown(value)})
-
-
-SIMPLE: dict[type, tuple[str, str]] = {
-    inspect.IntType: ("a whole number", "whole numbers"),
-    inspect.FloatType: ("a number", "numbers"),
-    inspect.StrType: ("a text", "texts"),
-    inspect.BoolType: ("true or false", "truth values"),
-    inspect.NoneType: ("nothing", "nothing"),
-}
-
-
-def described(info: inspect.Type) -> str:
-    """A type in words.
-
-    >>> described(inspect.type_info(int | None)), described(inspect.type_info(tuple[str, ...]))
-    ('a whole number', 'a list of texts')
-    """
-    if isinstance(info, inspect.Metadata):
-        return described(info.type)
-    if isinstance(info, inspect.UnionType):
-        return described_any(info.types)
-    if isinstance(info, inspect.LiteralType):
-        return " or ".join(repr(each) for each in info.values)
-    if isinstance(info, inspect.EnumType):
-        return " or ".join(repr(str(each.value)) for each in info.cls)
-    if isinstance(info, inspect.DictType):
-        return f"a table of {_several(info.value_type)}"
-    if isinstance(info, LISTED):
-        return f"a list of {_several(info.item_type)}"
-    if isinstance(info, inspect.TupleType):
-        return f"a list of {len(info.item_types)} values"
-    if isinstance(info, inspect.StructType):
-        return "a table"
-    if isinstance(info, inspect.StrType) and info.pattern == FRACTION:
-        return "a fraction"
-    return SIMPLE.get(type(info), ("a value", ""))[0]
-
-
-def described_any(kinds: Iterable[inspect.Type]) -> str:
-    """Several types in words; what may be left out is not named, and any number may be a whole one."""
-    words = list(dict.fromkeys(described(each) for each in kinds))
-    if "a number" in words and "a whole number" in words:
-        words.remove("a whole number")
-    if "nothing" in words and len(words) > 1:
-        words.remove("nothing")
-    return " or ".join(words)
-
-
-def _several(info: inspect.Type) -> str:
-    if isinstance(info, inspect.Metadata):
-        return _several(info.type)
-    if isinstance(info, inspect.UnionType) and {type(each) for each in info.types} <= {
-        inspect.IntType,
-        inspect.FloatType,
-    }:
-        return "numbers"
-    return SIMPLE.get(type(info), ("", "values"))[1]
-
-
-def bounds_of(info: inspect.Type) -> str:
-    """The bounds of a number in words; nothing if it has none that anybody would meet.
-
-    >>> bounds_of(inspect.IntType(ge=1, le=64))
-    ' from 1 to 64'
-    """
-    number = next((kind for kind in alternatives(info) if isinstance(kind, inspect.IntType)), None)
-    if number is None:
-        return ""
-    low, high = number.ge if number.gt is None else number.gt, number.le if number.lt is None else number.lt
-    least = "" if low is None or low <= -MOST else f" {'from' if number.gt is None else 'above'} {low:,}"
-    return least + ("" if high is None or high >= MOST else f" to {high:,}" if least else f" up to {high:,}")
 
 
 def plain(value: object, info: inspect.Type, depth: int = 0) -> object:
@@ -302,7 +244,7 @@ def plain(value: object, info: inspect.Type, depth: int = 0) -> object:
     if isinstance(value, str):
         text = str.__str__(value)
         named = next((kind for kind in kinds if isinstance(kind, LISTED)), None)
-        alone = named is None or any(map(_takes_text, kinds)) or not _takes_text(named.item_type)
+        alone = named is None or any(map(takes_text, kinds)) or not takes_text(named.item_type)
         return text if alone else (text,)
     if isinstance(value, numbers.Number | datetime.date):
         wants = {type(kind) for kind in kinds}
@@ -362,20 +304,10 @@ def _plain_list(value: Collection[Any], kinds: Collection[inspect.Type], depth: 
     return value
 
 
-def _takes_text(info: inspect.Type) -> bool:
+def takes_text(info: inspect.Type) -> bool:
+    """Whether a text may stand there."""
     kinds = inspect.StrType | inspect.EnumType | inspect.LiteralType
     return any(isinstance(each, kinds) for each in alternatives(info))
-
-
-def alternatives(info: inspect.Type) -> Iterator[inspect.Type]:
-    """The types that a value may be of, without what is said about them."""
-    if isinstance(info, inspect.Metadata):
-        yield from alternatives(info.type)
-    elif isinstance(info, inspect.UnionType):
-        for each in info.types:
-            yield from alternatives(each)
-    else:
-        yield info
 
 
 def holds_fractions(info: inspect.Type) -> bool:

@@ -56,20 +56,37 @@ class Family(Generic[Member]):
     def __getitem__(self, name: str) -> type[Member]:
         """The member with this name; an unknown name is refused with the nearest known ones."""
         if not isinstance(name, str):
-            raise ParameterError(f"a {self.family} is called by its name, a text, not by {shown(name)}")
+            raise ParameterError(
+                "schema.called-name-text",
+                "a {family} is called by its name, a text, not by {name}",
+                family=self.family,
+                name=shown(name),
+            )
         if name not in self._members:
             close = near(name, self._members, 3)
             known = (
                 f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(self._members)}"
             )
-            raise ParameterError(f"unknown {self.family} {shown(name)}: {known}")
+            raise ParameterError(
+                "schema.family-name-known-unknown",
+                "unknown {family} {name}: {known}",
+                family=self.family,
+                name=shown(name),
+                known=known,
+            )
         return self._members[name]
 
     def create(self, name: str, parameters: Mapping[str, Any]) -> Member:
         """Build the member with this name; all that is wrong with its parameters is told at once."""
         member = self[name]
         if not isinstance(parameters, Mapping):
-            raise ParameterError(f"{self.family} '{name}': parameters are a table, not {shown(parameters)}")
+            raise ParameterError(
+                "schema.parameters-table",
+                "{family} '{name}': parameters are a table, not {parameters}",
+                family=self.family,
+                name=name,
+                parameters=shown(parameters),
+            )
         problems = list(problems_of(member, parameters))
         if problems:
             raise InvalidError.of(f"{self.family} '{name}'", problems)
@@ -94,9 +111,20 @@ def problems_of(member: type, parameters: Mapping[Any, Any]) -> Iterator[Problem
 def parse(family: Family[Member], document: object, key: str) -> Member:
     """The member that a document names by a key, with the parameters beside it."""
     if not isinstance(document, Mapping):
-        raise ParameterError(f"a {family.family} is a table with the key '{key}', not {shown(document)}")
+        raise ParameterError(
+            "schema.table-key",
+            "a {family} is a table with the key '{key}', not {document}",
+            family=family.family,
+            key=key,
+            document=shown(document),
+        )
     if key not in document:
-        raise ParameterError(f"a {family.family} needs the key '{key}': which one is it?")
+        raise ParameterError(
+            "schema.needs-key",
+            "a {family} needs the key '{key}': which one is it?",
+            family=family.family,
+            key=key,
+        )
     return family.create(document[key], {name: value for name, value in document.items() if name != key})
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import typing
 from abc import ABCMeta
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import NODEFAULT, StructMeta
@@ -66,12 +67,19 @@ class Field:
 
         return inspect.type_info(self.type)
 
+    @functools.cached_property
+    def members(self) -> frozenset[type]:
+        """The classes of parameters that its value may be made of."""
+        return frozenset(_members(self.type))
+
     def is_default(self, value: object) -> bool:
         """Whether a value is the default itself, which nobody needs to check."""
         return value is self._default
 
     def converted(self, value: object) -> Any:
         """The value as it is kept, or `InvalidError` with all that is wrong with it."""
+        if self.members and _is_made(value, self.members):
+            return value  # a section that was checked when it was made; its type is large
         try:
             taken = msgspec.convert(value, self.type)
             if isinstance(taken, PLAIN):
@@ -90,6 +98,22 @@ class Field:
             except Exception:
                 problems = [Problem("schema.invalid", (self.name,))]
         raise InvalidError.of("", problems)
+
+
+def _members(kind: Any) -> Iterator[type]:
+    if isinstance(kind, StructMeta):
+        yield kind
+    for inner in typing.get_args(kind):
+        yield from _members(inner)
+
+
+def _is_made(value: object, members: frozenset[type]) -> bool:
+    """Whether a value, or all that it holds, has been made and checked before."""
+    if isinstance(value, tuple):
+        return bool(value) and all(type(each) in members for each in value)
+    if isinstance(value, dict):
+        return bool(value) and all(type(each) in members for each in value.values())
+    return type(value) in members
 
 
 @functools.cache
@@ -131,6 +155,8 @@ class _Checked:
     """What is checked whenever an instance is made."""
 
     __slots__ = ()
+    cites: ClassVar[tuple[str, ...]] = ()
+    """The papers behind it, by their keys in docs/references.bib; the reference pages print them."""
 
     def __post_init__(self) -> None:
         made: Any = self
@@ -183,7 +209,12 @@ def replace(made: Made, **changes: Any) -> Made:
     """The same with some other parameters, checked again."""
     for name in changes:
         if name not in type(made).__struct_fields__:
-            raise InvalidError(f"{made.called()}: there is no parameter {shown(name)}")
+            raise InvalidError(
+                "schema.no-parameter",
+                "{owner}: there is no parameter {name}",
+                owner=made.called(),
+                name=shown(name),
+            )
     return msgspec.structs.replace(made, **changes)
 
 

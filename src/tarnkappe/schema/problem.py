@@ -7,6 +7,7 @@ what was given, and of a list or a table it says only that it is one.
 from __future__ import annotations
 
 import difflib
+import functools
 import numbers
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import ParameterError, Reason
 
 Path = tuple[str | int, ...]
 """Where a value stands: names of parameters, keys of tables and places in lists (from 0)."""
@@ -25,8 +26,11 @@ LONGEST_SENTENCE = 280
 
 TEMPLATES = {
     "schema.missing": "it is missing",
+    "schema.missing-key": "it is missing: {hint}",
+    "schema.member": "unknown {what} {got}: {hint}",
     "schema.unknown": "there is no such {what}: {hint}",
     "schema.type": "{expected} is needed, not {got}",
+    "schema.section": "{expected} is needed, not {got}: {hint}",
     "schema.below": "at least {least} is needed, not {got}",
     "schema.above": "at most {most} is allowed, not {got}",
     "schema.not-above": "a number above {bound} is needed, not {got}",
@@ -40,6 +44,8 @@ TEMPLATES = {
     "schema.pattern": "{expected} is needed, not {got}",
     "schema.too-deep": "it is nested too deeply",
     "schema.invalid": "the value is not valid",
+    "schema.problems": "{problems}",
+    "schema.problems-and-more": "{problems} (and {rest} more)",
 }
 """What each code of the schema layer says; a rule of a member brings its own sentence."""
 
@@ -60,15 +66,15 @@ class Problem(msgspec.Struct, frozen=True):
     template: str = ""
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Reason:
         """What is wrong, without saying where."""
-        return (self.template or TEMPLATES[self.code]).format_map(self.args)
+        return Reason(self.code, self.template or TEMPLATES[self.code], **self.args)
 
     @property
-    def text(self) -> str:
+    def text(self) -> Reason:
         """Where and what is wrong."""
         place = place_of(self.path)
-        return f"{place}: {self.sentence}" if place else self.sentence
+        return self.sentence.within(place) if place else self.sentence
 
     def within(self, *outer: str | int) -> Problem:
         """The same problem, seen from further outside."""
@@ -109,28 +115,37 @@ class InvalidError(ParameterError):
         problems: what is wrong.
     """
 
-    def __init__(self, text: str, owner: str = "", problems: Iterable[Problem] = ()) -> None:
-        super().__init__(text)
-        self.owner = owner
-        self.problems = tuple(problems)
+    owner: str = ""
+    problems: tuple[Problem, ...] = ()
 
     @classmethod
     def of(cls, owner: str, problems: Iterable[Problem]) -> InvalidError:
         """The error that tells of these problems."""
         found = tuple(problems)
-        return cls(sentence_of(owner, found), owner, found)
+        error = cls.because(sentence_of(owner, found))
+        error.owner, error.problems = owner, found
+        return error
 
 
-def sentence_of(owner: str, problems: Sequence[Problem]) -> str:
-    """All problems in one sentence, as far as they fit."""
-    told = ""
+def sentence_of(owner: str, problems: Sequence[Problem]) -> Reason:
+    """All problems in one sentence, as far as they fit; a single one keeps its code."""
+    told, rest, length = list[Reason](), 0, len(owner)
     for number, problem in enumerate(problems):
         each = problem.text
-        rest = f" (and {len(problems) - number} more)"
-        if told and len(owner) + len(told) + len(each) + len(rest) > LONGEST_SENTENCE:
-            return f"{owner}: {told}{rest}"
-        told += ("; " if told else "") + each[:LONGEST_SENTENCE]
-    return f"{owner}: {told}" if owner else told
+        if len(each) > LONGEST_SENTENCE:
+            each = Reason.said("", {}, each[:LONGEST_SENTENCE])
+        more = f" (and {len(problems) - number} more)"
+        if told and length + len(each) + len(more) > LONGEST_SENTENCE:
+            rest = len(problems) - number
+            break
+        length += len(each) + (2 if told else 0)
+        told.append(each)
+    together = "; ".join(told)
+    if rest:
+        said = Reason.said("schema.problems-and-more", {"problems": told, "rest": rest}, together + more)
+    else:
+        said = told[0] if len(told) == 1 else Reason.said("schema.problems", {"problems": told}, together)
+    return said.within(owner) if owner else said
 
 
 def near(word: object, known: Iterable[str], most: int = 1) -> list[str]:
@@ -142,7 +157,10 @@ def near(word: object, known: Iterable[str], most: int = 1) -> list[str]:
     return difflib.get_close_matches(str(word)[:LONGEST_SHOWN], list(known), n=most)
 
 
-def hint_of(word: object, known: Collection[str], otherwise: str = "known are") -> str:
+KNOWN = Reason("schema.known-are", "known are")
+
+
+def hint_of(word: object, known: Collection[str], otherwise: Reason = KNOWN) -> Reason:
     """What to do about a word that nobody knows: take the nearest, or one of all.
 
     >>> hint_of("hight", ["height"]), hint_of("x", ["height", "width"])
@@ -150,8 +168,32 @@ def hint_of(word: object, known: Collection[str], otherwise: str = "known are") 
     """
     close = near(word, known, 3)
     if close:
-        return f"did you mean {' or '.join(repr(each) for each in close)}?"
-    return f"{otherwise} {listed(known) or 'none'}"
+        meant = either([repr(each) for each in close])
+        return Reason("schema.did-you-mean", "did you mean {meant}?", meant=meant)
+    there = listed(known) or Reason("schema.none", "none")
+    return Reason("schema.otherwise", "{otherwise} {there}", otherwise=otherwise, there=there)
+
+
+def meant_or(meant: Sequence[str], otherwise: Reason) -> Reason:
+    """A question for the likeliest of the words that may be meant; without any, something else.
+
+    >>> meant_or(["age"], KNOWN), meant_or([], KNOWN)
+    ("did you mean 'age'?", 'known are')
+    """
+    if not meant:
+        return otherwise
+    return Reason("schema.did-you-mean", "did you mean {meant}?", meant=f"'{meant[0]}'")
+
+
+def either(words: Sequence[str]) -> str:
+    """Words of which one is meant.
+
+    >>> either(["a text", "a number"])
+    'a text or a number'
+    """
+    return functools.reduce(
+        lambda one, other: Reason("schema.or", "{one} or {other}", one=one, other=other), words
+    )
 
 
 def listed(words: Iterable[object], longest: int = 120) -> str:
@@ -167,13 +209,15 @@ def shown(value: object) -> str:
     ('None', 'a list', 'nan')
     """
     if isinstance(value, Mapping):
-        return "a table"
+        return Reason("schema.a-table", "a table")
     if isinstance(value, str | bytes | numbers.Number | PurePath | None):
         if isinstance(value, str | bytes):
             value = value[: LONGEST_SHOWN + 1]  # the rest is not looked at, however long it is
         try:
             text = repr(value)
         except ValueError:  # a whole number too long to be written
-            return "a huge number"
+            return Reason("schema.a-huge-number", "a huge number")
         return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-    return "a list" if isinstance(value, Collection) else f"a {type(value).__name__}"
+    if isinstance(value, Collection):
+        return Reason("schema.a-list", "a list")
+    return Reason("schema.a-kind", "a {kind}", kind=type(value).__name__)

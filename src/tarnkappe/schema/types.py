@@ -39,6 +39,8 @@ def param(
     unit: str = "",
     start: Any = None,
     kind: str = "",
+    what: str = "",
+    otherwise: str = "",
     **bounds: Any,
 ) -> Meta:
     """The declaration of a parameter.
@@ -49,9 +51,12 @@ def param(
         start: what a form starts with, where there is no default or a better beginning.
         kind: what a text means where that is not just a text: `column`, `columns`, `values`, `file`,
             `seconds`, `bytes` or `share`.
+        what: what a table is that names a member of a family, such as "privacy model".
+        otherwise: the member that a table means which names none.
         bounds: ge, gt, le, lt, min_length, max_length and pattern, where the type is not a union.
     """
-    return Meta(description=help, extra={"unit": unit, "start": start, "kind": kind}, **bounds)
+    extra = {"unit": unit, "start": start, "kind": kind, "what": what, "otherwise": otherwise}
+    return Meta(description=help, extra=extra, **bounds)
 
 
 Number = Annotated[int, Meta(ge=-MOST, le=MOST)] | Annotated[float, Meta(ge=-GREATEST, le=GREATEST)]
@@ -70,6 +75,10 @@ Text = Annotated[str, Meta(max_length=LONGEST_TEXT, pattern=NO_NUL)]
 """Any text that is not too long."""
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT, pattern=NO_NUL)]
 """The name of a column, or any other text that says something."""
+
+TextBesideMany = Annotated[str, Meta(max_length=LONGEST_TEXT)]
+"""A text where a list or a table may stand, too. It has no pattern: msgspec 0.22 gives the pattern of a text
+that is united with a list or a table back once too often, and the process ends."""
 
 if TYPE_CHECKING:
     Listed = Sequence

@@ -1,4 +1,4 @@
 """The service: people, files and jobs of one house, behind a REST API.
 
-`house.House` is the one object that routes and web pages call; `app.create_app` puts it behind HTTP.
+`core.ServiceCore` is the one object that routes and web pages call; `app.create_app` puts it behind HTTP.
 """

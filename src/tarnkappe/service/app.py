@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 from fastapi import Depends, FastAPI, Request
@@ -23,8 +23,10 @@ from tarnkappe.errors import (
     TarnkappeError,
 )
 from tarnkappe.service.routes import ROUTERS
+from tarnkappe.service.routes.job_schemas import describe_jobs
 from tarnkappe.service.routes.rights import allowed, require_listed
 from tarnkappe.service.security import API, Guard
+from tarnkappe.texts import ENGLISH, LANGUAGES, told
 
 if TYPE_CHECKING:
     from tarnkappe.service.core import ServiceCore
@@ -93,13 +95,18 @@ def rest_api(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | 
     for router in ROUTERS:
         app.include_router(router, prefix=API, dependencies=[Depends(allowed)])
     require_listed(route for router in ROUTERS for route in router.routes)
+    describe_jobs(app)
     return app
 
 
-async def _tell_error(_: Request, error: Exception) -> JSONResponse:
+async def _tell_error(request: Request, error: Exception) -> JSONResponse:
     status = next(code for kind, code in STATUS if isinstance(error, kind))
-    kind = error.kind if isinstance(error, TarnkappeError) else type(error).__name__
-    return _problem(str(error), kind, status)
+    if not isinstance(error, TarnkappeError):
+        return _problem(str(error), type(error).__name__, status)
+    said = error.document()
+    return _problem(
+        told(language_of(request), error), error.kind, status, code=said["code"], args=said["args"]
+    )
 
 
 async def _tell_invalid(_: Request, error: Exception) -> JSONResponse:
@@ -125,6 +132,24 @@ async def _tell_deep(_: Request, error: Exception) -> JSONResponse:
     return _problem("the document is nested too deep", "JobError", 422)
 
 
-def _problem(text: str, kind: str, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    sayable = text.encode(errors="replace").decode()
-    return JSONResponse({"error": sayable, "kind": kind}, status, headers)
+def language_of(request: Request) -> str:
+    """The first language of the client that we speak, or else English."""
+    wanted = request.headers.get("accept-language", "").lower().split(",")
+    return next((each.strip()[:2] for each in wanted if each.strip()[:2] in LANGUAGES), ENGLISH)
+
+
+def _problem(
+    text: str, kind: str, status: int, headers: Mapping[str, str] | None = None, **more: Any
+) -> JSONResponse:
+    """A problem as RFC 9457 writes it, with what programs know of our errors beside it."""
+    content = _sayable({"title": kind, "status": status, "detail": text, "error": text, "kind": kind, **more})
+    return JSONResponse(content, status, headers, media_type="application/problem+json")
+
+
+def _sayable(value: Any) -> Any:
+    """The same without halves of characters."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, Mapping):
+        return {_sayable(key): _sayable(each) for key, each in value.items()}
+    return [_sayable(each) for each in value] if isinstance(value, list) else value

@@ -1,6 +1,6 @@
-"""The Python client: a thin way to the REST API of a service, with nothing but the standard library.
+"""The Python client: a thin way to the REST API of a service.
 
-service = Service("https://tarn.example.org", token)
+service = ServiceClient("https://tarn.example.org", token)
 file = service.upload("patients.csv")
 result = service.run("anonymize", {"input": {"file": file}, ...})
 service.download(result["job"], "release", "release.parquet")
@@ -11,32 +11,23 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import ssl
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
-from http.client import HTTPException, HTTPResponse
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
-from tarnkappe import errors
-from tarnkappe.errors import AccessError, GuaranteeError, InputError, ParameterError, TarnkappeError
+import httpx
+
+from tarnkappe.errors import AccessError, GuaranteeError, InputError, ParameterError, Reason, TarnkappeError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import replace_atomically
 
 TOKEN = "TARN_TOKEN"  # noqa: S105 - the name of a variable
 LOCAL = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 60.0
-PIECE = 2**20
-
-
-class _StayHere(urllib.request.HTTPRedirectHandler):
-    """A token is for one service: nobody sends it elsewhere."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
+LONGEST_ERROR = 100_000
 
 
 class ServiceClient:
@@ -51,15 +42,29 @@ class ServiceClient:
     def __init__(self, url: str, token: str | None = None, *, patience: float = PATIENCE) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ParameterError(f"'{url}' is no address of a service: write https://host[:port]")
+            raise ParameterError(
+                "service.no-address-service-write",
+                "'{url}' is no address of a service: write https://host[:port]",
+                url=url,
+            )
         if parts.scheme == "http" and parts.hostname not in LOCAL:
-            raise ParameterError(f"{url}: a token and data go over https only: write https://")
+            raise ParameterError(
+                "service.token-data-go-over",
+                "{url}: a token and data go over https only: write https://",
+                url=url,
+            )
         self._token = token or os.environ.get(TOKEN)
         if not self._token:
-            raise AccessError(f"the service needs a token: set {TOKEN}")
-        self._url, self._patience = f"{parts.scheme}://{parts.netloc}/api/v1", patience
-        self._opener = urllib.request.build_opener(
-            _StayHere, urllib.request.HTTPSHandler(context=ssl.create_default_context())
+            raise AccessError(
+                "service.service-needs-token-set", "the service needs a token: set {token}", token=TOKEN
+            )
+        self._url = f"{parts.scheme}://{parts.netloc}/api/v1"
+        self._client = httpx.Client(
+            headers={"Authorization": f"Bearer {self._token}", "Accept-Encoding": "identity"},
+            follow_redirects=False,  # a token is for one service: nobody sends it elsewhere
+            limits=httpx.Limits(max_keepalive_connections=0),  # nothing is open that somebody had to close
+            timeout=patience,
+            verify=ssl.create_default_context(),  # whom the machine trusts
         )
 
     def upload(self, path: str | Path) -> str:
@@ -73,7 +78,12 @@ class ServiceClient:
                 }
                 found = self._json("POST", "/files", {"name": path.name}, file, headers)
         except OSError as error:
-            raise InputError(f"{path}: the file cannot be read: {error.strerror}") from None
+            raise InputError(
+                "service.file-cannot-read",
+                "{path}: the file cannot be read: {strerror}",
+                path=path,
+                strerror=error.strerror,
+            ) from None
         return str(found["id"])
 
     def start(self, kind: str, document: Mapping[str, Any]) -> str:
@@ -92,14 +102,14 @@ class ServiceClient:
         while True:
             with self._open("GET", f"/jobs/{job_id}/events", {"after": after}) as stream:
                 try:
-                    for line in stream:
-                        if line.startswith(b"data: "):
+                    for line in stream.iter_lines():
+                        if line.startswith("data: "):
                             event = json.loads(line[6:])
                             after = event["n"]
                             yield event
                             if event.get("state") in ("done", "failed", "cancelled"):
                                 return
-                except (OSError, HTTPException):
+                except httpx.TransportError:
                     continue
 
     def cancel(self, job_id: str) -> None:
@@ -136,7 +146,9 @@ class ServiceClient:
         job = self.job(job_id)
         if job["state"] != "done":
             kind_of = GuaranteeError if job["exit_code"] == 1 else TarnkappeError
-            raise kind_of(job["error"] or f"the job was {job['state']}")
+            if job["error"]:
+                raise kind_of.because(Reason.again(job.get("reason") or {"text": job["error"]}))
+            raise kind_of.because(Reason("service.job-was", "the job was {state}", state=job["state"]))
         return {**self.result(job_id), "job": job_id}
 
     def download(
@@ -159,7 +171,8 @@ class ServiceClient:
             replace_atomically(Path(path), replace=replace) as partial,
             partial.open("xb") as file,
         ):
-            shutil.copyfileobj(stream, file, PIECE)
+            for piece in stream.iter_bytes():
+                file.write(piece)
 
     def _json(
         self,
@@ -173,6 +186,7 @@ class ServiceClient:
             text = answer.read()
         return json.loads(text) if text else None
 
+    @contextmanager
     def _open(
         self,
         method: str,
@@ -180,30 +194,31 @@ class ServiceClient:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
-    ) -> HTTPResponse:
-        url = f"{self._url}{path}" + (f"?{urlencode(query)}" if query else "")
-        request = urllib.request.Request(url, body, method=method)  # noqa: S310 - http or https, see above
-        request.add_header("Authorization", f"Bearer {self._token}")
-        for name, value in (headers or {"Content-Type": "application/json"}).items():
-            request.add_header(name, value)
+    ) -> Iterator[httpx.Response]:
+        headers = headers or {"Content-Type": "application/json"}
         try:
-            answer: HTTPResponse = self._opener.open(request, timeout=self._patience)
-        except urllib.error.HTTPError as error:
-            raise _told(error) from None
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "reason", None) or type(error).__name__
-            raise InputError(f"{self._url}: the service cannot be reached: {reason}") from None
-        return answer
+            with self._client.stream(
+                method, f"{self._url}{path}", params=query, content=body, headers=headers
+            ) as answer:
+                if not answer.is_success:
+                    raise _told(answer)
+                yield answer
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise InputError(
+                "service.service-cannot-reached",
+                "{url}: the service cannot be reached: {reason}",
+                url=self._url,
+                reason=reason,
+            ) from None
 
 
-def _told(error: urllib.error.HTTPError) -> TarnkappeError:
+def _told(answer: httpx.Response) -> TarnkappeError:
     """The error of the service, of the same class as it would be here."""
     try:
-        said = json.loads(error.read(100_000))
-        kind = getattr(errors, str(said["kind"]), TarnkappeError)
-        is_ours = isinstance(kind, type) and issubclass(kind, TarnkappeError)
-        return (kind if is_ours else TarnkappeError)(str(said["error"]))
+        said = json.loads(next(answer.iter_bytes(LONGEST_ERROR), b""))
+        return TarnkappeError.again({"code": "", "args": {}, **said, "text": said["error"]})
     except (ValueError, KeyError, TypeError):
-        return TarnkappeError(f"the service answered {error.code}")
-    finally:
-        error.close()
+        return TarnkappeError(
+            "service.service-answered", "the service answered {status_code}", status_code=answer.status_code
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
 import threading
@@ -23,6 +24,7 @@ from tarnkappe.service.settings import ServiceSettings
 from tarnkappe.service.steps import DRAFT_FOLDER
 from tarnkappe.service.tables import SERVICE
 from tarnkappe.state import AuditLog, Store
+from tarnkappe.state.canonical import canonical_json
 
 CLEAN_EVERY = 3600.0
 
@@ -60,7 +62,7 @@ class ServiceCore:
         self.federations = Federations(settings.federations)
         self.log = AuditLog(self.store)
         self._closing = threading.Event()
-        self._profiles: dict[str, str] = {}
+        self._profiles: dict[str, dict[str, str]] = {}
 
     def __enter__(self) -> ServiceCore:
         self.open()
@@ -123,18 +125,55 @@ class ServiceCore:
             NotFoundError: the settings name no such database.
         """
         if database not in self.settings.databases:
-            raise NotFoundError("there is no database of this name: the settings of the service list them")
+            raise NotFoundError(
+                "service.no-database-name-settings",
+                "there is no database of this name: the settings of the service list them",
+            )
         if not 0 < len(table.strip()) <= LONGEST_NAME:
-            raise ParameterError(f"write the name of a table, of at most {LONGEST_NAME} letters")
+            raise ParameterError(
+                "service.write-name-table-most-letters",
+                "write the name of a table, of at most {longest_name} letters",
+                longest_name=LONGEST_NAME,
+            )
         return self.files.name_table(database, table.strip(), who)
 
-    async def profile(self, file_id: str, who: Account) -> dict[str, Any]:
+    async def profile(
+        self, file_id: str, who: Account, reading: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """The columns of a file with proposed roles and why; the first time, a job looks at it.
+
+        Args:
+            file_id: the file.
+            who: asks.
+            reading: how the file is written, if it was read wrongly.
 
         Raises:
             TarnkappeError: the file cannot be read; the error says why.
         """
-        return await self._figures("profile", {"input": {"file": file_id}}, who, keep=file_id)
+        source = {**(reading or {}), "file": file_id}
+        found = await self._figures("profile", {"input": source}, who, file_id)
+        proposal = found.get("proposal")
+        return found if proposal is None else {**found, "proposal": _with_source(proposal, source)}
+
+    async def propose(
+        self,
+        file_id: str,
+        stated: Mapping[str, Any],
+        who: Account,
+        reading: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """A whole release of a file, with the reasons, and as `document` the job that makes it.
+
+        Args:
+            file_id: the file.
+            stated: what is known better than it is found, as a document of the kind `propose` says it.
+            who: asks.
+            reading: how the file is written, if it was read wrongly.
+        """
+        source = {**(reading or {}), "file": file_id}
+        document = {"input": source, **({"proposal": dict(stated)} if stated else {})}
+        found = await self._figures("propose", document, who, file_id)
+        return _with_source(found, source)
 
     async def preview(
         self, file_id: str, column: str, hierarchy: Mapping[str, Any], who: Account
@@ -146,16 +185,24 @@ class ServiceCore:
     async def _figures(
         self, kind: str, document: Mapping[str, Any], who: Account, keep: str | None = None
     ) -> dict[str, Any]:
+        """What a job finds; with `keep`, a file, what was found about it before is not looked for again."""
         from anyio import to_thread
 
-        job_id = self._profiles.get(keep or "")
-        if job_id is None:
+        asked = canonical_json([kind, document]).decode()
+        job_id = None if keep is None else self._profiles.get(keep, {}).get(asked)
+        job = None
+        if job_id is not None:
+            with contextlib.suppress(NotFoundError):  # somebody has tidied up since
+                job = await self.jobs.wait(job_id, who)
+        if job_id is None or job is None:
             job_id = (await to_thread.run_sync(self.jobs.start, kind, document, who)).id
-        job = await self.jobs.wait(job_id, who)
+            job = await self.jobs.wait(job_id, who)
         if job.state is not JobState.DONE:
-            raise TarnkappeError(job.error or f"the job is {job.state}")
+            if job.error:
+                raise TarnkappeError.because(job.error)
+            raise TarnkappeError("service.job-is", "the job is {state}", state=job.state)
         if keep is not None:
-            self._profiles[keep] = job_id
+            self._profiles.setdefault(keep, {})[asked] = job_id
         found: dict[str, Any] = (await to_thread.run_sync(self.jobs.result, job_id, who))["figures"]
         return found
 
@@ -180,3 +227,9 @@ class ServiceCore:
     def _clean(self) -> None:
         while not self._closing.wait(CLEAN_EVERY):
             self._clean_now()
+
+
+def _with_source(proposal: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    """A proposal whose job names the file, and how it is read."""
+    job = proposal["document"]
+    return {**proposal, "document": {**job, "input": {**job["input"], **source}}}

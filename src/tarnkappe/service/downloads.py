@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+import json
 import tempfile
 from collections.abc import Iterator
 from enum import StrEnum
@@ -16,6 +18,8 @@ from tarnkappe.errors import LimitError
 from tarnkappe.service.spreadsheet import neutral
 from tarnkappe.table.formats.excel_write import write_excel
 from tarnkappe.table.formats.text_write import CsvStyle, csv_blocks
+from tarnkappe.table.reading import Reading
+from tarnkappe.table.write import csv_style
 
 PIECE = 2**20
 ROWS = 2**16
@@ -29,7 +33,13 @@ class Form(StrEnum):
     PARQUET = "parquet"
     ARROW = "arrow"
     CSV = "csv"
+    CSV_FOR_EXCEL = "csv-for-excel"
     EXCEL = "xlsx"
+
+    @property
+    def suffix(self) -> str:
+        """Of a file of this kind."""
+        return ".csv" if self is Form.CSV_FOR_EXCEL else f".{self}"
 
 
 class Formulas(StrEnum):
@@ -54,8 +64,17 @@ def whole(path: Path) -> Iterator[bytes]:
     yield from _from(path.open("rb"))
 
 
-def table_as(path: Path, form: Form, formulas: Formulas) -> Iterator[bytes]:
-    """A table, which is kept as Parquet, in another format, piece by piece.
+def style_of(manifest: Path, form: Form) -> CsvStyle:
+    """How a CSV file is written: as the file was that the rows come from, if the manifest tells of one."""
+    reading = None
+    if manifest.is_file():
+        told = json.loads(manifest.read_text(encoding="utf-8")).get("reading")
+        reading = None if told is None else Reading.from_dict(told)
+    return csv_style(reading, ".csv", None, excel=form is Form.CSV_FOR_EXCEL)
+
+
+def table_as(path: Path, form: Form, formulas: Formulas, style: CsvStyle | None = None) -> Iterator[bytes]:
+    """A table, which is kept as Parquet, in another format, piece by piece; CSV in a style.
 
     Raises:
         LimitError: it is too large for a workbook.
@@ -63,7 +82,7 @@ def table_as(path: Path, form: Form, formulas: Formulas) -> Iterator[bytes]:
     """
     if form is Form.PARQUET:
         return whole(path)
-    return _workbook(path) if form is Form.EXCEL else _pieces(path, form, formulas)
+    return _workbook(path) if form is Form.EXCEL else _pieces(path, form, formulas, style or CsvStyle())
 
 
 def _workbook(path: Path) -> Iterator[bytes]:
@@ -73,7 +92,11 @@ def _workbook(path: Path) -> Iterator[bytes]:
     """
     with pq.ParquetFile(path) as file:
         if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
-            raise LimitError(f"a workbook has at most {MOST_CELLS:,} cells here: take CSV or Parquet")
+            raise LimitError(
+                "service.workbook-most-cells-here-take",
+                "a workbook has at most {most_cells:,} cells here: take CSV or Parquet",
+                most_cells=MOST_CELLS,
+            )
         table = file.read()
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / "release.xlsx"
@@ -88,11 +111,11 @@ def _from(stream: BinaryIO) -> Iterator[bytes]:
             yield piece
 
 
-def _pieces(path: Path, form: Form, formulas: Formulas) -> Iterator[bytes]:
+def _pieces(path: Path, form: Form, formulas: Formulas, style: CsvStyle) -> Iterator[bytes]:
     with pq.ParquetFile(path) as file:
         pieces = (pa.Table.from_batches([batch]) for batch in file.iter_batches(ROWS))
         empty = file.schema_arrow.empty_table()
-        yield from _arrow(empty, pieces) if form is Form.ARROW else _csv(empty, pieces, formulas)
+        yield from _arrow(empty, pieces) if form is Form.ARROW else _csv(empty, pieces, formulas, style)
 
 
 def _arrow(empty: pa.Table, pieces: Iterator[pa.Table]) -> Iterator[bytes]:
@@ -106,9 +129,11 @@ def _arrow(empty: pa.Table, pieces: Iterator[pa.Table]) -> Iterator[bytes]:
     yield page.getvalue()
 
 
-def _csv(empty: pa.Table, pieces: Iterator[pa.Table], formulas: Formulas) -> Iterator[bytes]:
-    """With a header even where there are no rows."""
+def _csv(empty: pa.Table, pieces: Iterator[pa.Table], formulas: Formulas, style: CsvStyle) -> Iterator[bytes]:
+    """With a header even where there are no rows; formulas are guarded once, here."""
     made_safe = neutral if formulas is Formulas.NEUTRALIZE else lambda table: table
-    yield from map(bytes, csv_blocks(made_safe(empty), CsvStyle()))
+    style = dataclasses.replace(style, guard_formulas=False)
+    yield from map(bytes, csv_blocks(made_safe(empty), style))
+    rest = dataclasses.replace(style, mark=False)
     for piece in pieces:
-        yield from map(bytes, csv_blocks(made_safe(piece), CsvStyle(), header=False))
+        yield from map(bytes, csv_blocks(made_safe(piece), rest, header=False))

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import ConflictError
+from tarnkappe.errors import ConflictError, Reason
 from tarnkappe.service.people import Account, Right
 from tarnkappe.service.tables import DRAFTS
 from tarnkappe.state import Store
@@ -19,10 +19,12 @@ from tarnkappe.state import Store
 
 @dataclasses.dataclass(frozen=True)
 class KeptDraft:
-    """A draft as it was kept: its content, and how often it was changed."""
+    """A draft as it was kept: its content, how often and when it was changed, and how long it is."""
 
     content: Mapping[str, Any]
     revision: int
+    changed: float = 0.0
+    bytes: int = 0
 
 
 class Drafts:
@@ -37,7 +39,9 @@ class Drafts:
         mine = sa.select(DRAFTS).where(DRAFTS.c.file == file_id, DRAFTS.c.owner == who.id)
         with self._store.reading() as connection:
             row = connection.execute(mine).first()
-        return None if row is None else KeptDraft(json.loads(row.content), row.revision)
+        if row is None:
+            return None
+        return KeptDraft(json.loads(row.content), row.revision, row.changed, len(row.content))
 
     def save(self, file_id: str, who: Account, content: Mapping[str, Any], seen: int) -> int:
         """Keep a draft, if nobody has changed it since revision `seen` (0: there was none); its new revision.
@@ -51,7 +55,7 @@ class Drafts:
         with self._store.writing() as connection:
             row = connection.execute(sa.select(DRAFTS).where(mine)).first()
             if (0 if row is None else row.revision) != seen:
-                raise ConflictError(_told(None if row is None else row.changed))
+                raise ConflictError.because(_told(None if row is None else row.changed))
             if row is None:
                 connection.execute(sa.insert(DRAFTS).values(file=file_id, owner=who.id, **kept))
             else:
@@ -59,11 +63,16 @@ class Drafts:
         return seen + 1
 
 
-def _told(changed: float | None) -> str:
+def _told(changed: float | None) -> Reason:
     if changed is None:
-        return "the file was deleted in another tab: your change was not kept"
+        return Reason(
+            "service.file-deleted-another-tab",
+            "the file was deleted in another tab: your change was not kept",
+        )
     when = datetime.datetime.fromtimestamp(changed, datetime.UTC).strftime("%H:%M:%S")
-    return (
-        f"this was changed in another tab at {when} UTC: your last change was not kept, the other one "
-        "was; load the page again and repeat yours"
+    return Reason(
+        "service.changed-another-tab-utc",
+        "this was changed in another tab at {when} UTC: your last change was not kept, the other one was; "
+        "load the page again and repeat yours",
+        when=when,
     )

@@ -11,6 +11,8 @@ from typing import Any
 from tarnkappe.errors import AccessError, NotFoundError, ParameterError
 from tarnkappe.exchange.desk import RequestWorkflow
 from tarnkappe.exchange.desk.decisions import decision_statement
+from tarnkappe.exchange.desk.preview import preview
+from tarnkappe.exchange.preview_text import preview_text
 from tarnkappe.exchange.site import ExchangeSite
 from tarnkappe.service.people import Account, Right
 from tarnkappe.state import Key, Signer
@@ -38,13 +40,30 @@ class ExchangeSites:
             ]
 
     def request(self, site: str, digest: str, who: Account) -> dict[str, Any]:
-        """One request, with the recommendation if it was checked."""
+        """One request, with the recommendation if it was checked, and for who reviews what would leave.
+
+        Rows of the package are shown to people with a duty only, and not to who just reads logs.
+        """
         _may_see(who)
         with self._desk(site) as desk:
             whole = _whole(digest, desk)
             state = str(desk.state(whole))
-            told = {**desk.request(whole).to_dict(), "digest": whole, "state": state, "recommendation": None}
-            return told if state == "received" else told | {"recommendation": desk.recommendation(whole)}
+            told = {**desk.request(whole).to_dict(), "digest": whole, "state": state}
+            told |= {"recommendation": None, "preview": None}
+            if state == "received":
+                return told
+            told["recommendation"] = desk.recommendation(whole)
+            if who.may(Right.REVIEW) or who.may(Right.DECIDE):
+                told["preview"] = preview(desk, whole).to_dict()
+            return told
+
+    def preview_text(self, site: str, digest: str, who: Account, language: str) -> str:
+        """What would leave and whom it could expose, in sentences."""
+        who.require(Right.DECIDE if who.may(Right.DECIDE) else Right.REVIEW)
+        with self._desk(site) as desk:
+            whole = _whole(digest, desk)
+            asked = desk.request(whole).to_dict()
+            return preview_text(preview(desk, whole), desk.recommendation(whole), asked, language)
 
     def to_decide(
         self, site: str, digest: str, who: Account, *, accepts: bool, reason: str
@@ -60,7 +79,7 @@ class ExchangeSites:
         who.require(Right.DECIDE)
         who.require_own_name()
         if content.get("person") != who.name:
-            raise AccessError("a decision is signed by who decides")
+            raise AccessError("service.decision-signed-decides", "a decision is signed by who decides")
         with self._desk(site) as desk:
             return str(desk.decide(content, signature))
 
@@ -71,7 +90,9 @@ class ExchangeSites:
         try:
             signer = Signer(Key(bytes.fromhex(key.strip())))
         except ValueError:
-            raise ParameterError("this is no key of 64 hexadecimal digits") from None
+            raise ParameterError(
+                "service.no-key-64-hexadecimal", "this is no key of 64 hexadecimal digits"
+            ) from None
         content = self.to_decide(site, digest, who, accepts=accepts, reason=reason)
         return self.decide(site, content, signer.sign(decision_statement(content)), who)
 
@@ -89,7 +110,10 @@ class ExchangeSites:
 
     def _site(self, name: str) -> ExchangeSite:
         if name not in self._sites:
-            raise NotFoundError("there is no site of this name: the settings of the service list them")
+            raise NotFoundError(
+                "service.no-site-name-settings",
+                "there is no site of this name: the settings of the service list them",
+            )
         return ExchangeSite.load(self._sites[name])
 
     @contextmanager
@@ -103,7 +127,9 @@ def _may_see(who: Account) -> None:
 
 
 def _whole(begin: str, desk: RequestWorkflow) -> str:
-    found = [made.digest for made, _ in desk.requests() if made.digest.startswith(begin)]
+    found = [made.digest for made, _ in desk.requests() if made.digest.startswith(begin) or made.id == begin]
     if len(found) != 1:
-        raise NotFoundError(f"{'no' if not found else 'more than one'} request begins so")
+        if found:
+            raise NotFoundError("service.more-request-begins", "more than one request begins so")
+        raise NotFoundError("service.no-request-begins", "no request begins so")
     return found[0]

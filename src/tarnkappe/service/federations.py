@@ -71,5 +71,8 @@ class Federations:
         from tarnkappe.federation.job_file import FederatedJob
 
         if name not in self._jobs:
-            raise NotFoundError("there is no federation of this name: the settings of the service list them")
+            raise NotFoundError(
+                "service.no-federation-name-settings",
+                "there is no federation of this name: the settings of the service list them",
+            )
         return FederatedJob.from_file(self._jobs[name])

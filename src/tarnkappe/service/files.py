@@ -18,13 +18,13 @@ from typing import Any, BinaryIO
 import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, LimitError, NotFoundError, OutputError
-from tarnkappe.service.inspection import inspect, suffix_for
+from tarnkappe.service.cursors import Cursor, after
+from tarnkappe.service.inspection import inspect, needs_parser, suffix_for
 from tarnkappe.service.people import Account, Right
 from tarnkappe.service.people.identities import by_id
 from tarnkappe.service.settings import Limits
 from tarnkappe.service.tables import DRAFTS, FILES, IDENTITIES
 from tarnkappe.state import AuditLog, Store
-from tarnkappe.table.files import Format, format_of
 
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST_NAME = 150
@@ -106,10 +106,11 @@ class Files:
         """One of the files of a person; those of others are as if they were not there."""
         return _stored(self._row(file_id, who))
 
-    def list(self, who: Account) -> list[StoredFile]:
-        """All files of a person, the newest first."""
+    def list(self, who: Account, limit: int | None = None, cursor: Cursor | None = None) -> list[StoredFile]:
+        """The files of a person, the newest first, after a cursor if there is one."""
         who.require(Right.PUBLISH)
-        mine = sa.select(FILES).where(FILES.c.owner == who.id).order_by(FILES.c.created.desc())
+        mine = sa.select(FILES).where(FILES.c.owner == who.id, after(FILES, cursor))
+        mine = mine.order_by(FILES.c.created.desc(), FILES.c.id.desc()).limit(limit)
         with self._store.reading() as connection:
             return [_stored(row) for row in connection.execute(mine)]
 
@@ -133,6 +134,11 @@ class Files:
         with self._store.reading() as connection:
             hers = sa.select(FILES.c.id).where(FILES.c.owner == person_id)
             return set(connection.execute(hers).scalars())
+
+    def all_names(self) -> set[str]:
+        """What the files of everybody are called on the disk."""
+        with self._store.reading() as connection:
+            return {self._place(row).name for row in connection.execute(sa.select(FILES))}
 
     def without_owner(self) -> set[str]:
         """The files of people who are gone."""
@@ -162,7 +168,9 @@ class Files:
             with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 yield _Upload(self, partial, file, suffix, shown_name(name), who, room)
         except OSError as error:
-            raise OutputError(f"the upload cannot be kept: {error.strerror}") from None
+            raise OutputError(
+                "service.upload-cannot-kept", "the upload cannot be kept: {strerror}", strerror=error.strerror
+            ) from None
         finally:
             partial.unlink(missing_ok=True)
 
@@ -174,7 +182,7 @@ class Files:
     def keep(self, upload: _Upload) -> StoredFile:
         """Take an upload in that has come whole."""
         inspect(upload.partial, self._limits)
-        if format_of(upload.partial) in (Format.PARQUET, Format.ARROW) and self.look_into is not None:
+        if self.look_into is not None and needs_parser(upload.partial):
             self.look_into(upload.partial, upload.who)
         stored = StoredFile(
             secrets.token_hex(16),
@@ -197,7 +205,7 @@ class Files:
         told = {"file": stored.id, "bytes": stored.bytes, "sha256": stored.sha256, "by": who.name}
         with self._store.writing() as connection:
             if by_id(connection, who.id) is None:
-                raise AccessError("who is gone keeps no files")
+                raise AccessError("service.gone-keeps-no-files", "who is gone keeps no files")
             connection.execute(sa.insert(FILES).values(dataclasses.asdict(stored) | {"suffix": suffix}))
             self._log.append(event, told, connection)
 
@@ -212,7 +220,7 @@ class Files:
         with self._store.reading() as connection:
             row = connection.execute(mine).first()
         if row is None:
-            raise NotFoundError("you have no such file here: upload it first")
+            raise NotFoundError("service.no-file-here-upload", "you have no such file here: upload it first")
         return row
 
     def _place(self, row: Any) -> Path:
@@ -232,9 +240,15 @@ class _Upload:
     def write(self, piece: bytes) -> None:
         self.size += len(piece)
         if self.size > self.files.limits.upload_bytes:
-            raise LimitError(f"the file has more than {self.files.limits.upload_bytes:,} bytes")
+            raise LimitError(
+                "service.file-more-bytes",
+                "the file has more than {upload_bytes:,} bytes",
+                upload_bytes=self.files.limits.upload_bytes,
+            )
         if self.size > self._room:
-            raise LimitError("there is no room left for this file: remove others first")
+            raise LimitError(
+                "service.no-room-left-file", "there is no room left for this file: remove others first"
+            )
         self._file.write(piece)
         self.hash.update(piece)
 

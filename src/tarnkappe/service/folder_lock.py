@@ -18,5 +18,9 @@ def claimed(folder: Path) -> TextIO:
     hold = (folder / ".lock").open("w")
     if not try_lock(hold.fileno()):
         hold.close()
-        raise InputError(f"{folder}: another service works in this folder: end it, or choose another")
+        raise InputError(
+            "service.another-service-works-folder",
+            "{folder}: another service works in this folder: end it, or choose another",
+            folder=folder,
+        )
     return hold

@@ -82,7 +82,10 @@ class Gates:
     def _opened(self, name: str, who: Account) -> Iterator[tuple[GatePolicy, Store]]:
         who.require(Right.WATCH_GATE)
         if name not in self._policies:
-            raise NotFoundError("there is no gate of this name: the settings of the service list them")
+            raise NotFoundError(
+                "service.no-gate-name-settings",
+                "there is no gate of this name: the settings of the service list them",
+            )
         policy = GatePolicy.load(self._policies[name])
         with store_to_look_at(policy.store) as store:
             yield policy, store

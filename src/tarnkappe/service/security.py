@@ -35,7 +35,7 @@ SESSION_COOKIE = "tarn_session"
 CSRF_HEADER = "X-CSRF-Token"
 API = "/api/v1"
 UPLOADS = f"{API}/files"
-OPEN = ("/login", "/assets/", "/favicon.ico", f"{API}/health", f"{API}/openapi.json")
+OPEN = ("/login", "/prefer", "/assets/", "/favicon.ico", f"{API}/health", f"{API}/openapi.json")
 """Where anybody comes: the way in, and files that are the same for everybody."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 

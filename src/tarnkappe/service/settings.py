@@ -4,69 +4,105 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, field
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.job import read_job_file
-from tarnkappe.schema import near
+from tarnkappe.schema import MOST_NAMES, Name, Parameters, Problem, Seconds, param, rule
+from tarnkappe.schema.documents import parse
+from tarnkappe.schema.written import read_toml
 from tarnkappe.table.formats.address import database_file, is_address
 
 GIGABYTE = 2**30
 FOLDER = Path("tarnkappe-service")
 LOCAL = ("127.0.0.1", "localhost", "::1")
 """Hosts that only this machine reaches."""
-TYPES = {
-    "folder": str,
-    "host": str,
-    "port": int,
-    "database": str,
-    "hosts": list,
-    "certificate": str,
-    "key": str,
-    "behind_https": bool,
-}
 PATHS = ("folder", "certificate", "key")
 FILES = ("gates", "sites", "federations")
-SECTIONS = ("service", "limits", "databases", *FILES)
 
 
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """What one person, one upload and one job may take.
+Bytes = Annotated[int, Meta(gt=0, le=2**60)]
+Days = Annotated[int, Meta(gt=0, le=100_000)] | Annotated[float, Meta(gt=0, le=100_000)]
+Hours = Annotated[int, Meta(gt=0, le=100_000)] | Annotated[float, Meta(gt=0, le=100_000)]
+Count = Annotated[int, Meta(gt=0, le=1_000_000)]
+NamedFiles = Annotated[
+    Mapping[Name, Annotated[Name, param("a file", kind="file")]], Meta(max_length=MOST_NAMES)
+]
+Addresses = Annotated[
+    Mapping[Name, Annotated[Name, param("the address of a database", kind="file")]],
+    Meta(max_length=MOST_NAMES),
+]
 
-    Attributes:
-        upload_bytes: of one file.
-        unpacked_bytes: of what a compressed file becomes.
-        compression: how many times larger it may become.
-        stored_bytes: of all files of one person.
-        request_bytes: of a request that is no upload.
-        jobs_at_once: how many run; others wait.
-        jobs_of_one: how many of one person may wait and run.
-        job_seconds: of one job, from its start.
-        job_memory: bytes that one job may hold.
-        attempts: how often a job begins, if what runs it is killed.
-        keep_days: after which jobs and files go.
-    """
 
-    upload_bytes: int = 8 * GIGABYTE
-    unpacked_bytes: int = 32 * GIGABYTE
-    compression: int = 200
-    stored_bytes: int = 64 * GIGABYTE
-    request_bytes: int = 4 * 2**20
-    jobs_at_once: int = dataclasses.field(default_factory=lambda: (os.cpu_count() or 1) + 2)
-    jobs_of_one: int = 1000
-    job_seconds: float = 3600.0
-    job_memory: int = 8 * GIGABYTE
-    attempts: int = 2
-    keep_days: float = 30.0
+class Limits(Parameters, kw_only=True):
+    """What one person, one upload and one job may take: `[limits]`."""
 
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-                raise ParameterError(f"[limits]: '{field.name}' is a positive number, not {value!r}")
+    upload_bytes: Annotated[Bytes, param("of one file", kind="bytes", unit="bytes")] = 8 * GIGABYTE
+    unpacked_bytes: Annotated[
+        Bytes, param("of what a compressed file becomes", kind="bytes", unit="bytes")
+    ] = 32 * GIGABYTE
+    compression: Annotated[Count, param("how many times larger it may become", unit="times")] = 200
+    stored_bytes: Annotated[Bytes, param("of all files of one person", kind="bytes", unit="bytes")] = (
+        64 * GIGABYTE
+    )
+    request_bytes: Annotated[Bytes, param("of a request that is no upload", kind="bytes", unit="bytes")] = (
+        4 * 2**20
+    )
+    jobs_at_once: Annotated[
+        Count, param("how many jobs run; others wait. Two more than cores if not said", unit="jobs")
+    ] = field(default_factory=lambda: (os.cpu_count() or 1) + 2)
+    jobs_of_one: Annotated[Count, param("how many of one person may wait and run", unit="jobs")] = 1000
+    job_seconds: Annotated[Seconds, param("of one job, from its start", kind="seconds", unit="seconds")] = (
+        3600.0
+    )
+    job_memory: Annotated[Bytes, param("that one job may hold", kind="bytes", unit="bytes")] = 8 * GIGABYTE
+    attempts: Annotated[Count, param("how often a job begins, if what runs it is killed", unit="times")] = 2
+    keep_days: Annotated[Days, param("after which jobs and files go", unit="days")] = 30.0
+
+
+class ServiceSection(Parameters, kw_only=True):
+    """Where a service keeps things and listens: `[service]`."""
+
+    folder: Annotated[Name, param("where files and results are", kind="file")] = str(FOLDER)
+    host: Annotated[Name, param("where it listens; nobody but this machine reaches 127.0.0.1")] = "127.0.0.1"
+    port: Annotated[int, param("the port; 0 takes a free one", ge=0, le=65_535)] = 8080
+    database: Annotated[
+        Name | None, param("the address of the store; a file in the folder if not said", kind="file")
+    ] = None
+    hosts: Annotated[
+        tuple[Name, ...], param("names under which browsers reach it", max_length=MOST_NAMES)
+    ] = ()
+    certificate: Annotated[Name | None, param("the file with its certificate, for https", kind="file")] = None
+    key: Annotated[Name | None, param("the file with the key of the certificate", kind="file")] = None
+    behind_https: Annotated[bool, param("whether a proxy in front of it speaks https with browsers")] = False
+    session_hours: Annotated[Hours, param("after which everybody has to log in again", unit="hours")] = 12.0
+
+
+class ServiceDocument(Parameters, kw_only=True):
+    """The settings file of a service."""
+
+    service: Annotated[ServiceSection, param("where it keeps things and listens")] = ServiceSection()
+    limits: Annotated[Limits, param("what people may take")] = Limits()
+    databases: Annotated[
+        Addresses, param("addresses of databases by the names under which jobs ask for their tables")
+    ] = field(default_factory=dict)
+    gates: Annotated[NamedFiles, param("policy files of gates by name")] = field(default_factory=dict)
+    sites: Annotated[NamedFiles, param("site files of the exchange by name")] = field(default_factory=dict)
+    federations: Annotated[NamedFiles, param("files of federated jobs by name")] = field(default_factory=dict)
+
+    def rules(self) -> Iterator[Problem]:
+        """Databases have addresses."""
+        for name, address in self.databases.items():
+            if not is_address(address):
+                yield rule(
+                    "service.address",
+                    "this is no address such as postgresql://user@host/database",
+                    "databases",
+                    name,
+                )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,11 +155,16 @@ class ServiceSettings:
         placed = {name: _placed(address) for name, address in self.databases.items()}
         object.__setattr__(self, "databases", placed)
         if (self.certificate is None) != (self.key is None):
-            raise ParameterError("'certificate' and 'key' belong together: give both or neither")
+            raise ParameterError(
+                "service.certificate-key-belong-together",
+                "'certificate' and 'key' belong together: give both or neither",
+            )
         if self.host not in LOCAL and not self.secure:
             raise ParameterError(
-                f"whoever listens on the way to {self.host} would read passwords: name 'certificate' "
-                "and 'key', or say behind_https = true if a proxy in front of the service speaks https"
+                "service.whoever-listens-way-would-read",
+                "whoever listens on the way to {host} would read passwords: name 'certificate' and 'key', "
+                "or say behind_https = true if a proxy in front of the service speaks https",
+                host=self.host,
             )
 
     @property
@@ -139,51 +180,38 @@ class ServiceSettings:
     @classmethod
     def load(cls, path: str | Path) -> ServiceSettings:
         """Read a settings file (TOML); paths start at its folder."""
-        try:
-            return cls.from_dict(read_job_file(path), Path(path).absolute().parent)
-        except ParameterError as error:
-            raise ParameterError(f"{path}: {error}") from None
+        return cls.from_dict(read_toml(path, "settings file"), Path(path).parent, name=str(path))
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any], folder: Path = Path()) -> ServiceSettings:
+    def from_dict(
+        cls, content: Mapping[str, Any], folder: Path = Path(), *, name: str = ""
+    ) -> ServiceSettings:
         """The content of a settings file.
 
         >>> ServiceSettings.from_dict({"service": {"port": 9000}, "limits": {"job_seconds": 60}}).port
         9000
         """
-        for name, section in content.items():
-            _known(name, SECTIONS, "section")
-            if not isinstance(section, Mapping):
-                raise ParameterError(f"[{name}] must be a section")
-        said = dict(content.get("service", {}))
-        own = [field.name for field in dataclasses.fields(cls) if field.name not in SECTIONS]
-        limits = dict(content.get("limits", {}))
-        for key in said:
-            _known(key, own, "key of [service]")
-        for key in limits:
-            _known(key, [field.name for field in dataclasses.fields(Limits)], "key of [limits]")
-        for key, kind in TYPES.items():
-            if key in said and (
-                not isinstance(said[key], kind) or isinstance(said[key], bool) != (kind is bool)
-            ):
-                raise ParameterError(f"[service]: '{key}' must be of the type {kind.__name__}")
-        if "hosts" in said:
-            said["hosts"] = tuple(map(str, said["hosts"]))
-        said["folder"] = str(said.get("folder", FOLDER))
-        said |= {key: folder / said[key] for key in PATHS if key in said}
-        if "database" in said:
-            said["database"] = _placed(said["database"], folder)
-        files = {
-            name: {key: folder / str(file) for key, file in content.get(name, {}).items()} for name in FILES
-        }
-        return cls(
-            **said,
-            limits=Limits(**limits),
-            databases=_addresses(content.get("databases", {}), folder),
-            gates=files["gates"],
-            sites=files["sites"],
-            federations=files["federations"],
-        )
+        said = parse(ServiceDocument, content, folder.absolute(), name=name)
+        own = said.service
+        try:
+            return cls(
+                folder=Path(own.folder),
+                host=own.host,
+                port=own.port,
+                database=own.database,
+                hosts=tuple(own.hosts),
+                certificate=None if own.certificate is None else Path(own.certificate),
+                key=None if own.key is None else Path(own.key),
+                behind_https=own.behind_https,
+                session_hours=float(own.session_hours),
+                limits=said.limits,
+                databases=said.databases,
+                gates={key: Path(file) for key, file in said.gates.items()},
+                sites={key: Path(file) for key, file in said.sites.items()},
+                federations={key: Path(file) for key, file in said.federations.items()},
+            )
+        except ParameterError as error:
+            raise (error.within(name) if name else error) from None
 
 
 def _placed(address: str, folder: Path = Path()) -> str:
@@ -198,19 +226,3 @@ def _placed(address: str, folder: Path = Path()) -> str:
     scheme, rest = address.split("://", 1)
     options = "".join(rest.partition("?")[1:])
     return f"{scheme}:///{(folder / file).absolute()}{options}"
-
-
-def _addresses(said: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    for name, address in said.items():
-        if not is_address(address):
-            raise ParameterError(
-                f"[databases]: '{name}' is no address such as postgresql://user@host/database"
-            )
-    return {name: _placed(address, folder) for name, address in said.items()}
-
-
-def _known(key: str, known: Any, what: str) -> None:
-    if key not in known:
-        meant = near(key, list(known))
-        hint = f"did you mean '{meant[0]}'?" if meant else f"known are {', '.join(known)}"
-        raise ParameterError(f"unknown {what} '{key}': {hint}")

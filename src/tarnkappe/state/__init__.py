@@ -1,6 +1,7 @@
 """State: the store, signed statements, the audit log, keys, privacy budgets, and what has been released."""
 
-from tarnkappe.state.audit import AuditEntry, AuditLog, guard
+from tarnkappe.state.audit import AuditEntry, AuditLog
+from tarnkappe.state.audit_guard import guard
 from tarnkappe.state.budgets import Budget, Budgets
 from tarnkappe.state.canonical import canonical_json
 from tarnkappe.state.component import Component

@@ -29,8 +29,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import ParameterError, VerificationError
+from tarnkappe.state.audit_reading import _behind, _details, _require, _require_not_before, _said
 from tarnkappe.state.chain import BEGINNING, TAMPERED, chain_entries, last_of_chain, verified_chain
-from tarnkappe.state.heads import Head, HeadFile
 from tarnkappe.state.log_tables import (
     FRONTIER,
     LOG,
@@ -40,7 +40,7 @@ from tarnkappe.state.log_tables import (
     without_floats,
 )
 from tarnkappe.state.merkle import Frontier, consistency_proof, leaf_hash
-from tarnkappe.state.statement import Seals, Statement
+from tarnkappe.state.statement import Statement
 from tarnkappe.state.store import Store
 
 CARRIED_OVER, SEALED = "log carried over", "log sealed"
@@ -122,11 +122,21 @@ class AuditLog:
             roots = [] if row is None else [bytes.fromhex(each) for each in row.roots.split()]
             tree = Frontier(0 if row is None else row.size, roots)
         except (ValueError, AttributeError, TypeError):
-            raise VerificationError(f"{TAMPERED} {AT_ITS_END}") from None
+            raise VerificationError(
+                "state.tampered-at-its-end",
+                "{tampered} {at_its_end}",
+                tampered=TAMPERED,
+                at_its_end=AT_ITS_END,
+            ) from None
         if seals is not None and row is not None and sealed:
             _require(seals, frontier_statement(tree), row.seal, AT_ITS_END)
         if (BEGINNING if newest is None else newest.root) != (tree.root.hex() if tree.size else BEGINNING):
-            raise VerificationError(f"{TAMPERED} {AT_ITS_END}")
+            raise VerificationError(
+                "state.tampered-at-its-end",
+                "{tampered} {at_its_end}",
+                tampered=TAMPERED,
+                at_its_end=AT_ITS_END,
+            )
         if newest is None:
             last = last_of_chain(connection)
             number, old = (0, BEGINNING) if last is None else last
@@ -151,20 +161,18 @@ class AuditLog:
                 number=number,
                 time=time,
                 event=event,
-                details=json.dumps(plain, ensure_ascii=False, sort_keys=True),
+                details=json.dumps(plain, ensure_ascii=False),
                 root=root,
                 seal=None if seals is None else seals.seal(sealed_entry(entry, root)),
             )
         )
-        frontier = frontier_statement(tree)
         values = {
             "id": 1,
             "size": tree.size,
             "roots": " ".join(each.hex() for each in tree.roots),
-            "seal": None if seals is None else seals.seal(frontier),
+            "seal": None if seals is None else seals.seal(frontier_statement(tree)),
         }
-        there = connection.execute(sa.update(FRONTIER).values(values)).rowcount
-        if not there:
+        if not connection.execute(sa.update(FRONTIER).values(values)).rowcount:
             connection.execute(sa.insert(FRONTIER).values(values))
         self.store.log_grew(tree.size, root)
         return AuditEntry(number, time, event, plain, last.hash, root)
@@ -179,14 +187,21 @@ class AuditLog:
 
     def entries(self, connection: sa.Connection | None = None) -> Iterator[AuditEntry]:
         """All entries, the oldest first; as a transaction sees them, if one is given."""
-        chain, rows, _ = self._read(connection)
-        previous = BEGINNING
+        (chain, rows, _), previous = self._read(connection), BEGINNING
         for row in chain:
             yield AuditEntry(**{**row, "details": _details(row)})
             previous = row["hash"]
         for row in rows:
             yield AuditEntry(row["number"], row["time"], row["event"], _details(row), previous, row["root"])
             previous = row["root"]
+
+    def newest(self, limit: int, before: int | None = None) -> list[AuditEntry]:
+        """The last entries, or the last before a number, the newest first; no more than these are read."""
+        past = sa.true() if before is None else LOG.c.number < before
+        asked = sa.select(LOG).where(past).order_by(LOG.c.number.desc()).limit(limit)
+        with self.store.reading() as connection:
+            rows = [dict(row) for row in connection.execute(asked).mappings()]
+        return [AuditEntry(r["number"], r["time"], r["event"], _details(r), "", r["root"]) for r in rows]
 
     @property
     def head(self) -> str:
@@ -228,10 +243,20 @@ class AuditLog:
 
     def consistency(self, size: int, later: int) -> list[str]:
         """The proof that the log of the later size begins with all entries of the earlier one."""
+        if size in (0, later):
+            return []
         leaves = self._leaves()
         if not 0 <= size <= later <= len(leaves):
-            raise VerificationError("the log has fewer entries than that")
+            raise VerificationError("state.log-fewer-entries", "the log has fewer entries than that")
         return [each.hex() for each in consistency_proof(leaves[:later], size)]
+
+    def root_at(self, size: int) -> str | None:
+        """The root of the tree over the first entries; None if there are fewer."""
+        if size == 0:
+            return Frontier().root.hex()
+        ordered = sa.select(LOG.c.root).order_by(LOG.c.number).limit(1).offset(size - 1)
+        with self.store.reading() as connection:
+            return connection.execute(ordered).scalar()
 
     def _leaves(self) -> list[bytes]:
         return [leaf_hash(_statement(row).bytes) for row in self._read()[1]]
@@ -248,7 +273,8 @@ class AuditLog:
         entries = self.verified()
         if head is not None and head not in {BEGINNING, *(entry.hash for entry in entries)}:
             raise VerificationError(
-                "the audit log lacks entries that it had: its end was cut off, or it was rewritten"
+                "state.audit-log-lacks-entries",
+                "the audit log lacks entries that it had: its end was cut off, or it was rewritten",
             )
         return len(entries)
 
@@ -278,24 +304,40 @@ class AuditLog:
                 sealed = True
                 _require(seals, sealed_entry(entry, roots[-1]), row["seal"], f"at entry {place}")
             if wrong:
-                raise VerificationError(f"{TAMPERED} at entry {place}")
+                raise VerificationError(
+                    "state.tampered-place-entry",
+                    "{tampered} at entry {place}",
+                    tampered=TAMPERED,
+                    place=place,
+                )
             found.append(
                 AuditEntry(row["number"], row["time"], row["event"], _details(row), previous, roots[-1])
             )
             previous = roots[-1]
         self._verify_frontier(frontier, tree, sealed)
         if seals is not None and rows and not sealed:
-            raise VerificationError(f"{TAMPERED}: no entry was written here")
+            raise VerificationError(
+                "state.no-entry-written", "{tampered}: no entry was written here", tampered=TAMPERED
+            )
         if kept is not None and (kept.size > tree.size or (kept.size and not sealed)):
-            raise VerificationError(_behind(kept, tree.size))
+            raise VerificationError.because(_behind(kept, tree.size))
         if kept is not None and roots[kept.size] != kept.root:
-            raise VerificationError(f"{TAMPERED}: it is not the one that the head file knows")
+            raise VerificationError(
+                "state.not-head-file-knows",
+                "{tampered}: it is not the one that the head file knows",
+                tampered=TAMPERED,
+            )
         return found
 
     def _verify_frontier(self, row: Mapping[str, Any] | None, tree: Frontier, sealed: bool) -> None:
         said = (0, "") if row is None else (row["size"], row["roots"])
         if said != (tree.size, " ".join(each.hex() for each in tree.roots)):
-            raise VerificationError(f"{TAMPERED} {AT_ITS_END}")
+            raise VerificationError(
+                "state.tampered-at-its-end",
+                "{tampered} {at_its_end}",
+                tampered=TAMPERED,
+                at_its_end=AT_ITS_END,
+            )
         if sealed and self.store.seals is not None:
             seal = None if row is None else row["seal"]
             _require(self.store.seals, frontier_statement(tree), seal, AT_ITS_END)
@@ -312,74 +354,13 @@ class AuditLog:
         return chain, rows, None if frontier is None else dict(frontier._mapping)
 
 
-def guard(store: Store, seals: Seals, heads: HeadFile | None = None, *, accept: bool = False) -> None:
-    """Let a log be sealed from now on and its head be kept in a file.
-
-    Args:
-        store: whose log it is.
-        seals: what entries are sealed with.
-        heads: where the head is kept: not in the database, and not where others can write who can write
-            there. Without it, seals do not show that the end of the log was cut or an older database put
-            back.
-        accept: take the log as it is now for the right one, though the head file says otherwise or is gone; a
-            person has to decide that.
-
-    Raises:
-        VerificationError: if the head file is gone, or the end of the log is not as it was left.
-    """
-    store.seals, store.heads = seals, None
-    log = AuditLog(store)
-    if heads is not None and accept:
-        log.begin_sealing()
-        log.verify()
-        heads.write(*log.end, even_back=True)
-    elif heads is not None and heads.read() is None:
-        if log.is_sealed:
-            raise VerificationError(
-                f"{heads.path}: the head of the log is gone, and the log has sealed entries. If you know "
-                "why, accept the log as it is"
-            )
-        heads.write(0, Frontier().root.hex())
-    store.heads = heads
-    log.begin_sealing()
-
-
 def _statement(row: Mapping[str, Any]) -> Statement:
     try:
         return entry_statement(row["number"], row["time"], row["event"], _details(row))
     except (ValueError, TypeError, ParameterError):
-        raise VerificationError(f"{TAMPERED} at entry {row['number']}") from None
-
-
-def _require(seals: Seals, statement: Statement, seal: object, where: str) -> None:
-    try:
-        seals.require(statement, seal)
-    except VerificationError:
-        raise VerificationError(f"{TAMPERED} {where}: that was not written here") from None
-
-
-def _require_not_before(kept: Head | None, tree: Frontier, sealed: bool) -> None:
-    if kept is None:
-        return
-    if kept.size > tree.size or (kept.size and not sealed):
-        raise VerificationError(_behind(kept, tree.size))
-    if kept.size == tree.size and kept.root != tree.root.hex():
-        raise VerificationError(f"{TAMPERED}: it is not the one that the head file knows")
-
-
-def _behind(kept: Head, size: int) -> str:
-    return (
-        f"the database is older than the head of its log, or its log was cut: {kept.size:,} entries were "
-        f"kept until {kept.time[:19]}, and {size:,} sealed ones are there"
-    )
-
-
-def _said(row: Mapping[str, Any], event: str) -> Any:
-    return _details(row) if row["event"] == event else None
-
-
-def _details(row: Mapping[str, Any]) -> Any:
-    try:
-        return json.loads(row["details"])
-    except (ValueError, TypeError, RecursionError):
-        raise VerificationError(f"{TAMPERED} at entry {row['number']}") from None
+        raise VerificationError(
+            "state.tampered-number-entry",
+            "{tampered} at entry {number}",
+            tampered=TAMPERED,
+            number=row["number"],
+        ) from None

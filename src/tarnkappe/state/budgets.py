@@ -72,7 +72,12 @@ class Budgets:
     def grant(self, user: str, table: str, epsilon: Fraction) -> None:
         """Set how much a user may spend on a table in all; what is spent stays spent."""
         if not 0 <= epsilon <= MOST:
-            raise ParameterError(f"a budget is an epsilon from 0 to {MOST}, not {epsilon}")
+            raise ParameterError(
+                "state.budget-epsilon-0",
+                "a budget is an epsilon from 0 to {most}, not {epsilon}",
+                most=MOST,
+                epsilon=epsilon,
+            )
         granted = math.floor(epsilon * UNITS)
         with self.store.writing() as connection:
             if self._find(connection, user, table) is None:
@@ -102,7 +107,13 @@ class Budgets:
         """
         for table, epsilon in costs.items():
             if not 0 <= epsilon <= MOST:
-                raise ParameterError(f"'{table}': an epsilon from 0 to {MOST} can be spent, not {epsilon}")
+                raise ParameterError(
+                    "state.epsilon-0-can-spent",
+                    "'{table}': an epsilon from 0 to {most} can be spent, not {epsilon}",
+                    table=table,
+                    most=MOST,
+                    epsilon=epsilon,
+                )
         with self.store.writing() as connection:
             spent = {
                 table: self._spend(connection, user, table, math.ceil(epsilon * UNITS))
@@ -116,13 +127,20 @@ class Budgets:
         found = self._find(connection, user, table)
         if found is None:
             raise AccessError(
-                f"'{user}' has no privacy budget for '{table}': somebody who may grant one has to do so first"
+                "state.no-privacy-budget-somebody",
+                "'{user}' has no privacy budget for '{table}': somebody who may grant one has to do so first",
+                user=user,
+                table=table,
             )
         if found.left * UNITS < cost:
             raise AccessError(
-                f"the privacy budget of '{user}' for '{table}' does not suffice: an epsilon of "
-                f"{float(found.left):.9g} is left, and the query costs {cost / UNITS:.9g}. Ask for a smaller "
-                "epsilon, or for a larger budget."
+                "state.privacy-budget-not-suffice",
+                "the privacy budget of '{user}' for '{table}' does not suffice: an epsilon of {left:.9g} is"
+                " left, and the query costs {cost:.9g}. Ask for a smaller epsilon, or for a larger budget.",
+                user=user,
+                table=table,
+                left=float(found.left),
+                cost=cost / UNITS,
             )
         spent = found.spent * UNITS + cost
         connection.execute(sa.update(BUDGETS).where(_of(user, table)).values(spent=int(spent)))

@@ -23,13 +23,20 @@ def canonical_json(document: object) -> bytes:
     try:
         return rfc8785.dumps(_plain(document))
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as error:
-        raise ParameterError(f"this cannot be written as canonical JSON: {error}") from None
+        raise ParameterError(
+            "state.cannot-written-canonical-json",
+            "this cannot be written as canonical JSON: {error}",
+            error=error,
+        ) from None
 
 
 def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise ParameterError("this cannot be written as canonical JSON: a key is no text")
+            raise ParameterError(
+                "state.cannot-written-canonical-json-key",
+                "this cannot be written as canonical JSON: a key is no text",
+            )
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]

@@ -42,6 +42,8 @@ def verified_chain(entries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str
         parts = [row[name] for name in ("number", "time", "event", "details", "previous")]
         own = hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
         if row["number"] != place or row["previous"] != previous or row["hash"] != own:
-            raise VerificationError(f"{TAMPERED} at entry {place}")
+            raise VerificationError(
+                "state.tampered-place-entry", "{tampered} at entry {place}", tampered=TAMPERED, place=place
+            )
         previous = own
     return entries

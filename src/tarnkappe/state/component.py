@@ -137,9 +137,15 @@ def standings(
             continue
         if not ABSENT < said.version <= component.version:
             raise InputError(
-                f"{place}: this store has version {said.version} of '{component.name}', written by "
-                f"Tarnkappe {said.by_version}, and this one knows versions up to {component.version}: "
-                "install that one or a newer one; nothing was changed"
+                "state.store-version-written-tarnkappe",
+                "{place}: this store has version {version} of '{component}', written by Tarnkappe "
+                "{by_version}, and this one knows versions up to {version_2}: install that one or a newer "
+                "one; nothing was changed",
+                place=place,
+                version=said.version,
+                component=component.name,
+                by_version=said.by_version,
+                version_2=component.version,
             )
         if said.version == component.version:
             _require_shape(shape, component.shape, place)
@@ -162,6 +168,10 @@ def _require_shape(found: Shape, wanted: Shape, place: str) -> None:
             what = [f"lacks {', '.join(sorted(needed - there))}"] * bool(needed - there)
             what += [f"has {', '.join(sorted(there - needed))}"] * bool(there - needed)
             raise InputError(
-                f"{place}: this store was written by another version of Tarnkappe: its table '{table}' "
-                f"{' and '.join(what)}. Use that version, or name a new store; nothing was changed"
+                "state.store-written-another-version",
+                "{place}: this store was written by another version of Tarnkappe: its table '{table}' "
+                "{what}. Use that version, or name a new store; nothing was changed",
+                place=place,
+                table=table,
+                what=" and ".join(what),
             )

@@ -52,7 +52,7 @@ class Head:
         except (KeyError, TypeError, ParameterError):
             good = False
         if not good:
-            raise AccessError("this is no head of a log")
+            raise AccessError("state.no-head-log", "this is no head of a log")
         require_signature(public, statement, document.get("signature"))
         return head
 
@@ -84,11 +84,16 @@ class HeadFile:
             return None
         except OSError as error:
             raise VerificationError(
-                f"{self.path}: the head of the log cannot be read: {error.strerror}"
+                "state.head-log-cannot-read",
+                "{path}: the head of the log cannot be read: {strerror}",
+                path=self.path,
+                strerror=error.strerror,
             ) from None
         except (ValueError, AttributeError, AccessError):
             raise VerificationError(
-                f"{self.path}: this is no head that this institution has signed"
+                "state.no-head-institution-signed",
+                "{path}: this is no head that this institution has signed",
+                path=self.path,
             ) from None
 
     def signed(self, size: int, root: str) -> dict[str, Any]:
@@ -112,7 +117,12 @@ class HeadFile:
                 new.replace(self.path)
                 sync_folder(self.path.parent)
         except OSError as error:
-            raise OutputError(f"{self.path}: the head of the log cannot be kept: {error.strerror}") from None
+            raise OutputError(
+                "state.head-log-cannot-kept",
+                "{path}: the head of the log cannot be kept: {strerror}",
+                path=self.path,
+                strerror=error.strerror,
+            ) from None
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:

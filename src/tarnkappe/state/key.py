@@ -31,7 +31,12 @@ class Key:
 
     def __init__(self, secret: bytes, path: Path | None = None) -> None:
         if len(secret) != KEY_BYTES:
-            raise InputError(f"a key has {KEY_BYTES} bytes, not {len(secret)}")
+            raise InputError(
+                "state.key-bytes",
+                "a key has {key_bytes} bytes, not {secret}",
+                key_bytes=KEY_BYTES,
+                secret=len(secret),
+            )
         self._secret = secret
         self.path = path
         """The file that it was read from, if any."""
@@ -49,12 +54,24 @@ class Key:
             return cls.create(path)
         try:
             if path.stat().st_mode & 0o077 and os.name == "posix":
-                raise InputError(f"{path}: others can read this key: chmod 600 it")
+                raise InputError(
+                    "state.others-can-read-key", "{path}: others can read this key: chmod 600 it", path=path
+                )
             return cls(bytes.fromhex(path.read_text(encoding="ascii").strip()), path)
         except OSError as error:
-            raise InputError(f"{path}: the key cannot be read: {error.strerror}") from None
+            raise InputError(
+                "state.key-cannot-read",
+                "{path}: the key cannot be read: {strerror}",
+                path=path,
+                strerror=error.strerror,
+            ) from None
         except (ValueError, UnicodeDecodeError):
-            raise InputError(f"{path}: this is no key of {2 * KEY_BYTES} hexadecimal digits") from None
+            raise InputError(
+                "state.no-key-hexadecimal-digits",
+                "{path}: this is no key of {key_bytes} hexadecimal digits",
+                path=path,
+                key_bytes=2 * KEY_BYTES,
+            ) from None
 
     @classmethod
     def create(cls, path: str | Path) -> Key:
@@ -66,9 +83,18 @@ class Key:
                 file.flush()
                 os.fsync(file.fileno())  # what is made with a key is lost with it
         except FileExistsError:
-            raise OutputError(f"{path}: there is a file already, and a key is never overwritten") from None
+            raise OutputError(
+                "state.file-already-key-never",
+                "{path}: there is a file already, and a key is never overwritten",
+                path=path,
+            ) from None
         except OSError as error:
-            raise OutputError(f"{path}: the key cannot be written: {error.strerror}") from None
+            raise OutputError(
+                "state.key-cannot-written",
+                "{path}: the key cannot be written: {strerror}",
+                path=path,
+                strerror=error.strerror,
+            ) from None
         return cls.load(path)
 
     @classmethod

@@ -70,9 +70,13 @@ def _note(
     ]
     if reached and max(reached) > before:
         raise VerificationError(
-            f"{audit.store.place}: the log says that '{component.name}' was brought to version "
-            f"{max(reached)}, and the store that it has version {before}: the store was changed, and not by "
-            "this program"
+            "state.log-says-brought-version",
+            "{store}: the log says that '{component}' was brought to version {reached}, and the store that "
+            "it has version {before}: the store was changed, and not by this program",
+            store=audit.store.place,
+            component=component.name,
+            reached=max(reached),
+            before=before,
         )
     told = {"component": component.name, "from": before, "to": component.version}
     audit.append(MIGRATED, told | ({} if backup is None or not before else {"backup": backup}), connection)
@@ -117,8 +121,11 @@ def copy_store(path: Path, number: int) -> Path:
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
         raise OutputError(
-            f"{path}: this store needs to be brought to this version, and cannot be copied first ({why}): "
-            "make room for it; nothing was changed"
+            "state.store-needs-brought-version",
+            "{path}: this store needs to be brought to this version, and cannot be copied first ({why}): "
+            "make room for it; nothing was changed",
+            path=path,
+            why=why,
         ) from None
 
 

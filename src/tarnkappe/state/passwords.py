@@ -20,8 +20,20 @@ def require_password(password: str, name: str, least: int) -> None:
     tarnkappe.errors.ParameterError: a password has at least 5 different characters: take a few words
     """
     if not least <= len(password) <= LONGEST_PASSWORD:
-        raise ParameterError(f"a password has {least} to {LONGEST_PASSWORD} characters")
+        raise ParameterError(
+            "state.password-characters",
+            "a password has {least} to {longest_password} characters",
+            least=least,
+            longest_password=LONGEST_PASSWORD,
+        )
     if len(set(password.casefold())) < DIFFERENT:
-        raise ParameterError(f"a password has at least {DIFFERENT} different characters: take a few words")
+        raise ParameterError(
+            "state.password-least-different-characters",
+            "a password has at least {different} different characters: take a few words",
+            different=DIFFERENT,
+        )
     if name and password.casefold().replace(name.casefold(), "").strip("0123456789 !.-_") == "":
-        raise ParameterError("a password is not the user's name with digits around it: take a few words")
+        raise ParameterError(
+            "state.password-not-user-name",
+            "a password is not the user's name with digits around it: take a few words",
+        )

@@ -95,8 +95,10 @@ class ReleaseStore:
             taken = sa.select(RELEASES.c.number).where(self._ours, RELEASES.c.name == record.name)
             if connection.execute(taken).first() is not None:
                 raise ParameterError(
-                    f"the history of '{self.population}' has a release '{record.name}' already: "
-                    "choose another name"
+                    "state.history-release-already-choose",
+                    "the history of '{population}' has a release '{record}' already: choose another name",
+                    population=self.population,
+                    record=record.name,
                 )
             connection.execute(
                 sa.insert(RELEASES).values(
@@ -128,7 +130,12 @@ class ReleaseStore:
             people = pa.ipc.open_file(row.people).read_all()
             values = pa.ipc.open_file(row.values).read_all()
         except pa.ArrowInvalid:
-            raise InputError(f"{self.store.place}: the record of '{row.name}' is damaged") from None
+            raise InputError(
+                "state.record-damaged",
+                "{store}: the record of '{row}' is damaged",
+                store=self.store.place,
+                row=row.name,
+            ) from None
         sizes = np.frombuffer(row.sizes, dtype="<i8").astype(np.int64)
         return ReleaseRecord(
             row.name,

@@ -51,9 +51,12 @@ class Statement:
 
     def __post_init__(self) -> None:
         if KIND.fullmatch(self.kind) is None:
-            raise ParameterError("the kind of a statement has 1 to 40 small letters, digits, spaces, hyphens")
+            raise ParameterError(
+                "state.kind-statement-1-40",
+                "the kind of a statement has 1 to 40 small letters, digits, spaces, hyphens",
+            )
         if not isinstance(self.content, Mapping):
-            raise ParameterError(f"a {self.kind} is no object")
+            raise ParameterError("state.no-object", "a {kind} is no object", kind=self.kind)
         _require_plain(self.content, self.kind)
 
     @cached_property
@@ -74,14 +77,21 @@ class Statement:
         levels.
         """
         if len(text.encode() if isinstance(text, str) else text) > MOST_BYTES:
-            raise ParameterError(f"this {kind} has more than {MOST_BYTES:,} bytes")
+            raise ParameterError(
+                "state.more-bytes",
+                "this {kind} has more than {most_bytes:,} bytes",
+                kind=kind,
+                most_bytes=MOST_BYTES,
+            )
         try:
             content = json.loads(
                 text, object_pairs_hook=_once, parse_float=_no_number, parse_constant=_no_number
             )
         except (ValueError, RecursionError):
             raise ParameterError(
-                f"this {kind} cannot be read: it is no JSON, names a key twice, or has a number with a point"
+                "state.cannot-read-no-json",
+                "this {kind} cannot be read: it is no JSON, names a key twice, or has a number with a point",
+                kind=kind,
             ) from None
         return cls(kind, content)
 
@@ -90,10 +100,12 @@ class Statement:
         """A statement from the very bytes that were signed; they must come out the same again."""
         start = PREFIX + kind.encode() + b"\n"
         if not signed.startswith(start):
-            raise ParameterError(f"this is no {kind}")
+            raise ParameterError("state.kind-no", "this is no {kind}", kind=kind)
         statement = cls.read(kind, signed.removeprefix(start))
         if statement.bytes != signed:
-            raise ParameterError(f"this {kind} is not written in canonical JSON")
+            raise ParameterError(
+                "state.not-written-canonical-json", "this {kind} is not written in canonical JSON", kind=kind
+            )
         return statement
 
 
@@ -110,7 +122,12 @@ def _no_number(text: str) -> Any:
 
 def _require_plain(value: object, kind: str, level: int = 0) -> None:
     if level > MOST_LEVELS:
-        raise ParameterError(f"this {kind} has more than {MOST_LEVELS} levels")
+        raise ParameterError(
+            "state.more-levels",
+            "this {kind} has more than {most_levels} levels",
+            kind=kind,
+            most_levels=MOST_LEVELS,
+        )
     if isinstance(value, Mapping):
         for key, inner in value.items():
             _require_text(key, kind)
@@ -122,20 +139,29 @@ def _require_plain(value: object, kind: str, level: int = 0) -> None:
         _require_text(value, kind)
     elif isinstance(value, int):
         if not -MOST_NUMBER < value < MOST_NUMBER:
-            raise ParameterError(f"this {kind} has a number of 2^53 or more: write it as a text")
+            raise ParameterError(
+                "state.number-2-53-more-write",
+                "this {kind} has a number of 2^53 or more: write it as a text",
+                kind=kind,
+            )
     elif value is not None:
         raise ParameterError(
-            f"a {kind} has texts, whole numbers, yes and no, lists and objects; not {type(value).__name__}"
+            "state.texts-whole-numbers-yes",
+            "a {kind} has texts, whole numbers, yes and no, lists and objects; not {name}",
+            kind=kind,
+            name=type(value).__name__,
         )
 
 
 def _require_text(value: object, kind: str) -> None:
     try:
         if not isinstance(value, str):
-            raise ParameterError(f"a key of this {kind} is no text")
+            raise ParameterError("state.key-no-text", "a key of this {kind} is no text", kind=kind)
         value.encode()
     except UnicodeEncodeError:
-        raise ParameterError(f"a text of this {kind} is no Unicode text") from None
+        raise ParameterError(
+            "state.text-no-unicode-text", "a text of this {kind} is no Unicode text", kind=kind
+        ) from None
 
 
 class Signer:
@@ -174,7 +200,9 @@ def require_signature(public: str, statement: Statement, signature: object) -> N
         _public(public).verify(bytes.fromhex(signature), statement.bytes)
     except (InvalidSignature, ValueError):
         raise AccessError(
-            f"the signature of this {statement.kind} is wrong: it is forged, or was changed"
+            "state.signature-wrong-forged-changed",
+            "the signature of this {kind} is wrong: it is forged, or was changed",
+            kind=statement.kind,
         ) from None
 
 
@@ -205,4 +233,8 @@ class Seals:
     def require(self, statement: Statement, seal: object) -> None:
         """Refuse what was not sealed with this key, or was changed."""
         if not isinstance(seal, str) or not hmac.compare_digest(seal.encode(), self.seal(statement).encode()):
-            raise VerificationError(f"the seal of this {statement.kind} is wrong: it was changed, or put in")
+            raise VerificationError(
+                "state.seal-wrong-changed-put",
+                "the seal of this {kind} is wrong: it was changed, or put in",
+                kind=statement.kind,
+            )

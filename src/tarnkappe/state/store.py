@@ -19,7 +19,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, Reason
 from tarnkappe.state.component import ABSENT, Component, standings
 from tarnkappe.state.heads import HeadFile
 from tarnkappe.state.log_tables import AUDIT
@@ -129,7 +129,7 @@ class Store:
                     self._bring_up(wanted)
                 self._ready.update(each.name for each in wanted)
         except SQLAlchemyError as error:
-            raise InputError(why_not(self.place, error)) from None
+            raise InputError.because(why_not(self.place, error)) from None
 
     def _outdated(self, components: list[Component]) -> bool:
         """Whether something must be written; what the mode does not allow is refused."""
@@ -137,12 +137,22 @@ class Store:
             found = standings(connection, components, self.place)
         for component, (version, _) in found.items():
             if version == ABSENT and self.mode != "create":
-                raise InputError(f"{self.place}: this store holds nothing of '{component.name}'")
+                raise InputError(
+                    "state.store-holds",
+                    "{place}: this store holds nothing of '{component}'",
+                    place=self.place,
+                    component=component.name,
+                )
             if version < component.version and self.mode == "read":
                 raise InputError(
-                    f"{self.place}: this store is of an earlier version ('{component.name}' has version "
-                    f"{version}, and {component.version} is needed): what writes to it brings it to this one "
-                    "when it is started next; nothing was changed"
+                    "state.store-earlier-version-version",
+                    "{place}: this store is of an earlier version ('{component}' has version {version}, and"
+                    " {version_2} is needed): what writes to it brings it to this one when it is started "
+                    "next; nothing was changed",
+                    place=self.place,
+                    component=component.name,
+                    version=version,
+                    version_2=component.version,
                 )
         return self.mode != "read" and any(
             version < component.version or not is_noted for component, (version, is_noted) in found.items()
@@ -163,7 +173,9 @@ class Store:
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction; writers take turns, so that what one reads does not change before it writes."""
         if self.mode == "read":
-            raise InputError(f"{self.place}: this store was opened to be read only")
+            raise InputError(
+                "state.store-opened-read", "{place}: this store was opened to be read only", place=self.place
+            )
         with self._turns:
             self._grown = None
             with self.engine.begin() as connection:
@@ -228,9 +240,14 @@ def engine_of(place: str | Path, mode: Mode) -> tuple[sa.Engine, str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600, exist_ok=True)
         elif not path.is_file():
-            raise InputError(f"{path}: there is no store")
+            raise InputError("state.no-store", "{path}: there is no store", path=path)
     except OSError as error:
-        raise InputError(f"{path}: the store cannot be opened: {error.strerror}") from None
+        raise InputError(
+            "state.store-cannot-opened",
+            "{path}: the store cannot be opened: {strerror}",
+            path=path,
+            strerror=error.strerror,
+        ) from None
     return _sqlite(path, mode), str(path)
 
 
@@ -242,15 +259,22 @@ def _sqlite(path: Path, mode: Mode) -> sa.Engine:
     return sa.create_engine(sa.URL.create("sqlite", database=address, query={"mode": "ro", "uri": "true"}))
 
 
-def why_not(place: str, error: SQLAlchemyError) -> str:
+def why_not(place: str, error: SQLAlchemyError) -> Reason:
     """Why a store cannot be opened."""
     cause = getattr(error, "orig", None)
     if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK:
-        return (
-            f"{place}: the store needs recovery: a program that wrote to it was killed. What writes to it "
-            "repairs it when it is started next; nothing was changed"
+        return Reason(
+            "state.store-needs-recovery-program",
+            "{place}: the store needs recovery: a program that wrote to it was killed. What writes to it "
+            "repairs it when it is started next; nothing was changed",
+            place=place,
         )
-    return f"{place}: the store cannot be opened ({type(error).__name__})"
+    return Reason(
+        "state.store-store-cannot-opened",
+        "{place}: the store cannot be opened ({name})",
+        place=place,
+        name=type(error).__name__,
+    )
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

@@ -47,7 +47,7 @@ def status(place: str | Path, components: Sequence[Component]) -> list[Component
         with engine.connect() as connection:
             found = [_status(connection, component, name) for component in components]
     except SQLAlchemyError as error:
-        raise InputError(why_not(name, error)) from None
+        raise InputError.because(why_not(name, error)) from None
     finally:
         engine.dispose()
     return [each for each in found if each.version != ABSENT]
@@ -100,8 +100,10 @@ def tidy(place: str | Path, components: Sequence[Component]) -> list[str]:
     standing = {each.component: each.state for each in status(place, components)}
     if standing.get(AUDIT.name) != "current":
         raise InputError(
-            f"{place}: this store is not of this version yet: start what writes to it first, which brings "
-            "it there"
+            "state.store-not-version-yet",
+            "{place}: this store is not of this version yet: start what writes to it first, which brings it"
+            " there",
+            place=place,
         )
     dropped: list[str] = []
     with Store.open(place, mode="write") as store, store.writing() as connection:

@@ -85,19 +85,31 @@ def member_name(raw: BinaryIO, path: Path, member: str | None, suffixes: frozens
         with zipfile.ZipFile(raw) as archive:
             names = [each.filename for each in archive.infolist()[:MOST_MEMBERS] if not each.is_dir()]
     except (*DAMAGED, ValueError):
-        raise InputError(f"{path}: the archive is damaged or cut off") from None
+        raise InputError(
+            "table.archive-damaged-cut-off", "{path}: the archive is damaged or cut off", path=path
+        ) from None
     finally:
         raw.seek(0)
     tables = [name for name in names if _suffix(name) in suffixes and not name.startswith("__MACOSX/")]
     if member is not None:
         if member not in tables:
             raise ParameterError(
-                f"{path}: there is no table '{member}': it has {', '.join(tables) or 'none'}"
+                "table.no-table",
+                "{path}: there is no table '{member}': it has {tables}",
+                path=path,
+                member=member,
+                tables=", ".join(tables) or "none",
             )
         return member
-    if len(tables) != 1:
-        told = f"there are several tables: choose one with `sheet`: {', '.join(tables)}"
-        raise InputError(f"{path}: {told if tables else 'there is no table in the archive'}")
+    if not tables:
+        raise InputError("table.no-table-archive", "{path}: there is no table in the archive", path=path)
+    if len(tables) > 1:
+        raise InputError(
+            "table.several-tables",
+            "{path}: there are several tables, and --sheet chooses one: {names}",
+            path=path,
+            names=", ".join(tables),
+        )
     return tables[0]
 
 
@@ -106,7 +118,11 @@ def _member(raw: BinaryIO, path: Path, member: str | None) -> BinaryIO:
     try:
         return cast(BinaryIO, zipfile.ZipFile(raw).open(member))
     except (*DAMAGED, KeyError, ValueError):
-        raise InputError(f"{path}: the archive is damaged, encrypted or cut off") from None
+        raise InputError(
+            "table.archive-damaged-encrypted-cut",
+            "{path}: the archive is damaged, encrypted or cut off",
+            path=path,
+        ) from None
 
 
 def _suffix(name: str) -> str:

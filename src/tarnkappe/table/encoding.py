@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from tarnkappe.errors import ColumnError
 from tarnkappe.table.grouping import group_codes, occurring, translate
 from tarnkappe.table.parallel import in_order
-from tarnkappe.table.spelling.moments import DatePrecision
+from tarnkappe.table.spelling.moments import DatePrecision, Moment
 from tarnkappe.table.spelling.spelling import Spelling
 from tarnkappe.table.table import MISSING, Table
 
@@ -88,9 +89,9 @@ class Levels:
 class Column:
     """One column as codes: code i stands for the i-th of the distinct values in ascending order.
 
-    Missing values are one value, the last. Texts that a spelling reads as numbers or dates are in the order
-    of these; texts that it does not read come after them. A joint column stands for several columns at once;
-    its `parts` tell for each joint code the code in each of them.
+    Missing values are one value, the last. Texts that a spelling reads as numbers or dates, or whose codes it
+    knows, are in the order of these; other texts come after them. A joint column stands for several columns
+    at once; its `parts` tell for each joint code the code in each of them.
     """
 
     name: str
@@ -99,6 +100,8 @@ class Column:
     levels: Levels | None = None
     parts: tuple[tuple[Column, Codes], ...] = ()
     spelling: Spelling | None = None
+    read: tuple[Decimal | Moment | None, ...] | None = dataclasses.field(default=None, repr=False)
+    """What the values stand for by the spelling, where that was read already."""
 
     @property
     def cardinality(self) -> int:
@@ -114,7 +117,7 @@ class Column:
     def numbers(self) -> npt.NDArray[np.float64] | None:
         """The distinct values as numbers (a missing one as NaN), or None if they are not numbers."""
         if self.spelling is not None:
-            return spelled_numbers(self.spelling, self.values.to_pylist())
+            return spelled_numbers(self.spelling, self.values.to_pylist(), self.read)
         return as_numbers(self.values)
 
     def counts(self, weights: Counts | None = None) -> Counts:
@@ -154,19 +157,29 @@ def as_numbers(values: pa.Array) -> npt.NDArray[np.float64] | None:
     return np.asarray(number.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def spelled_numbers(spelling: Spelling, texts: Sequence[str | None]) -> npt.NDArray[np.float64] | None:
+def spelled_numbers(
+    spelling: Spelling, texts: Sequence[str | None], read: Sequence[Decimal | Moment | None] | None = None
+) -> npt.NDArray[np.float64] | None:
     """Texts as numbers, dates (as days) or times (as seconds), or None if one of them is none of these."""
-    if spelling.number is not None:
-        numbers = [None if text is None else spelling.number_of(text) for text in texts]
-        if any(number is None and text is not None for number, text in zip(numbers, texts, strict=True)):
-            return None
-        return np.array([np.nan if number is None else float(number) for number in numbers])
-    moments = [None if text is None else spelling.moment_of(text) for text in texts]
-    if any(moment is None and text is not None for moment, text in zip(moments, texts, strict=True)):
+    if spelling.number is None and spelling.date is None:
         return None
+    found = [_value(text, spelling) for text in texts] if read is None else read
+    if any(value is None and text is not None for value, text in zip(found, texts, strict=True)):
+        return None
+    if spelling.number is not None:
+        return np.array([np.nan if not isinstance(value, Decimal) else float(value) for value in found])
+    moments = [value if isinstance(value, Moment) else None for value in found]
     seconds = np.array([np.nan if m is None else (m.time - EPOCH).total_seconds() for m in moments])
     clock = any(moment is not None and moment.precision is DatePrecision.TIME for moment in moments)
     return seconds if clock else seconds / SECONDS_IN_A_DAY
+
+
+def _value(text: str | None, spelling: Spelling) -> Decimal | Moment | None:
+    """What a text stands for."""
+    if text is None:
+        return None
+    number = spelling.number_of(text)
+    return spelling.moment_of(text) if number is None else number
 
 
 def encode_column(name: str, data: pa.ChunkedArray, spelling: Spelling | None = None) -> Column:
@@ -177,7 +190,12 @@ def encode_column(name: str, data: pa.ChunkedArray, spelling: Spelling | None = 
     ([1, 0, 2, 1], ('18', '30', '(missing)'))
     """
     if pa.types.is_nested(data.type) or pa.types.is_binary(data.type):
-        raise ColumnError(f"the column '{name}' holds {data.type} values: only plain values can be protected")
+        raise ColumnError(
+            "table.column-holds-values-only-plain",
+            "the column '{name}' holds {type} values: only plain values can be protected",
+            name=name,
+            type=data.type,
+        )
     if pa.types.is_dictionary(data.type):
         codes, values = _encode_dictionary(name, data)
     elif _is_whole_number(data.type):
@@ -193,21 +211,25 @@ def encode_column(name: str, data: pa.ChunkedArray, spelling: Spelling | None = 
 def _in_order(column: Column, spelling: Spelling) -> Column:
     """The column with its texts in the order of what they stand for."""
     texts = column.values.to_pylist()
-    order = np.array(sorted(range(len(texts)), key=lambda place: _sort_key(texts[place], spelling)), np.int64)
+    found = [_value(text, spelling) for text in texts]
+    keys = [_sort_key(text, value, spelling) for text, value in zip(texts, found, strict=True)]
+    order = np.array(sorted(range(len(texts)), key=keys.__getitem__), np.int64)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     values = column.values.take(pa.array(order))
-    return Column(column.name, translate(column.codes, rank), values, spelling=spelling)
+    read = tuple(found[place] for place in order.tolist())
+    return Column(column.name, translate(column.codes, rank), values, spelling=spelling, read=read)
 
 
-def _sort_key(text: str | None, spelling: Spelling) -> tuple[int, Any, str]:
-    """First what is read, by its value; then other texts; the missing value is last."""
+def _sort_key(text: str | None, value: Any, spelling: Spelling) -> tuple[int, Any, str]:
+    """First what is read, by its value, or has a code; then other texts; the missing value is last."""
     if text is None:
         return 2, 0, ""
-    value: Any = spelling.number_of(text)
-    if value is None and (moment := spelling.moment_of(text)) is not None:
-        value = moment.time
-    return (1, 0, text) if value is None else (0, value, text)
+    if text in spelling.order:
+        return 0, spelling.order.index(text), text
+    if value is None:
+        return 1, 0, text
+    return 0, value.time if isinstance(value, Moment) else value, text
 
 
 def _is_whole_number(kind: pa.DataType) -> bool:
@@ -261,7 +283,11 @@ def _encode_values(name: str, data: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
 def _encode_dictionary(name: str, data: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
     whole = with_one_dictionary(data)
     if whole.num_chunks != 1:
-        raise ColumnError(f"the column '{name}' has more than 2 GB of distinct text: it cannot be protected")
+        raise ColumnError(
+            "table.column-more-2-gb",
+            "the column '{name}' has more than 2 GB of distinct text: it cannot be protected",
+            name=name,
+        )
     dictionary, indices = whole.chunk(0).dictionary, whole.chunk(0).indices
     if pa.types.is_large_string(dictionary.type) or pa.types.is_string_view(dictionary.type):
         dictionary = dictionary.cast(pa.string())

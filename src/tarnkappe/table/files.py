@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import stat
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.table.compression import DAMAGED, compression_in, compression_of, member_name, uncompressed
@@ -85,10 +84,19 @@ def format_of(path: Path) -> Format:
     chosen = SUFFIXES.get(suffix_of(path))
     if chosen is None:
         raise ParameterError(
-            f"{path}: the suffix '{path.suffix}' stands for no known format: use one of {', '.join(SUFFIXES)}"
+            "table.suffix-stands-no-known",
+            "{path}: the suffix '{suffix}' stands for no known format: use one of {suffixes}",
+            path=path,
+            suffix=path.suffix,
+            suffixes=", ".join(SUFFIXES),
         )
     if is_compressed(path) and chosen not in TEXT_FORMATS:
-        raise ParameterError(f"{path}: a compressed {chosen} file is not supported: only text is compressed")
+        raise ParameterError(
+            "table.compressed-file-not-supported",
+            "{path}: a compressed {chosen} file is not supported: only text is compressed",
+            path=path,
+            chosen=chosen,
+        )
     return chosen
 
 
@@ -96,9 +104,17 @@ def written_format(path: Path) -> Format:
     """The format in which a file of this name is written."""
     form = format_of(path)
     if form in READ_ONLY:
-        raise ParameterError(f"{path}: this format is read but not written: choose .csv, .xlsx or .parquet")
+        raise ParameterError(
+            "table.format-read-but-not-written",
+            "{path}: this format is read but not written: choose .csv, .xlsx or .parquet",
+            path=path,
+        )
     if compression_of(path) not in (None, "gzip"):
-        raise ParameterError(f"{path}: what is written is compressed by gzip only: end the name in .gz")
+        raise ParameterError(
+            "table.what-written-compressed-gzip",
+            "{path}: what is written is compressed by gzip only: end the name in .gz",
+            path=path,
+        )
     return form
 
 
@@ -119,7 +135,9 @@ class OpenFile:
         if self.compression == "zip":
             self.member = member_name(raw, path, member, TEXT_SUFFIXES)
         elif member is not None:
-            raise ParameterError("`sheet` does not apply to a file with one table: leave it out")
+            raise ParameterError(
+                "table.sheet-not-apply-file", "`sheet` does not apply to a file with one table: leave it out"
+            )
         self.stream: BinaryIO
         self.restart()
 
@@ -131,7 +149,12 @@ class OpenFile:
         if self.is_piped:
             return None if found == "zip" and _is_workbook(self.raw) else found
         if named is not None and found is None:
-            raise InputError(f"{self.path}: the file is not {WAYS.get(named, named)}, damaged or cut off")
+            raise InputError(
+                "table.file-not-damaged-cut",
+                "{path}: the file is not {named}, damaged or cut off",
+                path=self.path,
+                named=WAYS.get(named, named),
+            )
         is_text = SUFFIXES.get(suffix_of(self.path)) in TEXT_FORMATS
         return found if named is not None or is_text else None
 
@@ -190,7 +213,12 @@ class OpenFile:
 
     def _damaged(self) -> InputError:
         way = WAYS.get(self.compression or "", self.compression)
-        return InputError(f"{self.path}: the file is not {way}, damaged or cut off")
+        return InputError(
+            "table.file-not-damaged-cut-off",
+            "{path}: the file is not {way}, damaged or cut off",
+            path=self.path,
+            way=way,
+        )
 
     def chunks(self, size: int) -> Iterator[tuple[bytes, bool]]:
         """The content in pieces, each with whether it is the last."""
@@ -227,7 +255,7 @@ def _piped(path: Path, member: str | None) -> Iterator[OpenFile]:
         size = raw.tell()
         raw.seek(0)
         if not size:
-            raise InputError("nothing was piped in")
+            raise InputError("table.nothing-piped", "nothing was piped in")
         yield OpenFile(path, size, cast(BinaryIO, raw), member)
 
 
@@ -254,13 +282,15 @@ def opened(path: Path, member: str | None = None) -> Iterator[OpenFile]:
         raise
     except OSError as error:
         raise InputError(
-            f"{path}: the file cannot be read: {error.strerror or type(error).__name__}"
+            "table.file-cannot-read",
+            "{path}: the file cannot be read: {strerror}",
+            path=path,
+            strerror=error.strerror or type(error).__name__,
         ) from None
     _refuse_change(path, before)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Stamp:
+class _Stamp(NamedTuple):
     size: int
     modified: int
     device: int
@@ -271,14 +301,15 @@ def _stamp(path: Path) -> _Stamp:
     try:
         found = path.stat()
     except (OSError, ValueError) as error:  # a name with a NUL byte is a ValueError
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be opened"
-        raise InputError(f"{path}: {reason}") from None
+        if not isinstance(error, FileNotFoundError):
+            raise InputError("table.cannot-be-opened", "{path}: it cannot be opened", path=path) from None
+        raise InputError("table.file-not-there", "{path}: there is no such file", path=path) from None
     if stat.S_ISDIR(found.st_mode):
-        raise InputError(f"{path}: this is a folder: name a file in it")
+        raise InputError("table.folder-name-file", "{path}: this is a folder: name a file in it", path=path)
     if not stat.S_ISREG(found.st_mode):
-        raise InputError(f"{path}: this is not a regular file")
+        raise InputError("table.not-regular-file", "{path}: this is not a regular file", path=path)
     if found.st_size == 0:
-        raise InputError(f"{path}: the file is empty")
+        raise InputError("table.file-empty", "{path}: the file is empty", path=path)
     return _Stamp(found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino)
 
 
@@ -288,7 +319,11 @@ def _refuse_change(path: Path, before: _Stamp) -> None:
     except InputError:
         unchanged = False
     if not unchanged:
-        raise InputError(f"{path}: the file changed while it was read: read it when nobody writes to it")
+        raise InputError(
+            "table.file-changed-while-read",
+            "{path}: the file changed while it was read: read it when nobody writes to it",
+            path=path,
+        )
 
 
 @contextmanager
@@ -312,12 +347,21 @@ def writable(path: Path, *, replace: bool = False) -> Path:
     try:
         target = path.resolve()  # what a link points to is replaced, not the link
     except (OSError, ValueError, RuntimeError):  # a NUL byte, a link to itself
-        raise ParameterError(f"{path}: this is no name that a file can have") from None
+        raise ParameterError(
+            "table.no-name-file", "{path}: this is no name that a file can have", path=path
+        ) from None
     refuse_place(target, replace=replace)
     if target.is_dir():
-        raise ParameterError(f"{path}: this is a folder: name a file in it")
+        raise ParameterError(
+            "table.folder-name-file", "{path}: this is a folder: name a file in it", path=path
+        )
     if not target.parent.is_dir():
-        raise ParameterError(f"{path}: the folder {target.parent} does not exist: create it first")
+        raise ParameterError(
+            "table.folder-not-exist-create",
+            "{path}: the folder {parent} does not exist: create it first",
+            path=path,
+            parent=target.parent,
+        )
     return target
 
 
@@ -337,7 +381,10 @@ def naming_output(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(
-            f"{path}: the file cannot be written: {error.strerror or type(error).__name__}"
+            "table.file-cannot-written",
+            "{path}: the file cannot be written: {strerror}",
+            path=path,
+            strerror=error.strerror or type(error).__name__,
         ) from None
 
 

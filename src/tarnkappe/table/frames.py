@@ -160,4 +160,8 @@ def _library(name: str) -> Any:
     try:
         return __import__(name)
     except ImportError:
-        raise ParameterError(f"{name} is not installed: install it, or take to_arrow()") from None
+        raise ParameterError(
+            "table.not-installed-install-take",
+            "{name} is not installed: install it, or take to_arrow()",
+            name=name,
+        ) from None

@@ -3,6 +3,8 @@
 Codes are packed into one 64-bit key per row. Few possible keys are counted in an array, many in a
 hash table. When even 64 bits are too few, the columns packed so far are first replaced by their
 group numbers.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -79,6 +81,9 @@ def group_keys(keys: Keys, num_keys: int) -> RowGrouping:
 @compiled
 def append_codes(keys: Keys, codes: Codes, cardinality: int) -> None:
     """Append one column to packed keys."""
+    # Horner's scheme, in place: while the product of cardinalities stays below 2**63, equal keys are equal
+    # rows. The caller compacts before that bound (`group_codes`); a code at or above `cardinality` would
+    # collide.
     factor = np.uint64(cardinality)
     for row in range(len(keys)):
         keys[row] = keys[row] * factor + np.uint64(codes[row])
@@ -87,6 +92,9 @@ def append_codes(keys: Keys, codes: Codes, cardinality: int) -> None:
 @compiled
 def append_labels(keys: Keys, codes: Codes, labels: Codes, cardinality: int) -> None:
     """Append one column to packed keys, each code replaced by its label."""
+    # As `append_codes`; the label is looked up here, so that no second column of labels is made (8 bytes a
+    # row less to write and read). Equal labels give equal keys, which is all that generalizing a column
+    # takes.
     factor = np.uint64(cardinality)
     for row in range(len(keys)):
         keys[row] = keys[row] * factor + np.uint64(labels[codes[row]])
@@ -94,6 +102,9 @@ def append_labels(keys: Keys, codes: Codes, labels: Codes, cardinality: int) -> 
 
 @compiled
 def _group_by_array(keys: Keys, num_keys: int) -> tuple[Codes, Counts]:
+    # One pass, 4 bytes for each possible key: for few keys faster than any hash. Groups are numbered as they
+    # first occur, so `first` rises; `first` needs the lesser of both sizes, and `groups` must grow only after
+    # its use.
     group_of_key = np.full(num_keys, -1, np.int32)
     ids = np.empty(len(keys), np.int32)
     first = np.empty(min(len(keys), num_keys), np.int64)
@@ -111,6 +122,9 @@ def _group_by_array(keys: Keys, num_keys: int) -> tuple[Codes, Counts]:
 
 @compiled
 def _group_by_hash(keys: Keys) -> tuple[Codes, Counts]:
+    # Open addressing with linear probing, at most half full: a probe ends after about two slots. A slot has
+    # the group and not the key, which is read at the group's first row: 4 bytes a slot instead of 12. Packed
+    # keys differ in few bits, often high ones, so both shifts are needed before the mask takes low bits.
     capacity = 16
     while capacity < 2 * len(keys):
         capacity *= 2
@@ -141,6 +155,8 @@ def _group_by_hash(keys: Keys) -> tuple[Codes, Counts]:
 @compiled
 def translate(codes: Codes, table: Codes) -> Codes:
     """Each code replaced by what the table has for it."""
+    # numpy's `table[codes]` does the same with an index array of 64 bits; this stays at 4 bytes a row and
+    # without the interpreter lock. The table needs an entry for every code that occurs; nothing is checked.
     translated = np.empty(len(codes), np.int32)
     for row in range(len(codes)):
         translated[row] = table[codes[row]]
@@ -150,6 +166,8 @@ def translate(codes: Codes, table: Codes) -> Codes:
 @compiled
 def occurring(codes: Codes, cardinality: int) -> npt.NDArray[np.bool_]:
     """Which codes occur."""
+    # One pass and a byte a code, whatever the order of the rows: sorting them to find what is different takes
+    # a logarithm more. Writing the same byte again is cheaper than asking first whether it is set.
     used = np.zeros(cardinality, np.bool_)
     for code in codes:
         used[code] = True
@@ -159,6 +177,8 @@ def occurring(codes: Codes, cardinality: int) -> npt.NDArray[np.bool_]:
 @compiled
 def sum_by_group(ids: Codes, weights: Counts, num_groups: int) -> Counts:
     """The sum of the weights of each group."""
+    # Sums are in 64 bits: weights are counts of rows, and all of them together are at most the rows there
+    # are. Groups may come in any order; one pass, and what the groups take in memory.
     sums = np.zeros(num_groups, np.int64)
     for row in range(len(ids)):
         sums[ids[row]] += weights[row]
@@ -168,6 +188,10 @@ def sum_by_group(ids: Codes, weights: Counts, num_groups: int) -> Counts:
 @compiled
 def sort_pairs_by_group(groups: Codes, num_groups: int) -> tuple[Counts, Counts]:
     """A stable order of entries by group, and where each group starts in it."""
+    # Counting sort: entries and groups in time, no comparisons. Offsets are counted one place further, so
+    # that their running sum is where each group starts. Entries are placed in their order, which makes it
+    # stable: the caller relies on it for results that are the same on every run. `place` must be a copy: it
+    # moves, offsets stay.
     offsets = np.zeros(num_groups + 1, np.int64)
     for entry in range(len(groups)):
         offsets[groups[entry] + 1] += 1

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import ParameterError, Reason
 from tarnkappe.table.ownership import is_own
 
 _Identity = tuple[int, int, int]
@@ -44,13 +44,17 @@ def refuse_overwriting(
     read = [_place(Path(path)) for path in inputs if path is not None]
     for said, (path, place) in places.items():
         if any(_same(place, other) for other in read):
-            raise ParameterError(_refused(path, said))
+            raise ParameterError.because(_refused(path, said))
     pairs = list(places.items())
     for number, (said, (path, place)) in enumerate(pairs):
         for other, (_, elsewhere) in pairs[:number]:
             if _same(place, elsewhere) or str(place).casefold() == str(elsewhere).casefold():
                 raise ParameterError(
-                    f"{path}: {other} and {said} have the same name: each output is a file of its own"
+                    "table.same-name-output-file",
+                    "{path}: {other} and {said} have the same name: each output is a file of its own",
+                    path=path,
+                    other=other,
+                    said=said,
                 )
     for said, (path, _) in pairs:
         if said not in only_new:
@@ -124,7 +128,7 @@ def note_written(path: Path) -> None:
 def refuse_place(target: Path, *, replace: bool = False) -> None:
     """Refuse to give a finished file the name of one that was read, or that is there and is not ours."""
     if _LEDGER.get().has(target):
-        raise ParameterError(_refused(target, "the output"))
+        raise ParameterError.because(_refused(target, "the output"))
     if not replace:
         refuse_foreign(target, "the output")
 
@@ -136,22 +140,33 @@ def refuse_foreign(path: Path, said: str, manifests: Iterable[Path] = ()) -> Non
         return
     if path.is_file() and not is_own(path, manifests):
         raise ParameterError(
-            f"{path} exists, and nothing shows that tarn wrote it: choose another name for {said}, or pass "
-            "--replace (in Python replace=True)"
+            "table.exists-nothing-shows-tarn",
+            "{path} exists, and nothing shows that tarn wrote it: choose another name for {said}, or pass "
+            "--replace (in Python replace=True)",
+            path=path,
+            said=said,
         )
     ledger.own.add(identity)
 
 
-def _refused(path: Path, said: str) -> str:
+def _refused(path: Path, said: str) -> Reason:
     free = path.with_name(f"{path.name.split('.')[0]}.release{path.suffix}")
-    return f"{path} is read by this run and cannot be written: choose another name for {said}, as {free.name}"
+    return Reason(
+        "table.read-run-cannot-written",
+        "{path} is read by this run and cannot be written: choose another name for {said}, as {free}",
+        path=path,
+        said=said,
+        free=free.name,
+    )
 
 
 def _place(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError):  # a NUL byte, a link to itself
-        raise ParameterError(f"{path}: this is no name that a file can have") from None
+        raise ParameterError(
+            "table.no-name-file", "{path}: this is no name that a file can have", path=path
+        ) from None
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,12 +18,14 @@ from tarnkappe.table.files import STDIN, Format, OpenFile, opened
 from tarnkappe.table.formats.address import is_address, shown
 from tarnkappe.table.formats.columnar import read_arrow, read_parquet
 from tarnkappe.table.formats.csv_dialect import NO_DELIMITER
-from tarnkappe.table.formats.csv_read import CsvFile, CsvOptions, open_csv, read_csv
+from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
+from tarnkappe.table.formats.csv_read import open_csv, read_csv
 from tarnkappe.table.formats.exact_types import TEXT
 from tarnkappe.table.formats.json_read import read_json
 from tarnkappe.table.formats.memory import read_memory
 from tarnkappe.table.formats.names import chosen_names
 from tarnkappe.table.formats.text_write import CsvStyle
+from tarnkappe.table.formats.worksheet import notes_of
 from tarnkappe.table.frames import FrameKind, kind_of
 from tarnkappe.table.reading import (
     Reading,
@@ -55,6 +58,12 @@ def _read_statistics(*arguments: Any, **options: Any) -> pa.Table:
     from tarnkappe.table.formats.statistics_read import read_statistics
 
     return read_statistics(*arguments, **options)
+
+
+def _described(data: pa.Table) -> dict[str, dict[str, Any]]:
+    from tarnkappe.table.formats.statistics_read import described
+
+    return described(data)
 
 
 READERS: dict[Format, Callable[..., pa.Table]] = {
@@ -181,8 +190,14 @@ def _read_file(
         else:
             own = {"sheet": options["sheet"]} if "sheet" in options and not file.member else {}
             data = READERS[form](file, columns=columns, progress=progress, **own)
+            notes = notes_of(data)
+            beside = _described(data) if form is Format.STATISTICS else {}
             data, spellings = spell(data, stated_spelling(options), convert=bool(set(options) & set(SPELLED)))
-            reading = Reading(str(form), compression=file.compression, columns=spellings)
+            spellings = {
+                name: dataclasses.replace(spelling, **beside.get(name, {}))
+                for name, spelling in spellings.items()
+            }
+            reading = Reading(str(form), compression=file.compression, columns=spellings, notes=notes)
     return _finished(data, str(path), reading)
 
 
@@ -281,7 +296,12 @@ def _refuse_foreign(options: Mapping[str, Any], known: Sequence[str], kind: str)
     """An option that does not apply is a misunderstanding, so it is not ignored."""
     for name in options:
         if name not in known:
-            raise ParameterError(f"`{name}` does not apply to a {kind}: leave it out")
+            raise ParameterError(
+                "table.not-apply-leave",
+                "`{name}` does not apply to a {kind}: leave it out",
+                name=name,
+                kind=kind,
+            )
 
 
 def _finished(
@@ -289,6 +309,6 @@ def _finished(
 ) -> Table:
     """The rows and nothing else: what a source's metadata say would travel into every release."""
     if not data.num_rows:
-        raise InputError(f"{source}: there are no rows")
+        raise InputError("table.read-no-rows", "{source}: there are no rows", source=source)
     plain = data.cast(pa.schema([pa.field(field.name, field.type) for field in data.schema]))
     return Table(plain, reading=reading, frame=frame)

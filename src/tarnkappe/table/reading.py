@@ -57,6 +57,11 @@ class Reading:
     @property
     def summary(self) -> str:
         """In one line: `Windows-1252, semicolon, decimal comma, dates like 31.12.1980`."""
+        return ", ".join(self.parts)
+
+    @property
+    def parts(self) -> list[str]:
+        """What the summary lists."""
         parts = [self.format]
         if self.encoding is not None:
             parts = [ENCODING_NAMES.get(self.encoding, self.encoding)]
@@ -71,7 +76,7 @@ class Reading:
             for spelling in self.columns.values()
             if spelling.kind is SpellingKind.DATE and spelling.date is not None
         }
-        return ", ".join([*parts, *sorted(dates)])
+        return [*parts, *sorted(dates)]
 
     def _repr_html_(self) -> str:
         rows = [(name, spelling.description) for name, spelling in self.columns.items()]
@@ -110,21 +115,25 @@ def stated_header(said: bool | str | None) -> bool | None:
     if said is None or isinstance(said, bool):
         return said
     if said not in ("yes", "no"):
-        raise ParameterError(f"`header` is yes or no, not {said!r}")
+        raise ParameterError("table.header-yes", "`header` is yes or no, not {said!r}", said=said)
     return said == "yes"
 
 
 def stated_decimal(said: str | None) -> str | None:
     """The decimal mark: a point or a comma."""
     if said not in (None, POINT, COMMA):
-        raise ParameterError(f"`decimal` is '.' or ',', not {said!r}")
+        raise ParameterError("table.decimal-not", "`decimal` is '.' or ',', not {said!r}", said=said)
     return said
 
 
 def stated_dates(said: str | None) -> DateOrder | None:
     """The order of day and month: dmy or mdy."""
     if said not in (None, "dmy", "mdy"):
-        raise ParameterError(f"`dates` is dmy (day first) or mdy (month first), not {said!r}")
+        raise ParameterError(
+            "table.dates-dmy-day-first",
+            "`dates` is dmy (day first) or mdy (month first), not {said!r}",
+            said=said,
+        )
     return None if said is None else DateOrder(said)
 
 
@@ -134,12 +143,17 @@ def stated_missing(said: str | Iterable[str] | None) -> tuple[str, ...] | None:
         return None
     words = (said,) if isinstance(said, str) else tuple(said)
     if not all(isinstance(word, str) for word in words):
-        raise ParameterError("`missing` is a word, or a list of words, that stand for a missing value")
+        raise ParameterError(
+            "table.missing-word-list-words",
+            "`missing` is a word, or a list of words, that stand for a missing value",
+        )
     return words
 
 
 def stated_bad_lines(said: str | None) -> bool:
     """Whether lines with another number of fields are skipped."""
     if said not in (None, "refuse", "skip"):
-        raise ParameterError(f"`bad_lines` is refuse or skip, not {said!r}")
+        raise ParameterError(
+            "table.bad-lines-refuse-skip", "`bad_lines` is refuse or skip, not {said!r}", said=said
+        )
     return said == "skip"

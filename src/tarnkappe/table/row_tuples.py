@@ -35,7 +35,7 @@ def row_tuples(
     """
     names = list(dict.fromkeys([*quasi_identifiers, *others]))
     if table.num_rows == 0:
-        raise InputError("the table has no rows: there is nobody to protect")
+        raise InputError("table.table-no-rows-nobody", "the table has no rows: there is nobody to protect")
     own = np.ones(table.num_rows, np.int64) if counts is None else counts
     if population is None:
         return Tuples(encode(table, names, progress), own)
@@ -57,7 +57,11 @@ def row_tuples(
 
 def _encode_together(name: str, table: Table, population: Table) -> Column:
     if name not in population.column_names:
-        raise ColumnError(f"the population has no column '{name}': it needs every quasi-identifier")
+        raise ColumnError(
+            "table.population-no-column-needs",
+            "the population has no column '{name}': it needs every quasi-identifier",
+            name=name,
+        )
     own = table.data.column(table.require(name))
     theirs = population.data.column(name)
     if own.type != theirs.type:
@@ -80,6 +84,8 @@ def _require_contained(tuples: Tuples, quasi_identifiers: Sequence[str]) -> None
     missing = int(np.maximum(classes.sizes - classes.population, 0).sum())
     if missing:
         raise ParameterError(
-            f"{missing} rows of the table are not in the population: the population must contain everybody "
-            "in the table, with the same values of the quasi-identifiers"
+            "table.rows-table-not-population",
+            "{missing} rows of the table are not in the population: the population must contain everybody "
+            "in the table, with the same values of the quasi-identifiers",
+            missing=missing,
         )

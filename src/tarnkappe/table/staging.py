@@ -59,7 +59,11 @@ def claimed_folder(target: Path) -> Iterator[Path]:
                 yield folder
                 return
         time.sleep(pause)
-    raise OutputError(f"{target}: another run is writing this file: wait for it, or name another file")
+    raise OutputError(
+        "table.another-run-writing-file",
+        "{target}: another run is writing this file: wait for it, or name another file",
+        target=target,
+    )
 
 
 def remove_abandoned(parent: Path) -> None:

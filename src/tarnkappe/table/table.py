@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from tarnkappe.drawing import html_table
-from tarnkappe.errors import ColumnError, ParameterError
+from tarnkappe.errors import ColumnError, ParameterError, Reason
 from tarnkappe.schema import near, shown
+from tarnkappe.schema.problem import meant_or
 from tarnkappe.table.frames import FrameKind, as_arrow, as_pandas, as_polars
 from tarnkappe.table.reading import Reading
 from tarnkappe.table.spelling.spelling import Spelling
@@ -45,7 +46,12 @@ class Role(StrEnum):
         try:
             return cls(text)
         except (ValueError, RecursionError):  # what is nested deeply cannot even be told
-            raise ParameterError(f"unknown role {shown(text)}: use one of {', '.join(STATED)}") from None
+            raise ParameterError(
+                "table.unknown-role-use",
+                "unknown role {text}: use one of {stated}",
+                text=shown(text),
+                stated=", ".join(STATED),
+            ) from None
 
 
 STATED = tuple(role for role in Role if role is not Role.UNSTATED)
@@ -84,8 +90,11 @@ class Table:
         )
         if twice:
             raise ColumnError(
-                f"the column name{'s' if len(twice) > 1 else ''} {', '.join(map(repr, twice))} "
-                "occur more than once: rename the columns so that every name is unique"
+                "table.column-name-occur-more-once",
+                "the column name{what} {repr} occur more than once: rename the columns so that every name "
+                "is unique",
+                what="s" if len(twice) > 1 else "",
+                repr=", ".join(map(repr, twice)),
             )
         for name in self.roles:
             self.require(name)
@@ -130,8 +139,12 @@ class Table:
         """Return the name if the table has such a column, else refuse it with the nearest one."""
         if name not in self.data.column_names:
             meant = near(name, self.data.column_names)
-            hint = f"did you mean '{meant[0]}'?" if meant else f"it has {', '.join(self.data.column_names)}"
-            raise ColumnError(f"the table has no column '{name}': {hint}")
+            hint = meant_or(
+                meant, Reason("table.it-has", "it has {names}", names=", ".join(self.data.column_names))
+            )
+            raise ColumnError(
+                "table.table-no-column", "the table has no column '{name}': {hint}", name=name, hint=hint
+            )
         return name
 
     def with_roles(
@@ -154,7 +167,13 @@ class Table:
         ]
         for name, role in named:
             if chosen.setdefault(self.require(name), role) is not role:
-                raise ColumnError(f"the column '{name}' is given two roles: {chosen[name]} and {role}")
+                raise ColumnError(
+                    "table.column-given-two-roles",
+                    "the column '{name}' is given two roles: {chosen} and {role}",
+                    name=name,
+                    chosen=chosen[name],
+                    role=role,
+                )
         return Table(self.data, chosen, self.reading, self.frame)
 
     def with_data(self, data: pa.Table) -> Table:
@@ -162,9 +181,9 @@ class Table:
         return Table(data, self.roles, self.reading, self.frame)
 
     def spelling(self, name: str) -> Spelling | None:
-        """How the texts of a column are spelled, where they stand for numbers or dates."""
+        """How the texts of a column are spelled, where they stand for numbers or dates or have an order."""
         found = None if self.reading is None else self.reading.spelling(name)
-        return found if found is not None and (found.number or found.date) else None
+        return found if found is not None and (found.number or found.date or found.order) else None
 
     def to_pandas(self) -> Any:
         """The data as a pandas data frame."""

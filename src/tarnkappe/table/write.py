@@ -69,7 +69,11 @@ def write(
     if is_address(target):
         address = str(target)
         if table is None:
-            raise ParameterError(f"{shown(address)}: pass `table`, the name of the table to write")
+            raise ParameterError(
+                "table.pass-table-name-table",
+                "{address}: pass `table`, the name of the table to write",
+                address=shown(address),
+            )
         _refuse_foreign(sheet=sheet)
         from tarnkappe.table.formats.sql_write import write_sql  # loaded when used, as in `read`
 
@@ -131,7 +135,9 @@ def _refuse_foreign(**options: Any) -> None:
     """An option that does not apply is a misunderstanding, so it is not ignored."""
     for name, value in options.items():
         if value is not None:
-            raise ParameterError(f"`{name}` does not apply here: leave it out")
+            raise ParameterError(
+                "table.not-apply-here-leave", "`{name}` does not apply here: leave it out", name=name
+            )
 
 
 def _write_blocks(blocks: Iterable[memoryview], path: Path, *, compress: bool) -> None:

@@ -67,11 +67,19 @@ def classifier_accuracy(
     """
     groups = {name: feature_groups(original, name) for name in features if name != target}
     if not groups:
-        raise ParameterError(f"there is nothing to predict '{target}' from: name other quasi-identifiers")
+        raise ParameterError(
+            "utility.nothing-predict-name-other-quasi",
+            "there is nothing to predict '{target}' from: name other quasi-identifiers",
+            target=target,
+        )
     truth = held_out.cells[target].words
     classes = np.bincount(original.cells[target].words, minlength=original.domains[target].size)
     if np.count_nonzero(classes) < 2:
-        raise ParameterError(f"'{target}' has one value only: there is nothing to predict")
+        raise ParameterError(
+            "utility.value-only-nothing-predict",
+            "'{target}' has one value only: there is nothing to predict",
+            target=target,
+        )
     rows = features_of(held_out, groups)
     guesses = [_learn(view, groups, target, seed)(rows) for view in (original, release)]
     ours, theirs = (float((guess == truth).mean()) for guess in guesses)
@@ -86,7 +94,8 @@ def _learn(
         from sklearn.naive_bayes import MultinomialNB
     except ImportError:
         raise ParameterError(
-            "a classifier needs the package scikit-learn (pip install 'tarnkappe[compare]')"
+            "utility.classifier-needs-package-scikit",
+            "a classifier needs the package scikit-learn (pip install 'tarnkappe[compare]')",
         ) from None
     labels = drawn_values(view.cells[target], np.random.default_rng(seed))
     learned = MultinomialNB().fit(features_of(view, groups), labels)

@@ -144,9 +144,16 @@ def stratified_folds(target: npt.NDArray[Any], folds: int, seed: int = 0) -> lis
         raise _without_scikit() from None
     counts = np.bincount(target)
     if np.count_nonzero(counts) < 2:
-        raise ParameterError("the target has one value only: there is nothing to predict")
+        raise ParameterError(
+            "utility.target-value-only-nothing-predict",
+            "the target has one value only: there is nothing to predict",
+        )
     if counts.max() < folds:
-        raise ParameterError(f"no value of the target occurs {folds} times: take fewer folds")
+        raise ParameterError(
+            "utility.no-value-target-occurs",
+            "no value of the target occurs {folds} times: take fewer folds",
+            folds=folds,
+        )
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rare values are in some folds only
@@ -176,7 +183,11 @@ def predict(
     """
     grouped = {name: feature_groups(whole, name) for name in features if name != target}
     if not grouped:
-        raise ParameterError(f"there is nothing to predict '{target}' from: name other columns")
+        raise ParameterError(
+            "utility.nothing-predict-name-other-columns",
+            "there is nothing to predict '{target}' from: name other columns",
+            target=target,
+        )
     size = whole.domains[target].size
     guesses: dict[tuple[str, str], list[Weights]] = {}
     truths: dict[str, list[Rows]] = {"release": [], "original": []}
@@ -289,4 +300,7 @@ def taken(view: ReleaseReader, rows: Rows) -> ReleaseReader:
 
 
 def _without_scikit() -> ParameterError:
-    return ParameterError("a classifier needs the package scikit-learn (pip install 'tarnkappe[compare]')")
+    return ParameterError(
+        "utility.classifier-needs-package-scikit",
+        "a classifier needs the package scikit-learn (pip install 'tarnkappe[compare]')",
+    )

@@ -111,13 +111,23 @@ class UtilityOptions:
     def __post_init__(self) -> None:
         if self.protocol not in tuple(EvaluationProtocol):
             raise ParameterError(
-                f"a protocol is one of {', '.join(EvaluationProtocol)}, not {self.protocol!r}"
+                "utility.protocol-not",
+                "a protocol is one of {evaluationprotocol}, not {protocol!r}",
+                evaluationprotocol=", ".join(EvaluationProtocol),
+                protocol=self.protocol,
             )
         if not 2 <= self.folds <= 20:
-            raise ParameterError(f"there are 2 to 20 folds, not {self.folds}")
+            raise ParameterError(
+                "utility.2-20-folds", "there are 2 to 20 folds, not {folds}", folds=self.folds
+            )
         for name in self.classifiers:
             if name not in CLASSIFIERS:
-                raise ParameterError(f"unknown classifier {name!r}: there are {', '.join(CLASSIFIERS)}")
+                raise ParameterError(
+                    "utility.unknown-classifier",
+                    "unknown classifier {name!r}: there are {classifiers}",
+                    name=name,
+                    classifiers=", ".join(CLASSIFIERS),
+                )
 
 
 def public_part(

@@ -140,7 +140,11 @@ def bucketized_view(
         return anatomy_view(domains, *named)
     if isinstance(method, Slicing):
         return sliced_view(domains, *named)
-    raise ParameterError(f"nobody knows how to answer queries on the tables of {method.name}")
+    raise ParameterError(
+        "utility.nobody-knows-how-answer",
+        "nobody knows how to answer queries on the tables of {method}",
+        method=method.name,
+    )
 
 
 def anatomy_view(domains: Mapping[str, ColumnDomain], people: pa.Table, values: pa.Table) -> ReleaseReader:

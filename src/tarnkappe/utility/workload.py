@@ -49,9 +49,17 @@ class Workload:
 
     def __post_init__(self) -> None:
         if self.queries < 1:
-            raise ParameterError(f"a workload needs at least one query, not {self.queries}")
+            raise ParameterError(
+                "utility.workload-needs-least-query",
+                "a workload needs at least one query, not {queries}",
+                queries=self.queries,
+            )
         if not 0 < self.selectivity <= 1:
-            raise ParameterError(f"a selectivity is a share above 0 and up to 1, not {self.selectivity}")
+            raise ParameterError(
+                "utility.selectivity-share-above-0",
+                "a selectivity is a share above 0 and up to 1, not {selectivity}",
+                selectivity=self.selectivity,
+            )
 
     def draw(
         self,

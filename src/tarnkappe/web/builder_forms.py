@@ -42,7 +42,7 @@ def number(text: str) -> int | float:
     try:
         value = float(text.strip().replace(",", "."))
     except ValueError:
-        raise ParameterError(f"'{text.strip()}' is no number") from None
+        raise ParameterError("web.no-number", "'{text}' is no number", text=text.strip()) from None
     return int(value) if value == int(value) else value
 
 
@@ -70,7 +70,11 @@ def groups(text: str) -> dict[str, list[str]]:
     for line in filter(None, map(str.strip, text.splitlines())):
         name, colon, members = line.partition(":")
         if not colon or not name.strip() or not names(members):
-            raise ParameterError(f"write 'name: value, value' on each line, not '{line}'")
+            raise ParameterError(
+                "web.write-name-value-value",
+                "write 'name: value, value' on each line, not '{line}'",
+                line=line,
+            )
         found.setdefault(name.strip(), []).extend(names(members))
     return found
 

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.service.core import ServiceCore
-from tarnkappe.web.site import visit_of
+from tarnkappe.web.visit import visit_of
 from tarnkappe.web.work import figures
 
 

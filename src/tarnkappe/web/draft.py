@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.errors import JobError
+from tarnkappe.web.aside import aside
 
 if TYPE_CHECKING:
     from tarnkappe.web.visit import Visit
+
+
+STATEMENTS = {
+    "identifier": "identifiers",
+    "quasi-identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "insensitive": "publish",
+}
+"""The statement of a proposal that gives a column a role."""
 
 
 @dataclasses.dataclass
@@ -19,24 +31,31 @@ class Draft:
     Attributes:
         file: the file it is about.
         roles: what each column is to an attacker.
+        proposed: what was proposed for each column; roles that differ were stated.
         hierarchies: how columns generalize, as builders of a job file; the others are proposed.
         privacy: the guarantees, as in a job file.
         loss: what to minimize.
         suppression_limit: the share of rows that may be left out.
         several_rows: whether a person may have several rows.
+        reading: how the file is written, where it was read wrongly: arguments of `read`.
+        audience: who gets the release.
         population: the file of everybody who could be in the table; empty if there is none.
         revision: how often it was kept; whoever keeps it next must have seen the last one.
     """
 
     file: str
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
+    proposed: dict[str, str] = dataclasses.field(default_factory=dict)
     hierarchies: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     privacy: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     loss: str = "entropy"
     suppression_limit: float = 0.05
     several_rows: bool = False
     population: str = ""
+    reading: dict[str, Any] = dataclasses.field(default_factory=dict)
+    audience: str = "partner"
     revision: int = dataclasses.field(default=0, compare=False)
+    _turn: asyncio.Lock = dataclasses.field(default_factory=asyncio.Lock, init=False, compare=False)
 
     def with_role(self, role: str) -> list[str]:
         """The columns that have a role."""
@@ -54,6 +73,22 @@ class Draft:
             for name in self.with_role("sensitive")
         }
 
+    def take_over(self, proposed: Mapping[str, str]) -> None:
+        """Begin with what is proposed for a file as it is read now; what somebody has stated stays."""
+        stated = {name: role for name, role in self.roles.items() if role != self.proposed.get(name)}
+        self.proposed = dict(proposed)
+        self.roles = {name: stated.get(name, role) for name, role in proposed.items()}
+        self.hierarchies = {name: said for name, said in self.hierarchies.items() if name in proposed}
+
+    @property
+    def statements(self) -> dict[str, Any]:
+        """What was decided otherwise than it was proposed, as a proposal takes it."""
+        said: dict[str, Any] = {} if self.audience == "partner" else {"for": self.audience}
+        for name, role in self.roles.items():
+            if role != self.proposed.get(name):
+                said.setdefault(STATEMENTS[role], []).append(name)
+        return said
+
     def columns(self) -> dict[str, dict[str, Any]]:
         """The columns as a job document names them."""
         said: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in self.roles.items()}
@@ -65,32 +100,41 @@ class Draft:
         """The job; what is missing for it is refused before anything runs."""
         if not self.quasi_identifiers:
             raise JobError(
-                "no column is a quasi-identifier: say on the page of the columns what an attacker may know"
+                "web.no-column-quasi-identifier",
+                "no column is a quasi-identifier: say on the page of the columns what an attacker may know",
             )
         if not self.privacy:
-            raise JobError("no guarantee is chosen: add at least one on the page of the guarantees")
+            raise JobError(
+                "web.no-guarantee-chosen-add",
+                "no guarantee is chosen: add at least one on the page of the guarantees",
+            )
         return {
-            "input": {"file": self.file, **({"several_rows_per_person": True} if self.several_rows else {})},
+            "input": {
+                **self.reading,
+                "file": self.file,
+                **({"several_rows_per_person": True} if self.several_rows else {}),
+            },
             "columns": self.columns(),
             "privacy": self.privacy,
             "search": {"loss": self.loss, "suppression_limit": self.suppression_limit},
             **({"population": {"file": self.population}} if self.population else {}),
         }
 
-    def save(self, visit: Visit) -> None:
-        """Keep it for the next visit.
+    async def save(self, visit: Visit) -> None:
+        """Keep it for the next visit; one change after the other, since each must have seen the last.
 
         Raises:
             ConflictError: it was changed in another tab since this one has read it.
         """
-        content = dataclasses.asdict(self)
-        del content["revision"]
-        self.revision = visit.house.drafts.save(self.file, visit.who, content, self.revision)
+        async with self._turn:
+            kept = (each.name for each in dataclasses.fields(self) if each.compare)
+            content = copy.deepcopy({name: getattr(self, name) for name in kept})
+            self.revision = await aside(visit.house.drafts.save, self.file, visit.who, content, self.revision)
 
 
-def load_draft(visit: Visit, file: str) -> Draft | None:
+async def load_draft(visit: Visit, file: str) -> Draft | None:
     """What was kept about a file."""
-    kept = visit.house.drafts.load(file, visit.who)
+    kept = await aside(visit.house.drafts.load, file, visit.who)
     return None if kept is None else Draft(**kept.content, revision=kept.revision)
 
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from nicegui import Client, ui
 
 from tarnkappe.errors import LoginError, TarnkappeError
-from tarnkappe.web.reasons import in_words
+from tarnkappe.texts import told
 from tarnkappe.web.visit import Rights, Visit, login_address
 from tarnkappe.web.widgets import box, notice, tag
 
@@ -51,7 +51,7 @@ def shown_errors() -> Iterator[None]:
     """
     visit, place = _PLACES[ui.context.client]
     if _leave_if_ended(visit):
-        raise LoginError("the session has ended: log in again")
+        raise LoginError("web.session-ended-log-again", "the session has ended: log in again")
     place.clear()
     try:
         yield
@@ -67,7 +67,7 @@ def shown_errors() -> Iterator[None]:
 
 def show_error(visit: Visit, error: TarnkappeError) -> None:
     """An error that was foreseen: it says itself what to do."""
-    notice("bad", visit.t("errors.refused"), in_words(visit.language, str(error)))
+    notice("bad", visit.t("errors.refused"), told(visit.language, error))
 
 
 def say_unexpected(visit: Visit, error: Exception) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,8 @@ from msgspec import inspect
 from tarnkappe.errors import ParameterError
 from tarnkappe.privacy import MODELS
 from tarnkappe.schema import Field, fields_of
-from tarnkappe.schema.explain import alternatives
+from tarnkappe.schema.described import alternatives
+from tarnkappe.schema.written import toml_value
 from tarnkappe.web.builder_forms import names, number
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
@@ -25,6 +25,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
         "sample-uniqueness",
         "population-uniqueness",
         "average-risk",
+        "records-at-risk",
     ),
     "known_value": (
         "entropy-diversity",
@@ -45,6 +46,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
         "hierarchical-closeness",
         "variational-closeness",
         "kullback-leibler-closeness",
+        "n-t-closeness",
         "delta-disclosure",
         "basic-beta-likeness",
         "enhanced-beta-likeness",
@@ -131,7 +133,10 @@ def begin(model: str, sensitive: Sequence[str], known: Sequence[str]) -> dict[st
             continue
         if each.kind == "column":
             if not sensitive and not known:
-                raise ParameterError("this guarantee is about a column: first say what the columns are")
+                raise ParameterError(
+                    "web.guarantee-about-column-first",
+                    "this guarantee is about a column: first say what the columns are",
+                )
             entry[each.name] = (*sensitive, *known)[0]
         elif each.kind == "names":
             entry[each.name] = list(sensitive)
@@ -152,8 +157,10 @@ def shown(entry: dict[str, Any]) -> dict[str, str]:
 
 def _table(typed: str) -> dict[str, Any]:
     try:
-        content = tomllib.loads(f"table = {{{typed}}}")["table"]
-    except tomllib.TOMLDecodeError:
-        raise ParameterError('write it as: "value" = 0.5, "other value" = 0.3') from None
+        content = toml_value(f"{{{typed}}}")
+    except ValueError:
+        raise ParameterError(
+            "web.write-value-0-5", 'write it as: "value" = 0.5, "other value" = 0.3'
+        ) from None
     assert isinstance(content, dict)
     return content

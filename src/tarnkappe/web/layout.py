@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 
 from nicegui import ui
 
-from tarnkappe.service.people import Right
 from tarnkappe.web.errors import place_for_troubles
+from tarnkappe.web.navigation import OWN, PARTS, asset
 from tarnkappe.web.texts import LANGUAGES
-from tarnkappe.web.visit import THEMES, Rights, Visit
+from tarnkappe.web.visit import THEMES, Visit
 from tarnkappe.web.widgets import box, link, tag
 
-ASSETS = Path(__file__).parent / "assets"
-
-PARTS: tuple[tuple[str, str, Rights], ...] = (
-    ("/files", "parts.files", (Right.PUBLISH,)),
-    ("/runs", "parts.runs", (Right.PUBLISH,)),
-    ("/compare", "parts.compare", (Right.PUBLISH,)),
-    ("/sql", "parts.sql", (Right.PUBLISH,)),
-    ("/gate", "parts.gate", (Right.WATCH_GATE,)),
-    ("/exchange", "parts.exchange", (Right.REVIEW, Right.READ_LOG)),
-    ("/federation", "parts.federation", (Right.FEDERATE,)),
-    ("/settings", "parts.settings", ()),
-)
-"""The parts of the house: address, name, and the rights of which one is needed to enter."""
+IN_EVERY_HEAD = STYLE, SCRIPT = "style.css", "frame.js"
 
 
 def head_html(visit: Visit) -> str:
     """Colours and language, before anything is painted."""
     return (
-        f'<link rel="stylesheet" href="/assets/style.css?{_mark("style.css")}">'
-        f'<script src="/assets/frame.js?{_mark("frame.js")}" data-language="{html.escape(visit.language)}" '
+        f'<link rel="stylesheet" href="{asset(STYLE)}">'
+        f'<script src="{asset(SCRIPT)}" data-language="{html.escape(visit.language)}" '
         f'data-theme="{html.escape(visit.theme)}"></script>'
     )
 
@@ -53,7 +38,7 @@ def frame(visit: Visit, title: str) -> Iterator[None]:
             for address, key, rights in PARTS:
                 if visit.may(rights):
                     current = "page" if visit.path.startswith(address) else None
-                    link(visit.t(key), address, aria_current=current)
+                    link(visit.t(key), address, "own" if address == OWN else "", aria_current=current)
         _tools(visit)
     with box("", "main", id="main", tabindex="-1"):
         place_for_troubles(visit)
@@ -62,7 +47,7 @@ def frame(visit: Visit, title: str) -> Iterator[None]:
 
 def _tools(visit: Visit) -> None:
     with box("tools"):
-        tag("span", visit.who.name, "who")
+        link(visit.who.name, OWN, "who")
         for language, name in LANGUAGES.items():
             if language != visit.language:
                 _quiet_button(name, f"tarnkappe.prefer('language', '{language}')", lang=language)
@@ -75,9 +60,3 @@ def _tools(visit: Visit) -> None:
 
 def _quiet_button(text: str, script: str, **attributes: object) -> None:
     tag("button", text, type="button", **attributes).on("click", js_handler=f"() => {script}")
-
-
-@cache
-def _mark(name: str) -> str:
-    """Part of an asset's address that changes with its content, so that browsers may keep it for ever."""
-    return hashlib.sha256((ASSETS / name).read_bytes()).hexdigest()[:12]

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from html import escape
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from tarnkappe.errors import LoginError
 from tarnkappe.service.core import ServiceCore
@@ -19,12 +18,13 @@ from tarnkappe.service.people import LoginSession
 from tarnkappe.service.people.people import csrf_of
 from tarnkappe.service.security import SESSION_COOKIE, end_session, set_session
 from tarnkappe.web.aside import aside
-from tarnkappe.web.layout import PARTS, head_html
-from tarnkappe.web.site import visit_of
+from tarnkappe.web.navigation import PARTS
+from tarnkappe.web.rendering import show
 from tarnkappe.web.texts import LANGUAGES
-from tarnkappe.web.visit import Visit, local_path
+from tarnkappe.web.visit import LANGUAGE_COOKIE, THEME_COOKIE, THEMES, Visit, local_path, visit_of
 
 LONGEST_FORM = 8192
+YEAR = 365 * 24 * 3600
 
 
 def open_entrance(app: FastAPI, house: Callable[[], ServiceCore]) -> None:
@@ -43,7 +43,10 @@ def open_entrance(app: FastAPI, house: Callable[[], ServiceCore]) -> None:
         failed, wanted = request.query_params.get("failed"), request.query_params.get("next", "/")
         # With no referrer at all browsers would not say, either, from which origin the form comes.
         headers = {"Referrer-Policy": "same-origin"}
-        return HTMLResponse(login_page(visit, local_path(wanted), failed), headers=headers)
+        reason = "" if failed is None else _reason(visit, failed)
+        answer = show(visit, "login.html", wanted=local_path(wanted), reason=reason)
+        answer.headers.update(headers)
+        return answer
 
     @app.post("/login", include_in_schema=False)
     async def log_in(request: Request) -> Response:
@@ -67,6 +70,19 @@ def open_entrance(app: FastAPI, house: Callable[[], ServiceCore]) -> None:
             return RedirectResponse("/login?failed=link", status_code=303)
         return _come_in(house(), session, "/")
 
+    @app.post("/prefer", include_in_schema=False)
+    async def prefer(request: Request) -> Response:
+        sent = await request.form()
+        answer = RedirectResponse(local_path(str(sent.get("next", "/"))), status_code=303)
+        for name, known, cookie in (
+            ("language", LANGUAGES, LANGUAGE_COOKIE),
+            ("theme", THEMES, THEME_COOKIE),
+        ):
+            if sent.get(name) in known:
+                chosen = str(sent[name])
+                answer.set_cookie(cookie, chosen, max_age=YEAR, path="/", samesite="strict")
+        return answer
+
     @app.post("/logout", include_in_schema=False)
     async def log_out(request: Request) -> Response:
         secret = request.cookies.get(SESSION_COOKIE, "")
@@ -76,42 +92,6 @@ def open_entrance(app: FastAPI, house: Callable[[], ServiceCore]) -> None:
             await aside(house().people.log_out, secret)
             end_session(answer, house().settings)
         return answer
-
-
-def login_page(visit: Visit, wanted: str, failed: str | None) -> str:
-    """The form to log in."""
-
-    def say(key: str) -> str:
-        return escape(visit.t(f"login.{key}"))
-
-    others = "".join(
-        f'<button type="button" lang="{language}" onclick="tarnkappe.prefer(\'language\', \'{language}\')">'
-        f"{escape(name)}</button>"
-        for language, name in LANGUAGES.items()
-        if language != visit.language
-    )
-    trouble = ""
-    if failed is not None:
-        reason = escape(_reason(visit, failed))
-        trouble = f'<div class="notice bad" role="alert"><p>{say("failed")}</p><p>{reason}</p></div>'
-    fields = "".join(
-        f'<label class="field"><span>{say(name)}</span>'
-        f'<input type="{kind}" name="{name}" autocomplete="{known_as}" required></label>'
-        for name, kind, known_as in (
-            ("name", "text", "username"),
-            ("password", "password", "current-password"),
-        )
-    )
-    return f"""<!doctype html>
-<html lang="{visit.language}"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{say("title")} · {escape(visit.t("app.name"))}</title>{head_html(visit)}</head>
-<body><header class="top"><div class="bar"><span class="brand">{escape(visit.t("app.name"))}</span>
-<div class="links"></div><div class="tools">{others}</div></div></header>
-<main><section class="login card"><h1>{say("title")}</h1>{trouble}
-<form method="post" action="/login"><input type="hidden" name="next" value="{escape(wanted)}">{fields}
-<button type="submit" class="button main">{say("enter")}</button></form>
-<p class="soft small spaced">{say("link_help")}</p></section></main></body></html>"""
 
 
 def _reason(visit: Visit, said: str) -> str:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
+from tarnkappe.web.navigation import STEPS, step_addresses
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import box, link, tag
-
-STEPS = ("files", "columns", "hierarchies", "privacy", "run", "lattice", "download")
 
 
 def steps(visit: Visit, current: str, file: str = "", job: str = "") -> None:
     """Where on the way the visitor is; what lies ahead is a link as soon as it can be visited."""
-    addresses = {"files": "/files"}
-    if file:
-        addresses |= {name: f"/files/{file}/{name}" for name in ("columns", "hierarchies", "privacy")}
-    if job:
-        addresses |= {
-            "run": f"/runs/{job}",
-            "lattice": f"/runs/{job}/lattice",
-            "download": f"/runs/{job}#download",
-        }
+    addresses = step_addresses(file, job)
     with box("", "nav", aria_label=visit.t("steps.label")), box("steps", "ol"):
         for name in STEPS:
             with box("", "li"):

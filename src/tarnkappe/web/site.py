@@ -12,10 +12,9 @@ from nicegui import ui
 
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.service.core import ServiceCore
-from tarnkappe.service.security import SESSION_COOKIE
 from tarnkappe.web.errors import not_allowed, say_unexpected, show_error
 from tarnkappe.web.layout import frame
-from tarnkappe.web.visit import Rights, Visit, language_of, login_address, theme_of
+from tarnkappe.web.visit import Rights, Visit, login_address, visit_of
 
 Build = Callable[..., Awaitable[None] | None]
 
@@ -53,7 +52,7 @@ def serve(each: Page, house: Callable[[], ServiceCore]) -> None:
     async def show(request: Request) -> Response | None:
         visit = visit_of(request, house())
         if visit.person is None:
-            return RedirectResponse(login_address(_asked(request)), status_code=303)
+            return RedirectResponse(login_address(visit.asked), status_code=303)
         with frame(visit, visit.t(each.title)):
             if not visit.may(each.rights):
                 not_allowed(visit, each.rights)
@@ -62,19 +61,6 @@ def serve(each: Page, house: Callable[[], ServiceCore]) -> None:
         return None
 
     ui.page(each.path, response_timeout=30.0)(show)
-
-
-def visit_of(request: Request, house: ServiceCore) -> Visit:
-    """Who looks at what."""
-    secret = request.cookies.get(SESSION_COOKIE, "")
-    return Visit(
-        house=house,
-        person=house.people.by_session(secret),
-        secret=secret,
-        language=language_of(request),
-        theme=theme_of(request),
-        path=request.url.path,
-    )
 
 
 async def _build(each: Page, visit: Visit, parts: dict[str, Any]) -> None:
@@ -86,7 +72,3 @@ async def _build(each: Page, visit: Visit, parts: dict[str, Any]) -> None:
         show_error(visit, error)
     except Exception as error:
         say_unexpected(visit, error)
-
-
-def _asked(request: Request) -> str:
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")

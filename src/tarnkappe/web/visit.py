@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from tarnkappe.service.people import Account, Right
 from tarnkappe.service.people.people import csrf_of
+from tarnkappe.service.security import SESSION_COOKIE
 from tarnkappe.web import texts
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Visit:
         language: of all texts.
         theme: light, dark, or as the device wants it.
         path: the page.
+        query: what stands behind the question mark of its address.
         page: which of the tabs; two that show the same page differ.
     """
 
@@ -41,6 +43,7 @@ class Visit:
     language: str
     theme: str
     path: str
+    query: str = ""
     page: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16), compare=False)
 
     def t(self, key: str, **values: object) -> str:
@@ -61,6 +64,11 @@ class Visit:
         return self.house.people.by_session(self.secret) == self.person
 
     @property
+    def asked(self) -> str:
+        """The address of the page, with its query."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
     def csrf(self) -> str:
         """What our own pages show with every change."""
         return csrf_of(self.secret)
@@ -70,6 +78,20 @@ class Visit:
         """The person, on pages that need one."""
         assert self.person is not None, "the site lets nobody in who has not logged in"
         return self.person
+
+
+def visit_of(request: Request, house: ServiceCore) -> Visit:
+    """Who looks at what."""
+    secret = request.cookies.get(SESSION_COOKIE, "")
+    return Visit(
+        house=house,
+        person=house.people.by_session(secret),
+        secret=secret,
+        language=language_of(request),
+        theme=theme_of(request),
+        path=request.url.path,
+        query=request.url.query,
+    )
 
 
 def language_of(request: Request) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -12,10 +11,12 @@ from nicegui import ui
 
 from tarnkappe.errors import LoginError
 from tarnkappe.service.jobs import JobRecord, JobState
+from tarnkappe.state.canonical import canonical_json
+from tarnkappe.texts import told
 from tarnkappe.web.aside import aside
 from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.filling import draw_filling
-from tarnkappe.web.reasons import BEST, in_words
+from tarnkappe.web.reasons import BEST
 from tarnkappe.web.texts import has
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import Live, box, button, notice, picture, tag
@@ -36,8 +37,8 @@ async def start_once(visit: Visit, kind: str, document: Mapping[str, Any], round
 
     Where the same may be asked again for good, the page counts its rounds.
     """
-    asked = json.dumps([kind, document, round], sort_keys=True)
-    key = f"{visit.page}-{hashlib.sha256(asked.encode()).hexdigest()}"
+    asked = canonical_json([kind, document, round])
+    key = f"{visit.page}-{hashlib.sha256(asked).hexdigest()}"
     return await aside(visit.house.jobs.start, kind, dict(document), visit.who, key)
 
 
@@ -64,15 +65,15 @@ class Watch:
     Buttons stay where they are while the figures beside them change: who uses the keyboard keeps his place.
     """
 
-    def __init__(self, visit: Visit, job_id: str, after: Callable[[], Awaitable[None] | None]) -> None:
-        self.visit, self.job_id, self.after = visit, job_id, after
+    def __init__(self, visit: Visit, job: JobRecord, after: Callable[[], Awaitable[None] | None]) -> None:
+        self.visit, self.job, self.after = visit, job, after
         self.event: dict[str, Any] = {}
         self.seen = 0
         self.note = ""
         self.rows: list[list[int]] = []
         self.place = box()
         with self.place:
-            if self._job.has_ended:
+            if job.has_ended:
                 self._end()
                 return
             with box("card"):
@@ -84,20 +85,20 @@ class Watch:
                     button(visit.t("work.cancel"), self._cancel, "danger")
         self.timer = ui.timer(SECONDS, self._look)
 
-    @property
-    def _job(self) -> JobRecord:
-        return self.visit.house.jobs.get(self.job_id, self.visit.who)
-
-    def _look(self) -> None:
-        if not self.visit.is_current:  # she was logged out, or may do less than when the page was opened
+    async def _look(self) -> None:
+        found = await aside(self._ask)
+        if not self.timer.active:
+            return  # another look has seen the end meanwhile
+        if found is None:
             self.timer.deactivate()
             return
-        for event in self.visit.house.jobs.events_since(self.job_id, self.visit.who, self.seen):
+        events, self.job = found
+        for event in events:
             self.seen = event["n"]
             self.rows = event.get("lattice") or self.rows
             if "stage" in event:
                 self.event, self.note = event, event.get("note") or self.note
-        if not self._job.has_ended:
+        if not self.job.has_ended:
             self.finish.set_visibility(self.note.startswith(BEST))
             self.status.refresh()
             return
@@ -106,15 +107,22 @@ class Watch:
         with self.place, suppress(LoginError), shown_errors():
             self._end()
 
+    def _ask(self) -> tuple[list[dict[str, Any]], JobRecord] | None:
+        """What has happened, and where the job stands; None if she was logged out, or may do less now."""
+        if not self.visit.is_current:
+            return None
+        jobs, job_id = self.visit.house.jobs, self.job.id
+        return list(jobs.events_since(job_id, self.visit.who, self.seen)), jobs.get(job_id, self.visit.who)
+
     def _end(self) -> None:
-        job = self._job
+        job = self.job
         if job.state is JobState.DONE:
             waiting = self.after()
             if waiting is not None:
                 self._later(waiting)
             return
         kind = "bad" if job.state is JobState.FAILED else "warn"
-        notice(kind, self.visit.t(f"work.{job.state}"), in_words(self.visit.language, job.error))
+        notice(kind, self.visit.t(f"work.{job.state}"), told(self.visit.language, job.error))
 
     def _later(self, waiting: Awaitable[None]) -> None:
         """Show what has to be waited for when it is there; the page goes on meanwhile."""
@@ -126,7 +134,7 @@ class Watch:
         ui.timer(0.0, show, once=True)
 
     def _status(self) -> None:
-        t, job = self.visit.t, self._job
+        t, job = self.visit.t, self.job
         done, total = self.event.get("done", 0), self.event.get("total", 0)
         tag("h2", t("work.under_way") if job.state is JobState.RUNNING else t("work.waiting"))
         tag("p", self._stage(self.event.get("stage", ""), done, total))
@@ -150,11 +158,11 @@ class Watch:
             return self.visit.t("work.best", loss=self.note.removeprefix(BEST))
         return self.visit.t("work.no_best")
 
-    def _finish(self) -> None:
+    async def _finish(self) -> None:
         with shown_errors():
-            self.visit.house.jobs.finish_early(self.job_id, self.visit.who)
+            await aside(self.visit.house.jobs.finish_early, self.job.id, self.visit.who)
 
-    def _cancel(self) -> None:
+    async def _cancel(self) -> None:
         with shown_errors():
-            self.visit.house.jobs.cancel(self.job_id, self.visit.who)
-            self._look()
+            await aside(self.visit.house.jobs.cancel, self.job.id, self.visit.who)
+            await self._look()

@@ -14,7 +14,7 @@ import pytest
 
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering import Backend, connect
-from tarnkappe.algebra.persons import PersonPath
+from tarnkappe.algebra.person_paths import PersonPath
 from tarnkappe.algebra.session import QuerySession
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy

@@ -88,7 +88,7 @@ class Twin:
             return given
         rows = [((n,), row) for n, (_, row) in enumerate(given)]
         if len(rows) < self.world.bucket:
-            raise NoSolutionError("too few rows for a bucket")
+            raise NoSolutionError("test.too-few", "too few rows for a bucket")
         result = [list(row) for _, row in rows]
         for group in plan.groups[1:]:
             at = [plan.columns.index(column) for column in group]

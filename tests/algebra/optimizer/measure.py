@@ -4,11 +4,11 @@ A move replaces a part of a plan; the number of leaves never grows. Look at the 
 root to a leaf, give an operator its *weight* (a randomization counts its columns, a selection its
 conjuncts, every other operator 1), and add up over all leaves, in this order of importance:
 
-1. pairs of an anonymization above ∪, ⋈, ∩ or −, by weight. Distributing (D12, D13, S8, S9, G15-G17) lowers
-   it.
+1. pairs of an anonymization above ∪, ⋈, ∩, − or ρ, by weight. Distributing (D12, D13, S8, S9, G15-G17) and
+   passing a renaming lower it.
 2. the columns that go into every operator but σ and π, by weight. Early projections (G10, G12, G13, S5, D9,
-   ProjJoin, ProjUnion) lower it, also where they are inserted: a helper projection must drop a column.
-3. pairs of σ or π above an operator that it may pass (σ above π as well), by weights. Push-down lowers it.
+   ProjJoin, ProjUnion, ProjGroup) lower it, also where they are inserted: a helper projection must drop a column.
+3. pairs of σ or π above an operator that it may pass (σ above π and γ as well), by weights. Push-down lowers it.
 4. operators. Removing and merging lower it.
 5. columns and sets that parameters name. Striking superfluous names lowers it.
 
@@ -29,9 +29,11 @@ from tarnkappe.algebra.expressions import conjuncts
 from tarnkappe.algebra.nodes import (
     Anonymization,
     Generalization,
+    Grouping,
     Projection,
     Randomization,
     Relation,
+    Rename,
     Selection,
     SlicingNode,
 )
@@ -56,7 +58,7 @@ def measure(plan: Plan) -> Measure:
             below = way[place + 1 :]
             weight = _weight(node)
             if isinstance(node, Anonymization):
-                total[0] += weight * sum(isinstance(other, Binary) for other in below)
+                total[0] += weight * sum(isinstance(other, Binary | Rename) for other in below)
             if below and not isinstance(node, Selection | Projection):
                 total[1] += weight * len(below[0].columns)
             if isinstance(node, Selection | Projection):
@@ -81,8 +83,8 @@ def _weight(node: Plan) -> int:
 
 
 def _passes(node: Plan, below: Plan) -> bool:
-    return isinstance(below, Anonymization | Binary) or (
-        isinstance(node, Selection) and isinstance(below, Projection)
+    return isinstance(below, Anonymization | Binary | Rename) or (
+        isinstance(node, Selection) and isinstance(below, Projection | Grouping)
     )
 
 

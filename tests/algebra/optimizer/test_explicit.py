@@ -168,7 +168,7 @@ REFUSED = {
 def test_a_non_equivalence_answers_with_its_reason(name: str) -> None:
     found = explicit(REFUSED[name], name)
     assert found.plan == REFUSED[name]
-    assert any(ALL_RULES[name].reason in refusal.reasons for refusal in found.refused)
+    assert any(" ".join(ALL_RULES[name].reason.split()) in refusal.reasons for refusal in found.refused)
 
 
 def test_all_eight_published_non_equivalences_are_asked_above() -> None:

@@ -117,7 +117,7 @@ def test_what_was_considered_and_refused_is_told_with_the_reason() -> None:
 def test_exchanges_that_never_hold_are_answered_unasked() -> None:
     found = rewrite(where(cut(AB, "A", "B"), "A", "a"), "strict", KNOWN, {})
     (refusal,) = [each for each in found.refused if each.rule == "S7"]
-    assert ALL_RULES["S7"].reason in refusal.reasons
+    assert " ".join(ALL_RULES["S7"].reason.split()) in refusal.reasons
 
 
 def test_a_rewrite_that_would_not_pay_says_so() -> None:

@@ -1,7 +1,7 @@
 """Attackers of the exchange."""
 
 from tests.attackers.attacker import Stage, Trial
-from tests.attackers.exchange import member_stages, package_stages, writer_stages
+from tests.attackers.exchange import cohort_stages, member_stages, package_stages, writer_stages
 from tests.attackers.exchange.member import Member
 from tests.attackers.exchange.outsider import Insider, Outsider
 from tests.attackers.exchange.splitter import Splitter
@@ -32,6 +32,9 @@ TRIALS += [
             Stage("small hospitals", package_stages.histories),
             Stage("150 small hospitals", package_stages.many_histories, slow=True),
             Stage("only rows are compared", package_stages.without_what_was_told, unprotected=True),
+            Stage("packages from cohorts", cohort_stages.histories),
+            Stage("200 years of packages from cohorts", cohort_stages.many_histories, slow=True),
+            Stage("any cohort is admitted", cohort_stages.everybody_is_admitted, unprotected=True),
         ),
     ),
     Trial(
@@ -40,6 +43,13 @@ TRIALS += [
             Stage("small hospitals", package_stages.histories),
             Stage("150 small hospitals", package_stages.many_histories, slow=True),
             Stage("no packages are compared", package_stages.without_comparing, unprotected=True),
+            Stage("packages from cohorts", cohort_stages.histories),
+            Stage("200 years of packages from cohorts", cohort_stages.many_histories, slow=True),
+            Stage(
+                "nobody is protected from insiders",
+                cohort_stages.groups_need_not_be_diverse,
+                unprotected=True,
+            ),
         ),
     ),
     Trial(

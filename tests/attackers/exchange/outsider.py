@@ -20,12 +20,14 @@ class Left:
         attribute: what people were selected by.
         values: the values that were selected.
         patients: who was a patient then and had not withdrawn.
+        labels: by person, what the program would write of her; not given where everybody sees that.
     """
 
     path: Path
     attribute: str
     values: tuple[str, ...]
     patients: frozenset[str]
+    labels: Mapping[str, Mapping[str, str] | None] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,6 +118,11 @@ def read(left: Left, house: House) -> Package:
     written = sorted({tuple(row[name] for name in looks) for row in rows})
     labels: dict[str, str | None] = {}
     for person in left.patients:
+        if left.labels is not None:
+            own = left.labels[person]
+            words = None if own is None else tuple(own[name] for name in looks)
+            labels[person] = "; ".join(("", *words)) if words in written else None
+            continue
         fitting = [
             words for words in written if all(map(covers, words, (house.known[person][n] for n in looks)))
         ]

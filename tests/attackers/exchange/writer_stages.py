@@ -190,7 +190,7 @@ def _believed(reader: Any, connection: sa.Connection, digest: str, logged: Any =
 def _answer(reader: Any, connection: sa.Connection, found: whole.Whole) -> Any:
     row = connection.execute(sa.select(ANSWERS).where(ANSWERS.c.digest == found.row.digest)).first()
     if row is None:
-        raise AccessError("there is no answer yet")
+        raise AccessError("test.no-answer", "there is no answer yet")
     return row
 
 

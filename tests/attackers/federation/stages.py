@@ -31,10 +31,11 @@ from tarnkappe.federation.message import Message, OwnRows, Participant
 from tarnkappe.federation.oblivious.common_labels import with_common_labels
 from tarnkappe.federation.oblivious.party import ObliviousParty
 from tarnkappe.federation.oblivious.streams import KeyStream
+from tarnkappe.federation.participants import participant
 from tarnkappe.federation.runner import run_in_memory
 from tarnkappe.federation.service import PartyService
 from tarnkappe.federation.share import PartyShare, ShareColumn
-from tarnkappe.federation.site import FederationSite, participant
+from tarnkappe.federation.site import FederationSite
 from tarnkappe.federation.transport import Caller
 from tarnkappe.federation.wording import describe
 from tarnkappe.hierarchy import Hierarchy

@@ -1,7 +1,8 @@
 """Attackers of the gate."""
 
 from tests.attackers.attacker import Stage, Trial
-from tests.attackers.gate import stages
+from tests.attackers.gate import set_stages, stages
+from tests.attackers.gate.believer import Believer
 from tests.attackers.gate.bisector import Bisector, ListReader
 from tests.attackers.gate.glutton import Glutton
 from tests.attackers.gate.historian import Historian
@@ -43,9 +44,16 @@ TRIALS = [
             Stage("200 blocks of people who change", stages.Days(200), slow=True),
             Stage(
                 "people who are answered again after a change",
-                stages.Days(28, days=6, most=2, others=0, serve_changes=True),
+                stages.Days(60, days=6, most=2, others=0, serve_changes=True),
                 unprotected=True,
             ),
+        ),
+    ),
+    Trial(
+        Believer(),
+        (
+            Stage("sets of labels that are drawn once", set_stages.drawn_once),
+            Stage("sets that are drawn for each answer", set_stages.drawn_for_each_answer, unprotected=True),
         ),
     ),
     Trial(

@@ -40,10 +40,44 @@ class OpenGate:
     questions: int
 
 
-def asked(connection: psycopg.Connection, people: Iterable[int]) -> tuple[list[int], Counter[str]]:
+Rows = list[tuple[int, str]]
+
+
+def by_numbers(connection: psycopg.Connection, people: list[int]) -> Rows:
+    numbers = ", ".join(map(str, people))
+    return connection.execute(f"SELECT nr, disease FROM patients WHERE nr IN ({numbers})").fetchall()
+
+
+def by_a_parameter(connection: psycopg.Connection, people: list[int]) -> Rows:
+    return connection.execute(
+        "SELECT nr, disease FROM patients WHERE nr = ANY(%s)", [people], binary=True
+    ).fetchall()
+
+
+def above_an_answer(connection: psycopg.Connection, people: list[int]) -> Rows:
+    numbers = ", ".join(map(str, people))
+    return connection.execute(
+        f"WITH a AS (SELECT nr, disease FROM patients WHERE nr IN ({numbers})) SELECT nr, disease FROM a WHERE nr >= %s",
+        [min(people)],
+    ).fetchall()
+
+
+def after_another_statement(connection: psycopg.Connection, people: list[int]) -> Rows:
+    numbers = ", ".join(map(str, people))
+    cursor = connection.execute(f"SELECT 1; SELECT nr, disease FROM patients WHERE nr IN ({numbers})")
+    assert cursor.nextset()
+    return cursor.fetchall()
+
+
+WAYS = (by_numbers, by_a_parameter, above_an_answer, after_another_statement)
+"""All ways in which the same people can be asked for: none of them may tell more than another."""
+
+
+def asked(
+    connection: psycopg.Connection, people: Iterable[int], way: int = 0
+) -> tuple[list[int], Counter[str]]:
     """Who is in the answer, and the values that it shows."""
-    numbers = ", ".join(map(str, sorted(people)))
-    rows = connection.execute(f"SELECT nr, disease FROM patients WHERE nr IN ({numbers})").fetchall()
+    rows = WAYS[way % len(WAYS)](connection, sorted(people))
     return sorted({nr for nr, _ in rows}), Counter(disease for _, disease in rows)
 
 
@@ -54,7 +88,7 @@ class Bisector(Attacker[OpenGate]):
     promise = "possible-values"
     knows = "The program, the policy, who is in the table, where the list of values comes from, and what it tells."
     sees = "Every answer on the wire."
-    does = "Asks for any people he likes, each time chosen by the answers before, and gives it all to a SAT solver."
+    does = "Asks for any people he likes, in every way that the gate offers, each time chosen by the answers before, and gives it all to a SAT solver."
 
     def attack(self, target: OpenGate) -> Iterator[Victim]:
         told = Told(
@@ -76,7 +110,7 @@ class Bisector(Attacker[OpenGate]):
         groups = [suspects[place :: -(-len(suspects) // target.group)] for place in range(len(suspects))]
         waiting = [group for group in groups[: -(-len(suspects) // target.group)] if group]
         cleared: list[int] = []
-        for _ in range(target.questions):
+        for number in range(target.questions):
             if target.floors and len(suspects) < 2:
                 return  # somebody must have it, and nobody else is left
             if waiting:
@@ -85,7 +119,7 @@ class Bisector(Attacker[OpenGate]):
                 many = min(target.group, -(-len(suspects) // 2))
                 half = chance.sample(suspects, many)
                 group = half + chance.sample(cleared, min(len(cleared), target.group - len(half)))
-            people, values = asked(connection, group)
+            people, values = asked(connection, group, number)
             if not people:
                 continue
             told.answers.append((tuple((nr, 0) for nr in people), values))

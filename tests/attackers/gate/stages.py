@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import json
+import math
 import random
 import subprocess
 import sys
@@ -24,9 +24,11 @@ from tarnkappe.gate.labels import Labels
 from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.roster import hold_back
 from tarnkappe.gate.server.users import Users
+from tarnkappe.gate.slot import Slot
 from tarnkappe.gate.surplus import Coins
 from tarnkappe.state.key import Key
 from tarnkappe.state.store import Store
+from tests.announced import announced
 from tests.attackers.gate.bisector import OpenGate
 from tests.attackers.gate.glutton import ServedCatalog
 from tests.attackers.gate.historian import ChangingGate
@@ -50,7 +52,13 @@ def write(folder: Path, values: Values) -> None:
 
 def policy(folder: Path, k: int, column: Mapping[str, Any]) -> GatePolicy:
     content = {
-        "table": {"source": "patients.csv", "name": "patients", "key": "id", "quasi_identifiers": ["nr"]},
+        "table": {
+            "source": "patients.csv",
+            "name": "patients",
+            "key": "id",
+            "quasi_identifiers": ["nr"],
+            "refresh": 0,
+        },
         "sensitive": {"disease": column},
         "protection": {"k": k},
     }
@@ -68,8 +76,10 @@ def served(
         key, store = Key.load(chosen.key_file, create=True), HistoryStore(Store.open(chosen.store))
         people = {f"p{nr}": value for nr, value in values.items()}
         hold_back(store, key, "disease", Labels(chosen.sensitive[0]), listed["holders"], people)
-    with running(chosen, folder) as service:
-        if coins is not None:  # an attacker who may win must win every time
+    # an attacker who may win must win every time: neither coins nor a busy machine decide it
+    patient = nullcontext() if coins is None else mock.patch.object(Slot, "search_until", math.inf)
+    with patient, running(chosen, folder, post_processing=True) as service:
+        if coins is not None:
             service.keeper._coins = Coins(random.Random(coins))
         labels = (*listed["values"], OTHER)
         yield OpenGate(service.url(), range(len(values)), labels, frozenset({OTHER}), **gate), service
@@ -242,13 +252,7 @@ def _process(folder: Path, command: list[str]) -> Iterator[ServedCatalog]:
     Users(folder / "users.toml").put("eve", PASSWORD)
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
-            told = ""
-            while not told.endswith("}\n"):
-                line = process.stdout.readline()
-                assert line, "the gate did not start"
-                told += line
-            port = json.loads(told)["port"]
+            port = announced(process)["port"]
             yield ServedCatalog(f"postgresql://eve:{quote(PASSWORD)}@127.0.0.1:{port}/x", process.pid)
         finally:
             process.kill()

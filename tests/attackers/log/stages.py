@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tarnkappe.errors import TarnkappeError
+from tarnkappe.exchange.network import Network, NetworkMember
+from tarnkappe.exchange.peer.witnesses import Witnesses
 from tarnkappe.state import AuditLog, HeadFile, Key, Seals, Signer, Store, guard
+from tests.attackers.log.key_holder import WitnessedLog
 from tests.attackers.log.rewriter import Log
 
-OWN = Key(bytes([9] * 32))
+OWN, OTHER = Key(bytes([9] * 32)), Key(bytes([8] * 32))
 
 
 def opened(folder: Path, sealed: bool) -> AuditLog:
@@ -68,4 +74,47 @@ def no_head(folder: Path) -> Iterator[Log]:
 @contextmanager
 def sealed(folder: Path) -> Iterator[Log]:
     with log(folder, sealed=True) as target:
+        yield target
+
+
+@contextmanager
+def witnessed(folder: Path, *, remembers: bool = True) -> Iterator[WitnessedLog]:
+    """The log of A, seven entries; B has seen five of them."""
+    guarded = Store.in_memory()
+    guard(guarded, Seals(OWN))
+    own = AuditLog(guarded)
+    signer, network = Signer(OWN), Network([NetworkMember("A", public_key=Signer(OWN).public)])
+    numbers = itertools.count()
+
+    def head() -> dict[str, Any]:
+        return HeadFile(folder / "unused", "A", signer).signed(*own.end)
+
+    for number in range(5):
+        own.append("released", {"rows": 100 + number})
+    first = {"head": head(), "proof": [], "since": 0}
+    own.append("released", {"rows": 105})
+    own.append("released", {"rows": 106})
+    rows = [[e.number, e.time, e.event, json.dumps(dict(e.details)), None] for e in own.entries()]
+
+    def show(document: dict[str, Any]) -> bool:
+        store = Store.in_memory()
+        guard(store, Seals(OTHER), HeadFile(folder / f"B-{next(numbers)}", "B", Signer(OTHER)))
+        other = Witnesses(store, network, Signer(OTHER), "B")
+        try:
+            if remembers:
+                other.take("A", first)
+            return (
+                other.take("A", document if remembers else {**document, "since": 0, "proof": []}) is not None
+            )
+        except TarnkappeError:
+            return False
+        finally:
+            store.close()
+
+    yield WitnessedLog(rows, OWN.derived("signatures")[:32], "A", 5, show)
+
+
+@contextmanager
+def forgetful(folder: Path) -> Iterator[WitnessedLog]:
+    with witnessed(folder, remembers=False) as target:
         yield target

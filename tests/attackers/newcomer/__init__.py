@@ -57,6 +57,7 @@ TRIALS = [
         IntervalEnds(),
         (
             Stage("one command", stages.proposed),
+            Stage("one command with dates of birth", stages.proposed_months),
             Stage("exact intervals", stages.exact_ends, unprotected=True),
         ),
     ),

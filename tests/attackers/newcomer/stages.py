@@ -208,6 +208,22 @@ def _released(*flags: str) -> Callable[[Path], AbstractContextManager[Amounts]]:
     return stage
 
 
+@contextmanager
+def proposed_months(folder: Path) -> Iterator[Amounts]:
+    """The release of people of whom no two, but for one pair, were born in the same month."""
+    chance, path, out = random.Random(7), folder / "births.csv", folder / "release.csv"
+    months = tuple(f"{1925 + at * 11 // 12}-{at * 11 % 12 + 1:02d}" for at in range(80))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["sex", "birth_date"])
+        writer.writerows([chance.choice("fm"), f"{month}-{chance.randint(2, 28):02d}"] for month in months)
+        writer.writerow(["f", f"{months[40]}-01"])
+    words = [TARN, "anonymize", path, "--out", out]
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    yield Amounts(out, "birth_date", (*months[:40], *months[41:]))
+
+
 proposed = _released()
 exact_ends = _released("--algorithm", "regions:intervals=exact")
 """Intervals from the least to the greatest value of a group."""

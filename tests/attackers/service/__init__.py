@@ -2,6 +2,7 @@
 
 from tests.attackers.attacker import Stage, Trial
 from tests.attackers.service import stages, web_stages
+from tests.attackers.service.old_keys import OldKeys
 from tests.attackers.service.other_hosts import OtherHosts
 from tests.attackers.service.reborn import Reborn
 from tests.attackers.service.scavenger import Scavenger
@@ -29,6 +30,14 @@ TRIALS = [
         (
             Stage("a new person with an old name", stages.new_bob),
             Stage("the same person", stages.same_bob, unprotected=True),
+        ),
+    ),
+    Trial(
+        OldKeys(),
+        (
+            Stage("she chooses another password", web_stages.new_password),
+            Stage("the admin resets her password", web_stages.reset_by_admin),
+            Stage("only her roles are changed", web_stages.other_roles_only, unprotected=True),
         ),
     ),
     Trial(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import secrets
 import subprocess
@@ -21,6 +20,7 @@ import tarnkappe
 from tarnkappe.service.client import ServiceClient
 from tarnkappe.service.core import ServiceCore
 from tarnkappe.service.settings import ServiceSettings
+from tests.announced import announced
 from tests.attackers.service.served import API, PATIENCE, Served
 
 TARN = Path(sys.executable).with_name("tarn")
@@ -59,10 +59,8 @@ def serve(folder: Path, settings: str = "") -> Iterator[str]:
             text=True,
         ) as process,
     ):
-        assert process.stdout is not None
-        told = "".join(iter(process.stdout.readline, "}\n")) + "}"
         try:
-            url = json.loads(told)["url"]
+            url = announced(process, folder / "log")["url"]
             httpx.get(f"{url}{API}/health", timeout=PATIENCE)
             yield url
         finally:
@@ -169,7 +167,7 @@ def busy(folder: Path, *, owner: str, key: bool = True, settings: str = "") -> I
         yield Served(url, folder / "house", given, known, cells)
 
 
-NO_LIMIT = "[limits]\ncompression = 1_000_000_000\nunpacked_bytes = 1_000_000_000_000_000"
+NO_LIMIT = "[limits]\ncompression = 1_000_000\nunpacked_bytes = 1_000_000_000_000_000"
 deleted_upload = partial(upload, deleted=True)
 kept_upload = partial(upload, deleted=False)
 other_roles = partial(tokens, roles=("auditor", "admin", "physician", "reviewer"))

@@ -7,6 +7,7 @@ from tests.attackers.sql.count_persons import CountPersons
 from tests.attackers.sql.go_around import GoAround
 from tests.attackers.sql.null_everywhere import NullEverywhere
 from tests.attackers.sql.recompute import FalseKeys, Recompute
+from tests.attackers.sql.recount_models import RecountModels
 from tests.attackers.sql.write_queries import WriteQueries
 
 TRIALS: list[Trial] = [
@@ -39,6 +40,14 @@ TRIALS: list[Trial] = [
             Stage("strict rewriting", stages.strict),
             Stage("rules asked for by name", stages.named_rule),
             Stage("an operator moved by hand", stages.by_hand, unprotected=True),
+        ),
+    ),
+    Trial(
+        RecountModels(),
+        (
+            Stage("diversity, closeness and suppression", stages.models),
+            Stage("diversity in passes", stages.models_in_passes),
+            Stage("k alone", stages.k_alone, unprotected=True),
         ),
     ),
     Trial(

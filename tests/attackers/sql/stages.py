@@ -17,6 +17,7 @@ from tests.attackers.sql.count_persons import Clinic
 from tests.attackers.sql.go_around import Shell
 from tests.attackers.sql.null_everywhere import Prover
 from tests.attackers.sql.recompute import Database
+from tests.attackers.sql.recount_models import Ward
 
 PATIENTS = [(n, name, plz) for n, (name, plz) in enumerate(
     [("Adler", "18055"), ("Berg", "18055"), ("Claus", "18057"), ("Dorn", "18059"), ("Ernst", "18057")], start=1
@@ -112,6 +113,24 @@ def named_rule(folder: Path) -> Iterator[Database]:
 def by_hand(folder: Path) -> Iterator[Database]:
     """Somebody has moved the generalization below the join himself."""
     yield Database(tarn, folder, by_hand=True)
+
+
+MODELS = ", l => {diagnosis: {entropy: 1.5}}, t => {diagnosis: 0.35}, suppress => 0.1"
+
+
+@contextmanager
+def models(folder: Path) -> Iterator[Ward]:
+    yield Ward(tarn, folder, MODELS)
+
+
+@contextmanager
+def models_in_passes(folder: Path) -> Iterator[Ward]:
+    yield Ward(tarn, folder, f"{MODELS}, loss => 'loss', method => 'local'")
+
+
+@contextmanager
+def k_alone(folder: Path) -> Iterator[Ward]:
+    yield Ward(tarn, folder, "")
 
 
 @contextmanager

@@ -25,6 +25,15 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def computing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A gate as it comes: any SELECT runs over its answers, and figures are estimated."""
+    folder = tmp_path_factory.mktemp("computing")
+    of_file = policy(put(people(60), "parquet", folder), folder)
+    with running(of_file, folder, post_processing=True, aggregates="estimate") as found:
+        yield found
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path

@@ -73,6 +73,7 @@ def policy(source: str, folder: Path, **changes: Any) -> GatePolicy:
             "name": "patients",
             "key": "id",
             "quasi_identifiers": ["age", "zip", "sex"],
+            "refresh": 0,
         },
         "sensitive": {"disease": {"values": list(DISEASES)}},
         "protection": {"k": 3},
@@ -105,13 +106,25 @@ def running(policy: GatePolicy, folder: Path, **settings: Any) -> Iterator[Runni
             users.put(name, PASSWORD)
     keeper = QueryMonitor.open(policy)
     chosen = Settings(
-        **{"port": 0, "users": str(users.path), "quantum": 0.001, "failure_seconds": 0.05, **settings}
+        **{
+            "port": 0,
+            "post_processing": False,
+            "users": str(users.path),
+            "deadline": 0.02,
+            "failure_seconds": 0.05,
+            **settings,
+        }
     )
     noisy = None
     if chosen.aggregates == "noisy":
         store = Store.open(policy.store)
         noisy = NoisyFigures(policy, keeper.source, store, chosen.epsilon, chosen.budget, chosen.bounds)
-    view = TableView.of(policy, keeper.source.types, estimates=chosen.aggregates == "estimate")
+    view = TableView.of(
+        policy,
+        keeper.source.types,
+        estimates=chosen.aggregates == "estimate",
+        post_processing=chosen.computes,
+    )
     service = GateServer(keeper, view, policy, chosen, noisy)
     loop = asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()

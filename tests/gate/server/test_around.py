@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tarnkappe.gate.question import AnswerRows, RefusedQuery
 from tests.gate.server.gates import DISEASES, Running, people, policy, put, running
@@ -75,9 +77,9 @@ def test_a_policy_may_refuse_aggregates(folder: Path) -> None:
 def test_answers_and_refusals_leave_at_the_same_times(folder: Path) -> None:
     """A refusal that takes longer to decide than an answer does not leave later."""
     chosen = policy(put(people(30), "parquet", folder), folder)
-    with running(chosen, folder, quantum=0.5) as gate, gate.connect() as connection:
+    with running(chosen, folder, deadline=0.5) as gate, gate.connect() as connection:
 
-        def decided(_: str, question: Any) -> Any:
+        def decided(_: str, question: Any, slot: Any) -> Any:
             number = int(question.parameters[0])
             time.sleep({1: 0.0, 2: 0.2, 3: 0.0, 4: 0.7}[number])
             if number == 2:
@@ -92,10 +94,27 @@ def test_answers_and_refusals_leave_at_the_same_times(folder: Path) -> None:
             with pytest.raises(psycopg.Error) if number > 1 else _nothing():
                 connection.execute("SELECT age FROM patients WHERE age > %s", (number,))
             assert time.monotonic() - began >= 0.5
+        began = time.monotonic()
         connection.execute("SELECT age FROM patients WHERE age > %s", (4,))
-        count = gate.service.metrics.value
-        assert count("tarn_gate_released_total", after="0.5") == 3
-        assert count("tarn_gate_released_total", after="1") == 1
+        assert time.monotonic() - began >= 1.0, "a slot that was missed is followed by a whole further one"
+        told = samples(generate_latest(gate.service.metrics.registry).decode())
+        left = {dict(labels)["after"]: n for (name, labels), n in told.items() if name == RELEASED}
+        assert all(float(seconds) % 0.5 == 0 for seconds in left), "on a busy machine some are late"
+        assert sum(left.values()) == 4
+        assert told["tarn_gate_late_total", ()] >= 1
+
+
+RELEASED = "tarn_gate_released_total"
+LABELS = {"outcome": {"done", "failed", "error"}, "kind": {"any", "question", "catalog", "session"}}
+
+
+def samples(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """What Prometheus reads: a number for each name with its labels."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
 
 
 class _nothing:  # noqa: N801
@@ -179,13 +198,19 @@ def test_metrics_count_and_tell_nothing_secret(folder: Path) -> None:
             connection.execute("SELECT age, disease FROM patients WHERE zip = '10104'")
             with pytest.raises(psycopg.Error):
                 connection.execute("SELECT * FROM secrets")
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
-            text = answer.read().decode()
-        with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/else", timeout=10)
-    assert 'tarn_gate_statements_total{kind="question",outcome="done"} 1' in text
-    assert 'tarn_gate_statements_total{kind="any",outcome="error"} 1' in text
-    assert 'tarn_gate_logins_total{outcome="done"} 1' in text
+        answer = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60)
+        assert httpx.post(f"http://127.0.0.1:{port}/metrics", timeout=60).status_code == 405
+    assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    text = answer.text
+    found = samples(text)
+    statements = "tarn_gate_statements_total"
+    assert found[statements, (("kind", "question"), ("outcome", "done"))] == 1
+    assert found[statements, (("kind", "any"), ("outcome", "error"))] == 1
+    assert found["tarn_gate_logins_total", (("outcome", "done"),)] == 1
+    for name, labels in found:
+        assert name.startswith("tarn_gate_"), "nothing of the process or the machine"
+        for label, value in labels:
+            assert value in LABELS[label] if name != RELEASED else re.fullmatch(r"[\d.]+", value)
     for secret in (*DISEASES, "ann", "patients", "10104", "artificial"):
         assert secret not in text
 
@@ -201,7 +226,7 @@ def _free_port() -> int:
 def test_a_cancel_does_not_tell_when_the_decision_was_made(folder: Path) -> None:
     """Whoever cancels before the answer leaves gets none, whether it was ready or not, and holds nobody up."""
     chosen = policy(put(people(30), "parquet", folder), folder)
-    with running(chosen, folder, quantum=1.0) as gate, gate.connect() as connection, gate.connect() as other:
+    with running(chosen, folder, deadline=1.0) as gate, gate.connect() as connection, gate.connect() as other:
         cancel = threading.Timer(0.3, connection.cancel_safe)
         began = time.monotonic()
         cancel.start()

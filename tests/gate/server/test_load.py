@@ -26,6 +26,7 @@ from tarnkappe.gate.policy import GatePolicy
 from tarnkappe.gate.server.users import Users
 from tarnkappe.gate.strategy import counted
 from tarnkappe.state import Store
+from tests.announced import announced
 from tests.gate.server.gates import DISEASES, PASSWORD, people, policy, put, running
 
 TARN = Path(sys.executable).with_name("tarn")
@@ -118,13 +119,7 @@ def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         text=True,
     )
     try:
-        assert process.stdout is not None
-        lines = []
-        while not lines or lines[-1] != "}\n":
-            lines.append(process.stdout.readline())
-            if not lines[-1]:
-                raise AssertionError(process.communicate()[1])
-        yield process, json.loads("".join(lines))["port"]
+        yield process, announced(process)["port"]
     finally:
         if process.poll() is None:
             process.kill()
@@ -135,7 +130,7 @@ def prepare(folder: Path, count: int) -> GatePolicy:
     source = put(people(count), "parquet", folder)
     (folder / "gate.toml").write_text(
         f'[table]\nsource = "{source}"\nname = "patients"\nkey = "id"\nquasi_identifiers = ["age", "zip", "sex"]\n'
-        f"[sensitive.disease]\nvalues = {json.dumps(list(DISEASES))}\n[protection]\nk = 3\n[server]\nquantum = 0.001\n",
+        f"[sensitive.disease]\nvalues = {json.dumps(list(DISEASES))}\n[protection]\nk = 3\n[server]\ndeadline = 0.02\n",
         encoding="utf-8",
     )
     Users(folder / "users.toml").put("ann", PASSWORD)

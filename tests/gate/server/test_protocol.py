@@ -127,7 +127,7 @@ def test_versions_of_the_protocol_that_are_known_and_that_are_not(small: Running
 @pytest.mark.parametrize("right", [True, False])
 def test_only_who_knows_the_secret_cancels(folder: Path, right: bool) -> None:
     chosen = policy(put(people(40), "parquet", folder), folder)
-    with running(chosen, folder, quantum=1.0) as gate, logged_in(gate) as (stream, seen):
+    with running(chosen, folder, deadline=1.0) as gate, logged_in(gate) as (stream, seen):
         process, secret = struct.unpack("!I", seen["K"][:4])[0], seen["K"][4:]
         slow = threading.Event()
         answer = gate.keeper.answer

@@ -277,14 +277,7 @@ WITH x AS (DELETE FROM patients RETURNING *) SELECT * FROM x
 WITH x AS (DELETE FROM pg_class RETURNING *) SELECT * FROM x
 42601
 
--- several statements, comments, quotes
-SELECT age FROM patients; SELECT disease FROM patients WHERE disease = 'flu'
-0A000
-SELECT 1; DROP TABLE patients
-0A000
-SELECT age FROM patients /* ; */ ; --
-DROP TABLE patients
-0A000
+-- comments, quotes
 SELECT age FROM patients /*/**/*/ WHERE disease = 'flu'
 42601
 SELECT age FROM patients -- WHERE age = 1

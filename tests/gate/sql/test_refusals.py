@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tarnkappe.gate.sql.dialect import statements_of
 from tarnkappe.gate.sql.errors import StatementError
 from tarnkappe.gate.sql.reader import read
 from tarnkappe.gate.sql.view import TableView
@@ -54,11 +55,35 @@ def test_having_is_refused_and_says_what_to_do(view: TableView) -> None:
 
 def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: TableView) -> None:
     told = set()
-    for name in ("id", "name", "nonsense", '"ID"'):
+    for name in ("id", "name", "nonsense"):
         with pytest.raises(StatementError) as refused:
             read(f"SELECT age FROM patients WHERE {name} = 'x'", view)
-        told.add((refused.value.sqlstate, refused.value.message, refused.value.hint))
-    assert len(told) == 1
+        told.add((refused.value.sqlstate, refused.value.message.replace(name, "N"), refused.value.hint))
+    assert told == {("42703", 'column "N" does not exist', "")}
+    for name in ('"ID"', '"Mrs Miller"'):  # what was quoted, perhaps by mistake, does not come back
+        with pytest.raises(StatementError) as refused:
+            read(f"SELECT age FROM patients WHERE {name} = 'x'", view)
+        assert refused.value.message == "column does not exist"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT age FROM patients; SELECT disease FROM patients WHERE disease = 'flu'",
+        "SELECT 1; DROP TABLE patients",
+        "SELECT age FROM patients /* ; */ ; --\nDROP TABLE patients",
+    ],
+)
+def test_a_second_statement_is_read_as_strictly_as_the_first(view: TableView, text: str) -> None:
+    with pytest.raises(StatementError) as refused:
+        read(text, view)
+    assert refused.value.sqlstate == "42601"
+    first, second = statements_of(text)
+    read(first, view)
+    with pytest.raises(StatementError) as refused:
+        read(second, view)
+    assert refused.value.sqlstate in ("42501", "0A000")
+    assert statements_of("SELECT ';' /* ; */; ;") == ["SELECT ';' /* ; */"]
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,22 @@ def confidence_bounding(model, members, everyone, population, example):
     return value, value <= 0
 
 
+@twin("n-t-closeness")
+def n_t_closeness(model, members, everyone, population, example):
+    """The distance from each group around a class, the columns in which it agrees taken one set at a time."""
+    own, names = shares(members, [model.column]), example.quasi_identifiers
+    distances = []
+    for known in range(len(names) + 1):
+        for chosen in combinations(names, known):
+            rows = group_of(members, everyone, chosen)
+            if len(rows) >= model.n:
+                whole = shares(rows, [model.column])
+                gaps = [abs(own.get(value, 0) - whole.get(value, 0)) for value in {*own, *whole}]
+                distances.append(sum(gaps) / 2)
+    least = min(distances, default=float("inf"))
+    return least, least <= Fraction(str(model.t))
+
+
 @twin("value-closeness")
 def value_closeness(model, members, everyone, population, example):
     missed = []

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from tarnkappe.privacy.population_estimators import population_uniques
+from tests.privacy.twins.diversity import exact
 from tests.privacy.twins.registry import twin
 from tests.random_tables import group
 
@@ -21,6 +22,13 @@ def average_risk(model, members, everyone, population, example):
     risks = [Fraction(1, size) for size in sizes_of(everyone, example) for _ in range(size)]
     value = sum(risks) / len(risks)
     return value, value <= Fraction(str(model.threshold))
+
+
+@twin("records-at-risk")
+def records_at_risk(model, members, everyone, population, example):
+    risks = [Fraction(1, size) for size in sizes_of(everyone, example) for _ in range(size)]
+    value = Fraction(sum(risk > exact(model.highest_risk) for risk in risks), len(risks))
+    return value, value <= exact(model.share)
 
 
 @twin("sample-uniqueness")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pyarrow as pa
 
@@ -17,7 +18,7 @@ from tarnkappe.algebra.facts import Declaration
 from tarnkappe.algebra.lowering.declared import require
 from tarnkappe.algebra.lowering.keyed import Randomness
 from tarnkappe.algebra.lowering.lowering import Lowering
-from tarnkappe.algebra.lowering.released import in_public_order
+from tarnkappe.algebra.lowering.released import decoded, in_public_order
 from tarnkappe.algebra.lowering.rows import kind
 from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.plan import listed
@@ -27,8 +28,21 @@ from tarnkappe.errors import InputError
 from tarnkappe.table import write
 from tarnkappe.table.encoding import Progress
 
+if TYPE_CHECKING:  # it loads every model
+    from tarnkappe.privacy.verify import Verification
+
+
+@dataclass(frozen=True)
+class AttachedTable:
+    """One table of a DuckDB file, which may stand beside files and tables of other databases."""
+
+    path: Path
+    address: str
+    table: str
+
+
 Source = str | Path | Any
-"""A file, or an Arrow table."""
+"""A file, an Arrow table, or a table of a DuckDB file."""
 
 
 class Backend(ABC):
@@ -92,7 +106,7 @@ class Backend(ABC):
             relies_on=relies_on,
             progress=progress,
         )
-        return found
+        return decoded(found)
 
     def execute_all(
         self,
@@ -104,8 +118,13 @@ class Backend(ABC):
         promised: bool = False,
         relies_on: Collection[Declaration] = (),
         progress: Progress | None = None,
+        verified: list[Verification] | None = None,
     ) -> list[pa.Table]:
-        """The results of several queries on the same rows, each with draws of its own; else as `execute`."""
+        """The results of several queries on the same rows, each with draws of its own; else as `execute`.
+
+        Texts may be dictionaries, which are smaller and faster to verify and to write. What operators verify
+        where they run is added to `verified`.
+        """
         for query in queries:
             query.plan.check()
         randomness = Randomness(key)
@@ -116,8 +135,10 @@ class Backend(ABC):
             several = len(queries) > 1
             found = []
             for number, query in enumerate(queries):
-                rows = lowering.rows(query.plan, (number,) if several else ()).onto(query.columns)
+                rows = lowering.rows(query.plan, (number,) if several else (), coded=True).onto(query.columns)
                 found.append(site.fetch(rows.table).rename_columns(list(query.columns)))
+        if verified is not None:
+            verified += lowering.verified
         orders = [f"order of rows {number}" if several else "order of rows" for number in range(len(queries))]
         return [
             in_public_order(table, query.order, randomness.chance(order) if shuffle else None)
@@ -160,10 +181,23 @@ class Backend(ABC):
             rows = site.relation(relation, numbered=False)
             return {column: kind(rows.cell(column)) for column in rows.columns}
 
+    def types(self, relation: str) -> dict[str, Any]:
+        """The type of each column of a relation, in the words of Ibis."""
+        self._require(relation)
+        with self.site() as site:
+            rows = site.relation(relation, numbered=False)
+            return {column: rows.cell(column).type() for column in rows.columns}
+
     def _require(self, relation: str) -> None:
         if relation not in self.relations:
             known = listed(self.relations) if self.relations else "none"
-            raise InputError(f"{self.source}: there is no relation '{relation}'; there are {known}")
+            raise InputError(
+                "algebra.no-relation",
+                "{source}: there is no relation '{relation}'; there are {known}",
+                source=self.source,
+                relation=relation,
+                known=known,
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tarnkappe.algebra.lowering.backend import Backend, Source
+from tarnkappe.algebra.lowering.backend import AttachedTable, Backend, Source
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.compression import GZIP
 from tarnkappe.table.files import suffix_of
-from tarnkappe.table.formats.address import database_file, is_address, is_duckdb, shown, split_address
-from tarnkappe.table.formats.database import DRIVERS
+from tarnkappe.table.formats.address import (
+    DRIVERS,
+    database_file,
+    is_address,
+    is_duckdb,
+    shown,
+    split_address,
+)
+
+Place = str | Path | Mapping[str, Source]
 
 
 def connect(
-    place: str | Path | Mapping[str, Source], *, engine: str | None = None, memory_limit: str | None = None
+    place: Place | Sequence[Place], *, engine: str | None = None, memory_limit: str | None = None
 ) -> Backend:
     """The relations at a place.
 
     Args:
         place: files (or Arrow tables) by the names of their relations; one file, whose name without its
             ending is that of the relation; `duckdb:///people.db`; `postgresql://user@host/database`; or
-            `spark:folder` with Parquet files, or folders of them, in it.
+            `spark:folder` with Parquet files, or folders of them, in it. Or a list of files and DuckDB
+            databases, over which one query may go.
         engine: `duckdb` (the default) or `spark`, for files.
         memory_limit: how much memory DuckDB may take, as in "2GB".
 
@@ -30,6 +39,8 @@ def connect(
     ...     backend.relations
     {'people': ('age',)}
     """
+    if isinstance(place, Sequence) and not isinstance(place, str):
+        return _together(place, engine, memory_limit)
     if isinstance(place, str) and is_address(place):
         return _database(place, memory_limit)
     if isinstance(place, str) and place.startswith("spark:"):
@@ -40,7 +51,11 @@ def connect(
 
         return SparkBackend(files)
     if engine not in (None, "duckdb"):
-        raise ParameterError(f"files are read by duckdb or spark, not by {engine}")
+        raise ParameterError(
+            "algebra.files-read-duckdb-spark",
+            "files are read by duckdb or spark, not by {engine}",
+            engine=engine,
+        )
     from tarnkappe.algebra.lowering.duckdb import DuckDBBackend
 
     return DuckDBBackend.over_files(files, memory_limit)
@@ -57,14 +72,53 @@ def _database(address: str, memory_limit: str | None) -> Backend:
 
         return PostgreSQLBackend(address)
     raise ParameterError(
-        f"{shown(address)}: queries run on DuckDB (duckdb:///file) and PostgreSQL (postgresql://...)"
+        "algebra.queries-run-duckdb-duckdb",
+        "{address}: queries run on DuckDB (duckdb:///file) and PostgreSQL (postgresql://...)",
+        address=shown(address),
     )
+
+
+def attached_table(address: str, table: str) -> AttachedTable | None:
+    """A table that may stand beside files and other databases; None if its engine is another than DuckDB."""
+    path = database_file(address) if is_duckdb(address) else None
+    return None if path is None else AttachedTable(path, address, table)
+
+
+def _together(places: Sequence[Place], engine: str | None, memory_limit: str | None) -> Backend:
+    """Several places in one query: DuckDB attaches its databases and reads the files."""
+    if engine not in (None, "duckdb"):
+        raise ParameterError(
+            "algebra.several-places-duckdb-engine",
+            "a query over several places runs on DuckDB, not on {engine}",
+            engine=engine,
+        )
+    files: dict[str, Source] = {}
+    databases: dict[Path, str] = {}
+    for place in places:
+        if isinstance(place, Mapping):
+            files |= place
+        elif isinstance(place, str) and (is_address(place) or place.startswith("spark:")):
+            known = is_address(place)
+            path = database_file(place) if known and is_duckdb(place) else None
+            if path is None:
+                raise ParameterError(
+                    "algebra.several-places-duckdb",
+                    "a query over several places runs on DuckDB, which reads files and DuckDB databases "
+                    "(duckdb:///file), and not {address}",
+                    address=shown(place) if known else place,
+                )
+            databases[path] = place
+        else:
+            files[_name(Path(place))] = Path(place)
+    from tarnkappe.algebra.lowering.duckdb import DuckDBBackend
+
+    return DuckDBBackend.together(files, list(databases.items()), memory_limit)
 
 
 def _folder(folder: Path) -> dict[str, Source]:
     """The Parquet files and folders in a folder, by their names without endings."""
     if not folder.is_dir():
-        raise ParameterError(f"{folder}: there is no such folder")
+        raise ParameterError("algebra.no-folder", "{folder}: there is no such folder", folder=folder)
     found = sorted(path for path in folder.iterdir() if path.name[0] not in "._")
     return {_name(path): path for path in found if path.is_dir() or suffix_of(path) == ".parquet"}
 

@@ -16,7 +16,8 @@ from tarnkappe.algebra.facts import Declaration
 from tarnkappe.algebra.lowering.hidden import with_person
 from tarnkappe.algebra.lowering.rows import LoweredRows, common
 from tarnkappe.algebra.lowering.site import EngineSnapshot
-from tarnkappe.algebra.persons import HIDDEN, Persons
+from tarnkappe.algebra.person_paths import HIDDEN
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
@@ -43,13 +44,21 @@ def require(declaration: Declaration, site: EngineSnapshot, persons: Persons | N
             rows = with_person(rows, name, persons or {name: columns[0]}, site)
             if _lacks(rows, [HIDDEN], site):
                 message = f"{named} is missing in some rows, or leads to nobody: leave them out by WHERE"
-                raise ParameterError(f"'{name}' is declared with `person`, but {message}")
+                raise ParameterError(
+                    "algebra.declared-person",
+                    "'{name}' is declared with `person`, but {message}",
+                    name=name,
+                    message=message,
+                )
             most = max(declaration.number, 1)
             if _repeats(rows, [HIDDEN], site, most) and most == 1:
                 raise ParameterError(
-                    f"'{name}' has several rows of one person ({named}), and noise or buckets for one row do "
-                    "not hide a person: declare rows_per_person, the most rows that one person has, or make "
-                    "one row for each person first, by GROUP BY"
+                    "algebra.several-rows-person-noise",
+                    "'{name}' has several rows of one person ({named}), and noise or buckets for one row do"
+                    " not hide a person: declare rows_per_person, the most rows that one person has, or "
+                    "make one row for each person first, by GROUP BY",
+                    name=name,
+                    named=named,
                 )
             if _repeats(rows, [HIDDEN], site, most):
                 _refuse(declaration, "rows_per_person", f"somebody has more than {most} rows")
@@ -68,8 +77,11 @@ def require(declaration: Declaration, site: EngineSnapshot, persons: Persons | N
 
 def _refuse(declaration: Declaration, key: str, message: str) -> None:
     raise ParameterError(
-        f"'{declaration.relation}' is declared with `{key}`, but {message}: correct the data or leave the "
-        "declaration out"
+        "algebra.declared-but-correct-data",
+        "'{relation}' is declared with `{key}`, but {message}: correct the data or leave the declaration out",
+        relation=declaration.relation,
+        key=key,
+        message=message,
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from tarnkappe.algebra.decimals import with_decimals
-from tarnkappe.algebra.lowering.backend import Backend, Source
+from tarnkappe.algebra.lowering.backend import AttachedTable, Backend, Source
 from tarnkappe.algebra.lowering.rows import LoweredRows
 from tarnkappe.algebra.lowering.site import REFUSED, EngineSnapshot
 from tarnkappe.engines.duckdb import literal, new_connection, without_patterns
@@ -25,8 +26,7 @@ from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.table import read
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import Format, format_of, opened
-from tarnkappe.table.formats.address import shown
-from tarnkappe.table.formats.database import quoted
+from tarnkappe.table.formats.address import quoted, shown
 from tarnkappe.table.formats.names import check_names
 
 DATABASE = "tarnkappe_database"
@@ -58,36 +58,82 @@ class DuckDBBackend(Backend):
         self._views: dict[str, tuple[str, Any]] = {}
         self._dense: dict[str, bool] = {}
         self._files: list[Path] = []
+        self._databases: dict[Path, str] = {}
         self._stack = ExitStack()
         self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="tarnkappe-")))
         self.connection = self._stack.enter_context(new_connection(self._folder / "spill", memory_limit))
 
     @classmethod
     def over_files(cls, sources: Mapping[str, Source], memory_limit: str | None = None) -> DuckDBBackend:
-        """Files (or Arrow tables) by the names of their relations. A Parquet file is read where it is."""
-        backend = cls("the files", memory_limit)
-        with backend._opening():
-            for name, source in sources.items():
-                backend._take(name, source)
-        return backend
+        """Files, Arrow tables, or single tables of DuckDB files, by the names of their relations.
+
+        A Parquet file is read where it is, and so is a table of a database.
+        """
+        return cls.together(sources, (), memory_limit)
 
     @classmethod
     def over_database(cls, path: Path, address: str, memory_limit: str | None = None) -> DuckDBBackend:
         """The tables of a DuckDB file; its views are left out, since what they do is not known here."""
-        backend = cls(shown(address), memory_limit)
+        return cls.together({}, [(path, address)], memory_limit)
+
+    @classmethod
+    def together(
+        cls,
+        sources: Mapping[str, Source],
+        databases: Sequence[tuple[Path, str]],
+        memory_limit: str | None = None,
+    ) -> DuckDBBackend:
+        """Files and tables by name, and beside them all tables of some DuckDB files (and their addresses).
+
+        A table whose name another place has as well is called by its database, too: `archive.visits`.
+        """
+        names = [shown(address) for _, address in databases]
+        backend = cls(", ".join([*names, *(["the files"] if sources or not names else [])]), memory_limit)
         with backend._opening():
-            backend._files.append(path)
-            with opened(path):
-                backend.connection.execute(f"ATTACH {literal(str(path))} AS {DATABASE} (READ_ONLY)")
-            found = backend.connection.execute(
-                "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY ALL",
-                [DATABASE],
-            ).fetchall()
-            for schema, table in found:
-                name = table if schema == "main" else f"{schema}.{table}"
-                place = ".".join(map(quoted, (DATABASE, schema, table)))
-                backend._show(name, place, "rowid", backend._kinds(place))
+            found = [backend._tables_of(path) for path, _ in databases]
+            taken = Counter([*sources, *(name for tables in found for name in tables)])
+            for (path, _), tables in zip(databases, found, strict=True):
+                for name, place in tables.items():
+                    called = name if taken[name] == 1 or len(databases) == 1 else f"{path.stem}.{name}"
+                    backend._show(backend._new(called), place, "rowid", backend._kinds(place))
+            for name, source in sources.items():
+                backend._take(backend._new(name), source)
         return backend
+
+    def _new(self, name: str) -> str:
+        if name in self.relations:
+            raise ParameterError(
+                "algebra.two-tables-called",
+                "two tables are called '{name}', and a query could not tell them apart: give one of the "
+                "files another name",
+                name=name,
+            )
+        return name
+
+    def _tables_of(self, path: Path) -> dict[str, str]:
+        """The tables of a DuckDB file, as a query calls them, and what DuckDB calls them here."""
+        database = self._attached(path)
+        found = self.connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY ALL",
+            [database],
+        ).fetchall()
+        return {
+            table if schema == "main" else f"{schema}.{table}": ".".join(
+                map(quoted, (database, schema, table))
+            )
+            for schema, table in found
+        }
+
+    def _attached(self, path: Path) -> str:
+        """What DuckDB calls a database; each file is opened once."""
+        whole = path.resolve()
+        if whole not in self._databases:
+            self._files.append(path)
+            name = f"{DATABASE}{len(self._databases)}"
+            with opened(path):
+                self.connection.execute(f"ATTACH {literal(str(path))} AS {name} (READ_ONLY)")
+            self._databases[whole] = name
+        return self._databases[whole]
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
@@ -102,13 +148,28 @@ class DuckDBBackend(Backend):
             self._stack.close()
             kind = type(error).__name__
             raise InputError(
-                f"{self.source}: DuckDB cannot read it, or another program has it open ({kind})"
+                "algebra.duckdb-cannot-read-another-program",
+                "{source}: DuckDB cannot read it, or another program has it open ({kind})",
+                source=self.source,
+                kind=kind,
             ) from None
         except BaseException:
             self._stack.close()
             raise
 
     def _take(self, name: str, source: Source) -> None:
+        if isinstance(source, AttachedTable):
+            tables = self._tables_of(source.path)
+            if source.table not in tables:
+                raise InputError(
+                    "algebra.no-table",
+                    "{source}: there is no table '{table}'",
+                    source=shown(source.address),
+                    table=source.table,
+                )
+            place = tables[source.table]
+            self._show(name, place, "rowid", self._kinds(place))
+            return
         if not isinstance(source, pa.Table):
             path = Path(source)
             if format_of(path) is Format.PARQUET:
@@ -123,7 +184,11 @@ class DuckDBBackend(Backend):
             try:
                 names = pyarrow.parquet.read_schema(path).names
             except (pa.ArrowException, OSError):
-                raise InputError(f"{path}: this is no Parquet file, or it is damaged") from None
+                raise InputError(
+                    "algebra.no-parquet-file-damaged",
+                    "{path}: this is no Parquet file, or it is damaged",
+                    path=path,
+                ) from None
             lower = {column.lower() for column in names}
             if len(lower) < len(names) or ROW in lower:
                 self._store(name, pyarrow.parquet.read_table(path))
@@ -201,6 +266,8 @@ class DuckDBBackend(Backend):
 class DuckDBSite(EngineSnapshot):
     """One query in DuckDB."""
 
+    has_codes: ClassVar[bool] = True
+
     def __init__(self, backend: DuckDBBackend, progress: Progress | None) -> None:
         self._backend, self._progress = backend, progress
         self._connection = backend.connection
@@ -222,9 +289,19 @@ class DuckDBSite(EngineSnapshot):
     def upload(self, rows: pa.Table) -> Any:
         name = f"tarnkappe_u{next(self._numbers)}"
         self._connection.register("tarnkappe_upload", rows)
-        self._connection.execute(f"CREATE TEMP TABLE {name} AS FROM tarnkappe_upload")
+        cells = ", ".join(self._upload_cell(name, field) for field in rows.schema)
+        self._connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {cells} FROM tarnkappe_upload")
         self._connection.unregister("tarnkappe_upload")
         return ibis.table(ibis.Schema.from_pyarrow(rows.schema), name=name)
+
+    def _upload_cell(self, table: str, field: pa.Field) -> str:
+        """A column to upload; a dictionary becomes an enumeration, in the order of its texts."""
+        column = quoted(field.name)
+        if not pa.types.is_dictionary(field.type):
+            return column
+        texts = f"SELECT DISTINCT {column} FROM tarnkappe_upload WHERE {column} IS NOT NULL ORDER BY 1"
+        self._connection.execute(f"CREATE TYPE {table}_{field.name} AS ENUM ({texts})")
+        return f"CAST({column} AS {table}_{field.name}) AS {column}"
 
     def keep(self, expression: Any) -> Any:
         name = f"tarnkappe_k{next(self._numbers)}"
@@ -264,16 +341,32 @@ class DuckDBSite(EngineSnapshot):
             return wait_for(work, interrupt, percent, self._progress, what)
         except duckdb.OutOfMemoryException:
             raise InputError(
-                f"{source}: the memory limit is too low for this query: raise `memory_limit`"
+                "algebra.memory-limit-too-low",
+                "{source}: the memory limit is too low for this query: raise `memory_limit`",
+                source=source,
             ) from None
         except duckdb.InvalidInputException as trouble:
             if REFUSED in str(trouble):
-                raise ParameterError(str(trouble).partition(REFUSED)[2]) from None
-            raise InputError(f"{source}: DuckDB refused the query ({type(trouble).__name__})") from None
+                raise ParameterError.because(str(trouble).partition(REFUSED)[2]) from None
+            raise InputError(
+                "algebra.duckdb-refused-query",
+                "{source}: DuckDB refused the query ({name})",
+                source=source,
+                name=type(trouble).__name__,
+            ) from None
         except duckdb.IOException:
-            raise OutputError(f"{source}: a file cannot be read or written; nothing was released") from None
+            raise OutputError(
+                "algebra.file-cannot-read-written",
+                "{source}: a file cannot be read or written; nothing was released",
+                source=source,
+            ) from None
         except duckdb.Error as trouble:
-            raise InputError(f"{source}: DuckDB refused the query ({type(trouble).__name__})") from None
+            raise InputError(
+                "algebra.duckdb-refused-query",
+                "{source}: DuckDB refused the query ({name})",
+                source=source,
+                name=type(trouble).__name__,
+            ) from None
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]

@@ -16,11 +16,19 @@ from tarnkappe.errors import HierarchyError
 
 
 def generalized(
-    rows: LoweredRows, by: list[str], k: int, world: World, site: EngineSnapshot, person: str | None = None
+    rows: LoweredRows,
+    by: list[str],
+    k: int,
+    world: World,
+    site: EngineSnapshot,
+    person: str | None = None,
+    *,
+    coded: bool = False,
 ) -> LoweredRows:
     """The rows with the columns `by` as labels of the best levels; they are text from then on.
 
-    With a `person` column, k different people are in every class, and not only k rows.
+    With a `person` column, k different people are in every class, and not only k rows. If the labels may be
+    codes, they are the engine's.
     """
     cells = {f"g{n}": rows.cell(name) for n, name in enumerate(by)}
     what = "rows" if person is None else "people"
@@ -33,7 +41,7 @@ def generalized(
     levels = best_levels(rungs, counts, k, people, counted=what)
     table, lifted = rows.table, {}
     for n, name in enumerate(by):
-        table, lifted[name] = _lift(rows, table, name, rungs[name], levels[name], n, site)
+        table, lifted[name] = _lift(rows, table, name, rungs[name], levels[name], n, site, coded)
     return rows.changed(table, lifted)
 
 
@@ -58,21 +66,37 @@ def _rungs(name: str, column: pa.ChunkedArray, ladder: Ladder) -> Rungs:
     try:
         return Rungs.of(column, ladder)
     except HierarchyError as error:
-        raise HierarchyError(f"'{name}': {error}: add a line for every value") from None
+        raise HierarchyError(
+            "algebra.add-line-every-value",
+            "'{name}': {error}: add a line for every value",
+            name=name,
+            error=error,
+        ) from None
 
 
 def _lift(
-    rows: LoweredRows, table: Any, name: str, rungs: Rungs, level: int, n: int, site: EngineSnapshot
+    rows: LoweredRows,
+    table: Any,
+    name: str,
+    rungs: Rungs,
+    level: int,
+    n: int,
+    site: EngineSnapshot,
+    coded: bool,
 ) -> tuple[Any, Any]:
     """The table joined with the levels of one column, and the column's new cell."""
     cell = rows.cell(name)
     labels = rungs.labels(level)
+    lifts_to = level_table(rungs, level, f"v{n}", f"s{n}")
+    if coded and lifts_to.num_rows and None not in rungs.texts:
+        lifts = site.upload(lifts_to.set_column(1, f"s{n}", lifts_to.column(1).dictionary_encode()))
+        return table.left_join(lifts, cell == lifts[f"v{n}"]), lifts[f"s{n}"]
     missing = None
     if None in rungs.texts:
         missing = labels[rungs.texts.index(None)]
     if kind(cell) == "text" and list(rungs.texts) == labels:
         return table, cell
-    lifts = site.upload(level_table(rungs, level, f"v{n}", f"s{n}"))
+    lifts = site.upload(lifts_to)
     # An outer join: engines do not begin with joining the small tables, which together have many more rows.
     joined = table.left_join(lifts, cell == lifts[f"v{n}"])
     label = lifts[f"s{n}"]

@@ -36,7 +36,11 @@ def _value(aggregate: Aggregate, rows: LoweredRows, site: EngineSnapshot) -> Any
     whole = kind(cell) == "whole number"
     if aggregate.function in _NUMERIC and not whole and kind(cell) != "number":
         raise ParameterError(
-            f"The {aggregate.function} of '{aggregate.column}' needs numbers, but it is a {kind(cell)}."
+            "algebra.needs-numbers",
+            "The {function} of '{column}' needs numbers, but it is a {cell}.",
+            function=aggregate.function,
+            column=aggregate.column,
+            cell=kind(cell),
         )
     match aggregate.function:
         case "count":

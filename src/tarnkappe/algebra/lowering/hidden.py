@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tarnkappe.algebra.lowering.rows import LoweredRows, common, made
 from tarnkappe.algebra.lowering.site import EngineSnapshot
-from tarnkappe.algebra.persons import HIDDEN, Persons, path_of
+from tarnkappe.algebra.person_paths import HIDDEN, path_of
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.errors import ParameterError
 
 
@@ -15,7 +16,11 @@ def with_person(rows: LoweredRows, relation: str, persons: Persons, site: Engine
     """
     path = path_of(persons, relation)
     if path is None:
-        raise ParameterError(f"it is not declared who the people of '{relation}' are")
+        raise ParameterError(
+            "algebra.not-declared-people",
+            "it is not declared who the people of '{relation}' are",
+            relation=relation,
+        )
     columns = (*rows.columns, HIDDEN)
     if path.column:
         return made(rows.table, columns, [*rows.cells, rows.cell(path.column)], rows.id, rows.is_dense)

@@ -16,11 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.recoding.randomness import Chance
-from tarnkappe.state.key import KEY_BYTES, Key
 
+if TYPE_CHECKING:  # only a query that draws needs them, and they take longer to load than all else
+    from tarnkappe.recoding.randomness import Chance
+    from tarnkappe.state.key import Key
+
+KEY_BYTES = 32
 BITS = 256
 DIGITS = BITS // 4
 SECRET_DIGITS = 32
@@ -34,10 +39,20 @@ class Randomness:
     """All chance of one release, from its key; without a key, a fresh one of the operating system."""
 
     def __init__(self, key: bytes | None = None) -> None:
+        self._given = key
         if key is not None and len(key) != KEY_BYTES:
-            raise ParameterError(f"the key of a release has {KEY_BYTES} bytes, not {len(key)}")
-        self._is_given = key is not None
-        self._key = Key.new() if key is None else Key(key)
+            raise ParameterError(
+                "algebra.key-release-bytes",
+                "the key of a release has {key_bytes} bytes, not {key}",
+                key_bytes=KEY_BYTES,
+                key=len(key),
+            )
+
+    @cached_property
+    def _key(self) -> Key:
+        from tarnkappe.state.key import Key
+
+        return Key.new() if self._given is None else Key(self._given)
 
     def secret(self, path: Path, purpose: str) -> str:
         """What the hashes of one operator and one purpose (a column, a set of columns) begin with."""
@@ -45,7 +60,9 @@ class Randomness:
 
     def chance(self, purpose: str) -> Chance:
         """Draws outside of the engine: from a given key, or else from the operating system."""
-        if not self._is_given:
+        from tarnkappe.recoding.randomness import Chance
+
+        if self._given is None:
             return Chance()
         return Chance(int.from_bytes(self._key.derived("algebra", purpose), "big"))
 

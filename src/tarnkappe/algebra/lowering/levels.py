@@ -115,7 +115,13 @@ def best_levels(
     """
     total = int(counts.sum()) if people is None else int(pc.count_distinct(people).as_py())
     if total < k:
-        raise NoSolutionError(f"a generalization to k = {k} needs at least {k} {counted}; there are {total}")
+        raise NoSolutionError(
+            "algebra.generalization-k-needs",
+            "a generalization to k = {k} needs at least {k} {counted}; there are {total}",
+            k=k,
+            counted=counted,
+            total=total,
+        )
     names = tuple(sorted(columns))
     held = {name: columns[name].column(name) for name in names}
     model: Model = KAnonymity(k)
@@ -131,7 +137,9 @@ def best_levels(
         raise KeyboardInterrupt
     if solution.best is None or not solution.optimal:
         raise NoSolutionError(
-            f"no levels of {', '.join(names)} were proven to be the least general: generalize fewer columns"
+            "algebra.no-levels-proven-least-general",
+            "no levels of {names} were proven to be the least general: generalize fewer columns",
+            names=", ".join(names),
         )
     return {name: columns[name].start + level for name, level in zip(names, solution.best.node, strict=True)}
 

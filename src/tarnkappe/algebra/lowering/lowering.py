@@ -8,12 +8,13 @@ operator above draws by them, so a plan without such operators is the SQL that o
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import ibis
 
 from tarnkappe.algebra.aggregates import Aggregate
 from tarnkappe.algebra.catalog import Catalog
 from tarnkappe.algebra.lowering.binary import joined, matched, united
-from tarnkappe.algebra.lowering.generalizing import generalized
 from tarnkappe.algebra.lowering.grouping import grouped
 from tarnkappe.algebra.lowering.hidden import with_person
 from tarnkappe.algebra.lowering.keyed import Path, Randomness
@@ -22,6 +23,7 @@ from tarnkappe.algebra.lowering.randomizing import randomized
 from tarnkappe.algebra.lowering.rows import LoweredRows, id_as_text, made
 from tarnkappe.algebra.lowering.site import EngineSnapshot
 from tarnkappe.algebra.lowering.slicing import sliced
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Difference,
     Generalization,
@@ -40,9 +42,12 @@ from tarnkappe.algebra.nodes import (
     Union,
 )
 from tarnkappe.algebra.noisy.stability import reach
-from tarnkappe.algebra.persons import HIDDEN
+from tarnkappe.algebra.person_paths import HIDDEN
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import ColumnError, ParameterError
+
+if TYPE_CHECKING:
+    from tarnkappe.privacy.verify import Verification
 
 _PASSING = (Relation, Selection, Rename, Union, Randomization, Generalization)
 """Operators that hand rows on as they come: to compute their result twice costs little more than once."""
@@ -63,48 +68,54 @@ class Lowering:
         self, site: EngineSnapshot, catalog: Catalog, randomness: Randomness, *, promised: bool = False
     ) -> None:
         self._site, self._randomness, self._promised = site, randomness, promised
+        self.verified: list[Verification] = []
         self._persons, self._public = catalog.persons, catalog.public
         self._world = World({}, catalog.hierarchies, catalog.noise, catalog.bucket)
 
-    def rows(self, plan: Plan, path: Path = (), *, numbered: bool = False) -> LoweredRows:
+    def rows(
+        self, plan: Plan, path: Path = (), *, numbered: bool = False, coded: bool = False
+    ) -> LoweredRows:
         """The rows of a plan.
 
         Args:
             plan: what to compute.
             path: where it stands in the whole plan; random operators draw by it.
             numbered: whether the rows have ids.
+            coded: whether labels may be codes of the engine; nothing that compares them may stand above.
         """
-        rows = self._rows(plan, path, numbered)
+        rows = self._rows(plan, path, numbered, coded and self._site.has_codes)
         return rows if numbered else rows.without_ids()
 
-    def _rows(self, plan: Plan, path: Path, numbered: bool) -> LoweredRows:
+    def _rows(self, plan: Plan, path: Path, numbered: bool, coded: bool) -> LoweredRows:
         match plan:
             case Relation(name, columns):
                 return self._relation(name, columns, numbered)
             case Projection(child, onto, distinct):
-                rows = self._child(child, path, numbered).onto(onto)
+                rows = self._child(child, path, numbered, coded and not distinct).onto(onto)
                 return grouped(rows, onto, (), self._site) if distinct else rows
             case Selection(child, predicate):
                 rows = self._child(child, path, numbered)
                 kept = rows.table.filter(lowered(predicate, rows, self._site.like_escape))
                 return LoweredRows(kept, rows.columns, rows.ids)
             case Rename(child):
-                rows = self._child(child, path, numbered)
+                rows = self._child(child, path, numbered, coded)
                 return LoweredRows(rows.table, plan.columns, rows.ids, rows.is_dense)
             case RowBound():
                 return self._bound(plan, path)
             case Grouping(child, by, aggregates):
                 return self._grouping(child, by, aggregates, path, numbered)
             case Generalization():
-                return self._generalization(plan, path, numbered)
+                return self._generalization(plan, path, numbered, coded)
+            case ModelGeneralization():
+                return self._under_models(plan, path, numbered)
             case SlicingNode():
                 return self._slicing(plan, path, numbered)
             case Randomization():
                 return self._randomization(plan, path, numbered)
         return self._binary(plan, path, numbered)
 
-    def _child(self, child: Plan, path: Path, numbered: bool) -> LoweredRows:
-        return self.rows(child, (*path, 0), numbered=numbered)
+    def _child(self, child: Plan, path: Path, numbered: bool, coded: bool = False) -> LoweredRows:
+        return self.rows(child, (*path, 0), numbered=numbered, coded=coded)
 
     def _reusable(self, child: Plan, path: Path, numbered: bool) -> LoweredRows:
         """The rows of a child that more than one statement reads: computed once if that is costly."""
@@ -122,7 +133,12 @@ class Lowering:
             rows = with_person(rows, name, self._persons, self._site)
         missing = set(columns) - set(rows.columns)
         if missing:
-            raise ColumnError(f"The relation '{name}' has no column {', '.join(sorted(missing))}.")
+            raise ColumnError(
+                "algebra.relation-no-column",
+                "The relation '{name}' has no column {missing}.",
+                name=name,
+                missing=", ".join(sorted(missing)),
+            )
         return rows.onto(columns)
 
     def _binary(self, plan: Plan, path: Path, numbered: bool) -> LoweredRows:
@@ -142,7 +158,11 @@ class Lowering:
                 pairs = joined(left, right, frozenset())
                 kept = pairs.table.filter(lowered(plan.predicate, pairs, self._site.like_escape))
                 return LoweredRows(kept, pairs.columns, pairs.ids)
-        raise ParameterError(f"no engine knows the operator {type(plan).__name__}")
+        raise ParameterError(
+            "algebra.no-engine-knows-operator",
+            "no engine knows the operator {name}",
+            name=type(plan).__name__,
+        )
 
     def _grouping(
         self,
@@ -161,16 +181,29 @@ class Lowering:
             self._reusable(child, path, False), by, aggregates, most, self._world, self._site
         )
 
-    def _generalization(self, plan: Generalization, path: Path, numbered: bool) -> LoweredRows:
+    def _generalization(self, plan: Generalization, path: Path, numbered: bool, coded: bool) -> LoweredRows:
         names = sorted(set(plan.by) & set(plan.child.columns))
         if not names or plan.k == 1:
             return self._child(plan.child, path, numbered)
+        from tarnkappe.algebra.lowering.generalizing import generalized  # loads the searches
+
         rows = self._reusable(plan.child, path, numbered)
-        return generalized(rows, names, plan.k, self._world, self._site, plan.person)
+        return generalized(rows, names, plan.k, self._world, self._site, plan.person, coded=coded)
+
+    def _under_models(self, plan: ModelGeneralization, path: Path, numbered: bool) -> LoweredRows:
+        from tarnkappe.algebra.lowering.modelled import generalized_under_models  # loads every model
+
+        rows = self._reusable(plan.child, path, numbered)
+        written, verified = generalized_under_models(rows, plan, self._world, self._site)
+        self.verified += verified
+        return written
 
     def _bound(self, plan: RowBound, path: Path) -> LoweredRows:
         if plan.person is None:
-            raise ParameterError("bound keeps some rows of each person, and nobody is declared")
+            raise ParameterError(
+                "algebra.bound-keeps-some-rows",
+                "bound keeps some rows of each person, and nobody is declared",
+            )
         rows = self._child(plan.child, path, True)
         secret = self._site.secret(self._randomness.secret(path, "bound"))
         order = self._site.hashed(secret + id_as_text(rows.id))

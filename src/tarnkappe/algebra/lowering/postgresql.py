@@ -22,8 +22,8 @@ from tarnkappe.engines.postgresql import convert_to, encode, sha256
 from tarnkappe.engines.statements import in_words, left
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.formats.address import shown
-from tarnkappe.table.formats.database import connected, quoted
+from tarnkappe.table.formats.address import quoted, shown
+from tarnkappe.table.formats.database import connected
 from tarnkappe.table.formats.names import check_names
 from tarnkappe.table.formats.sql_read import read_answer
 from tarnkappe.table.formats.sql_write import copy_rows
@@ -198,7 +198,7 @@ class PostgreSQLSite(EngineSnapshot):
         except SQLAlchemyError as error:
             _, found, message = str(getattr(error, "orig", "")).partition(REFUSED)
             if found:
-                raise ParameterError(message.partition("\n")[0]) from None
+                raise ParameterError.because(message.partition("\n")[0]) from None
             raise
 
 

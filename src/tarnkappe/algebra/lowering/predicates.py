@@ -72,7 +72,11 @@ def lowered(predicate: Predicate, rows: LoweredRows, escape: str) -> Any:
             return reduce(operator.and_, (lowered(operand, rows, escape) for operand in operands))
         case Or(operands):
             return reduce(operator.or_, (lowered(operand, rows, escape) for operand in operands))
-    raise ParameterError(f"no engine knows the predicate {type(predicate).__name__}")
+    raise ParameterError(
+        "algebra.no-engine-knows-predicate",
+        "no engine knows the predicate {name}",
+        name=type(predicate).__name__,
+    )
 
 
 _UNKNOWN = ibis.null("boolean")
@@ -96,7 +100,9 @@ def _like(expression: Expression, pattern: str, rows: LoweredRows, escape: str) 
         return _UNKNOWN
     cell = _value(expression, rows)
     if kind(cell) not in _LIKEABLE:
-        raise ParameterError(f"LIKE compares texts, not a {kind(cell)}.")
+        raise ParameterError(
+            "algebra.like-compares-texts", "LIKE compares texts, not a {cell}.", cell=kind(cell)
+        )
     text = cell if kind(cell) == "text" else cell.cast("string")
     return text.like(pattern.replace(escape, escape * 2) if escape else pattern)
 
@@ -108,8 +114,15 @@ def _value(expression: Expression, rows: LoweredRows) -> Any:
         case Literal(constant):
             return _literal(constant)
         case Predicate():
-            raise ParameterError("A comparison of truth values is not supported: write the predicate alone.")
-    raise ParameterError(f"no engine knows the expression {type(expression).__name__}")
+            raise ParameterError(
+                "algebra.comparison-truth-values-not-supported",
+                "A comparison of truth values is not supported: write the predicate alone.",
+            )
+    raise ParameterError(
+        "algebra.no-engine-knows-expression",
+        "no engine knows the expression {name}",
+        name=type(expression).__name__,
+    )
 
 
 def _literal(constant: Any) -> Any:
@@ -129,9 +142,17 @@ def _literal(constant: Any) -> Any:
             scale = max(0, -int(digits.exponent))
             precision = max(len(digits.digits), scale + 1)
             if precision > _MOST_PRECISION:
-                raise ParameterError(f"A number of more than {_MOST_PRECISION} digits is beyond the engines.")
+                raise ParameterError(
+                    "algebra.number-more-digits-beyond",
+                    "A number of more than {most_precision} digits is beyond the engines.",
+                    most_precision=_MOST_PRECISION,
+                )
             return ibis.literal(constant, f"decimal({precision}, {scale})")
-    raise ParameterError(f"no engine knows a constant of type {type(constant).__name__}")
+    raise ParameterError(
+        "algebra.no-engine-knows-constant",
+        "no engine knows a constant of type {name}",
+        name=type(constant).__name__,
+    )
 
 
 _MOST_PRECISION = 38
@@ -160,8 +181,12 @@ def _comparable(
         return one.cast("timestamp(6)"), other.cast("timestamp(6)")
     if left != right and not {left, right} <= _NUMBERS:
         raise ParameterError(
-            f"A predicate compares a {left} with a {right} {how}; write texts as '18', numbers as 18, "
-            "dates as DATE '2024-02-29' and times as TIMESTAMP '2024-02-29 12:30:00'."
+            "algebra.predicate-compares-write-texts",
+            "A predicate compares a {left} with a {right} {how}; write texts as '18', numbers as 18, dates "
+            "as DATE '2024-02-29' and times as TIMESTAMP '2024-02-29 12:30:00'.",
+            left=left,
+            right=right,
+            how=how,
         )
     return one, other
 

@@ -62,7 +62,12 @@ def randomized(
         elif isinstance(noise, Dynamic):
             table, cells[column] = cell.looked_up_by_old_value(table, noise)
         else:
-            raise ParameterError(f"no engine knows the noise {type(noise).__name__} of '{column}'")
+            raise ParameterError(
+                "algebra.no-engine-knows-noise",
+                "no engine knows the noise {name} of '{column}'",
+                name=type(noise).__name__,
+                column=column,
+            )
         if promised and isinstance(noise, Static):
             cells[column] = cell.only_if_drawable(noise, cells[column])
     return rows.changed(table, cells)
@@ -184,7 +189,10 @@ class _Cell:
             yield
         except (TypeError, ValueError):  # which Arrow's errors are, too
             raise ParameterError(
-                f"The noise of '{self.column}' draws values that a {kind(self.old)} cannot have."
+                "algebra.noise-draws-values",
+                "The noise of '{column}' draws values that a {old} cannot have.",
+                column=self.column,
+                old=kind(self.old),
             ) from None
 
 

@@ -118,8 +118,12 @@ def common(left: Any, right: Any, column: str) -> tuple[Any, Any]:
     wider = widened(left.type(), right.type())
     if wider is None:
         raise ParameterError(
-            f"The column '{column}' is a {one} on one side and a {other} on the other, so they cannot be "
-            "brought together."
+            "algebra.column-side-other-cannot-brought",
+            "The column '{column}' is a {one} on one side and a {other} on the other, so they cannot be "
+            "brought together.",
+            column=column,
+            one=one,
+            other=other,
         )
     return tuple(cell if cell.type() == wider else cell.cast(wider) for cell in (left, right))
 

@@ -22,6 +22,9 @@ class EngineSnapshot(ABC):
     like_escape: ClassVar[str] = ""
     """The character that the engine's LIKE takes as an escape."""
 
+    has_codes: ClassVar[bool] = False
+    """Whether an uploaded dictionary stays one: then labels leave the engine as codes."""
+
     @abstractmethod
     def relation(self, name: str, *, numbered: bool) -> LoweredRows:
         """A base relation, if asked for with ids: its rows counted from 0 in the order they are stored."""

@@ -36,7 +36,12 @@ def sliced(
     """
     total = int(site.fetch(rows.table.aggregate(n=rows.table.count()), "counting").column("n")[0].as_py())
     if total < least:
-        raise NoSolutionError(f"slicing needs at least {least} rows, a bucket; there are {total}")
+        raise NoSolutionError(
+            "algebra.slicing-needs-least-rows",
+            "slicing needs at least {least} rows, a bucket; there are {total}",
+            least=least,
+            total=total,
+        )
     (place,) = rows.id
     bucket = ibis.least(place - place % least, (total // least - 1) * least)  # its first place; no division
     joined = rows.table

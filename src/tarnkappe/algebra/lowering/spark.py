@@ -84,7 +84,9 @@ class SparkBackend(Backend):
         for name, before in self._before.items():
             if stamps(self._files[name]) != before:
                 raise InputError(
-                    f"'{name}': the files changed while they were read: read when nobody writes to them"
+                    "algebra.files-changed-while-read",
+                    "'{name}': the files changed while they were read: read when nobody writes to them",
+                    name=name,
                 )
 
     def files(self, name: str) -> Sequence[Path]:
@@ -224,11 +226,18 @@ class SparkSite(EngineSnapshot):
         except (PySparkException, Py4JError) as error:
             _, found, message = str(error).partition(REFUSED)
             if found:
-                raise ParameterError(message.partition("\n")[0]) from None
+                raise ParameterError.because(message.partition("\n")[0]) from None
             if "No space left on device" in str(error):
-                raise OutputError("the disk is full: nothing was released") from None
+                raise OutputError(
+                    "algebra.disk-full-nothing-released", "the disk is full: nothing was released"
+                ) from None
             source = self._backend.source
-            raise InputError(f"{source}: Spark refused the query ({type(error).__name__})") from None
+            raise InputError(
+                "algebra.spark-refused-query",
+                "{source}: Spark refused the query ({name})",
+                source=source,
+                name=type(error).__name__,
+            ) from None
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
@@ -243,7 +252,11 @@ def percentile(cell: float, at: float) -> float:  # type: ignore[empty-body]
 
 def _path(name: str, source: Any) -> Path:
     if isinstance(source, pa.Table):
-        raise ParameterError(f"'{name}': Spark reads Parquet files: write the table to one, or use DuckDB")
+        raise ParameterError(
+            "algebra.spark-reads-parquet-files",
+            "'{name}': Spark reads Parquet files: write the table to one, or use DuckDB",
+            name=name,
+        )
     return Path(source)
 
 
@@ -251,7 +264,11 @@ def _schema(file: Path) -> pa.Schema:
     try:
         return pyarrow.parquet.read_schema(file)
     except (pa.ArrowException, OSError):
-        raise InputError(f"{file}: this is no Parquet file, or it is damaged") from None
+        raise InputError(
+            "algebra.spark-no-parquet-file-damaged",
+            "{file}: this is no Parquet file, or it is damaged",
+            file=file,
+        ) from None
 
 
 def _kind(kind: str) -> str:

@@ -51,7 +51,8 @@ def noisy_grouped(
     """
     if not all(aggregate.noise for aggregate in aggregates):
         raise ParameterError(
-            "A grouping with noisy aggregates has no plain ones: they would tell what the noise is to hide."
+            "algebra.grouping-noisy-aggregates-no-plain",
+            "A grouping with noisy aggregates has no plain ones: they would tell what the noise is to hide.",
         )
     groups = _groups(rows, by, world)
     noisy = _Noisy(rows, by, groups, reach, site)
@@ -69,18 +70,27 @@ def _groups(rows: LoweredRows, by: Sequence[str], world: World) -> list[Key]:
     for column in by:
         if column not in world.hierarchies:
             raise HierarchyError(
-                f"The groups of a noisy aggregate must not depend on the data, so '{column}' needs a "
-                "hierarchy: its values are the groups."
+                "algebra.groups-noisy-aggregate-must-not-depend",
+                "The groups of a noisy aggregate must not depend on the data, so '{column}' needs a "
+                "hierarchy: its values are the groups.",
+                column=column,
             )
         texts = pa.array(world.hierarchies[column].values, pa.string())
         try:
             domains.append(texts.cast(rows.cell(column).type().to_pyarrow()).to_pylist())
         except pa.ArrowInvalid:
             raise HierarchyError(
-                f"the hierarchy of '{column}' has values that a {kind(rows.cell(column))} cannot have"
+                "algebra.hierarchy-values",
+                "the hierarchy of '{column}' has values that a {column_2} cannot have",
+                column=column,
+                column_2=kind(rows.cell(column)),
             ) from None
     if math.prod(map(len, domains)) > MOST_GROUPS:
-        raise ParameterError(f"There are more than {MOST_GROUPS} possible groups: group by fewer columns.")
+        raise ParameterError(
+            "algebra.more-possible-groups-group",
+            "There are more than {most_groups} possible groups: group by fewer columns.",
+            most_groups=MOST_GROUPS,
+        )
     return list(itertools.product(*domains))
 
 
@@ -100,7 +110,11 @@ class _Noisy:
         cell = self._rows.cell(aggregate.column)
         if kind(cell) not in ("number", "whole number"):
             raise ParameterError(
-                f"The {aggregate.function} of '{aggregate.column}' needs numbers, but it is a {kind(cell)}."
+                "algebra.needs-numbers",
+                "The {function} of '{column}' needs numbers, but it is a {cell}.",
+                function=aggregate.function,
+                column=aggregate.column,
+                cell=kind(cell),
             )
         compute = {"sum": self._sums, "mean": self._means, "quantile": self._quantiles}[aggregate.function]
         return pa.array([float(value) for value in compute(cell, aggregate, aggregate.noise)], pa.float64())
@@ -117,8 +131,10 @@ class _Noisy:
         largest = max(abs(first), abs(first + grid.last))
         if largest > LARGEST:
             raise ParameterError(
-                f"The bounds of the sum of '{aggregate.column}' lie too close together for how far they are "
-                "from 0: widen them."
+                "algebra.bounds-sum-lie-too",
+                "The bounds of the sum of '{column}' lie too close together for how far they are from 0: "
+                "widen them.",
+                column=aggregate.column,
             )
         found = self._asked(lambda _: (grid.number(cell) + first).sum())
         return [number * grid.step for number in self._noised(found, largest, noise.epsilon)]

@@ -63,10 +63,16 @@ def _calibrated(make: Callable[[float], Any], sensitivity: int, epsilon: Fractio
             scale *= _STEP
     except (_opendp().mod.OpenDPException, OverflowError):
         raise ParameterError(
-            f"An epsilon of {number_text(epsilon)[:20]} is too small, or bounds are too far apart: the noise "
-            "would be beyond all numbers."
+            "algebra.epsilon-too-small-bounds",
+            "An epsilon of {epsilon} is too small, or bounds are too far apart: the noise would be beyond "
+            "all numbers.",
+            epsilon=number_text(epsilon)[:20],
         ) from None
-    raise VerificationError(f"no noise was found that keeps an epsilon of {number_text(epsilon)[:20]}")
+    raise VerificationError(
+        "algebra.no-noise-found-keeps",
+        "no noise was found that keeps an epsilon of {epsilon}",
+        epsilon=number_text(epsilon)[:20],
+    )
 
 
 @cache
@@ -80,6 +86,9 @@ def _opendp() -> Any:
         import opendp.metrics
         import opendp.mod
     except ImportError:
-        raise ParameterError("noisy aggregates need OpenDP: pip install 'tarnkappe[noise]'") from None
+        raise ParameterError(
+            "algebra.noisy-aggregates-need-opendp",
+            "noisy aggregates need OpenDP: pip install 'tarnkappe[noise]'",
+        ) from None
     opendp.mod.enable_features("contrib")
     return opendp

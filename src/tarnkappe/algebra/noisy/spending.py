@@ -23,7 +23,8 @@ from tarnkappe.algebra.nodes import (
 )
 from tarnkappe.algebra.noise import NoiseDistribution, Static
 from tarnkappe.algebra.noisy.stability import reach
-from tarnkappe.algebra.persons import Persons, path_of, payer
+from tarnkappe.algebra.person_paths import path_of, payer
+from tarnkappe.algebra.persons import Persons
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
@@ -74,7 +75,10 @@ def _epsilon(column: str, noise: Mapping[str, NoiseDistribution], p: Fraction) -
     if not isinstance(distribution, Static):
         known = "depends on the old value" if distribution else "is not known"
         raise ParameterError(
-            f"The noise of '{column}' {known}, so no epsilon follows and no budget can pay for it."
+            "algebra.noise-no-epsilon-follows-no-budget",
+            "The noise of '{column}' {known}, so no epsilon follows and no budget can pay for it.",
+            column=column,
+            known=known,
         )
     return Fraction(distribution.epsilon(p)) * _UPWARD
 
@@ -92,8 +96,10 @@ def _noised_rows(plan: Plan, hidden: Collection[str]) -> Counter[str]:
         case Selection(child, predicate):
             if told := predicate.columns & set(hidden):
                 raise ParameterError(
-                    f"Rows are chosen by {listed(told)} before the noise, which tells what the noise is to "
-                    "hide: no epsilon follows. Randomize first, and select then."
+                    "algebra.rows-chosen-before-noise",
+                    "Rows are chosen by {told} before the noise, which tells what the noise is to hide: no "
+                    "epsilon follows. Randomize first, and select then.",
+                    told=listed(told),
                 )
             return _noised_rows(child, hidden)
         case Randomization(child):
@@ -101,6 +107,8 @@ def _noised_rows(plan: Plan, hidden: Collection[str]) -> Counter[str]:
         case Union(left, right):
             return _noised_rows(left, hidden) + _noised_rows(right, hidden)
     raise ParameterError(
-        f"No epsilon follows for noise above the operator {type(plan).__name__}, where one row may change or "
-        "multiply others. Randomize the base tables themselves."
+        "algebra.no-epsilon-follows-noise",
+        "No epsilon follows for noise above the operator {name}, where one row may change or multiply "
+        "others. Randomize the base tables themselves.",
+        name=type(plan).__name__,
     )

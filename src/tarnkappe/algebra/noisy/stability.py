@@ -25,7 +25,8 @@ from tarnkappe.algebra.nodes import (
     ThetaJoin,
     Union,
 )
-from tarnkappe.algebra.persons import Persons, behind, payer
+from tarnkappe.algebra.person_paths import payer
+from tarnkappe.algebra.persons import Persons, behind
 from tarnkappe.algebra.plan import listed
 from tarnkappe.errors import ParameterError
 
@@ -60,8 +61,10 @@ def reach(plan: Plan, persons: Persons | None = None, public: Collection[str] = 
         case Union() | Intersection() | Difference():
             return reach(plan.left, persons, public) + reach(plan.right, persons, public)
     raise ParameterError(
-        f"A noisy aggregate cannot stand above {_REASONS.get(type(plan), 'this operator')}: no noise would "
-        "hide a row. Take the aggregate of the table itself."
+        "algebra.noisy-aggregate-cannot-stand",
+        "A noisy aggregate cannot stand above {kind}: no noise would hide a row. Take the aggregate of the "
+        "table itself.",
+        kind=_REASONS.get(type(plan), "this operator"),
     )
 
 
@@ -70,12 +73,18 @@ def _reach_of_people(plan: Plan, persons: Persons, names: set[str]) -> Counter[s
     undeclared = names - set(persons)
     if undeclared:
         raise ParameterError(
-            f"{listed(undeclared)} stands beside tables of people, and it is not declared whose its rows "
-            "are: declare `person`, or that it is public"
+            "algebra.stands-beside-tables-people",
+            "{undeclared} stands beside tables of people, and it is not declared whose its rows are: "
+            "declare `person`, or that it is public",
+            undeclared=listed(undeclared),
         )
     people = behind(plan, persons)
     assert people is not None
     if people.most is None or people.noiseless:
         reason = people.unbounded or people.noiseless
-        raise ParameterError(f"A noisy aggregate would hide nobody: {reason}.")
+        raise ParameterError(
+            "algebra.noisy-aggregate-would-hide",
+            "A noisy aggregate would hide nobody: {reason}.",
+            reason=reason,
+        )
     return Counter({payer(persons, name): people.most for name in names})

@@ -109,9 +109,17 @@ def _mode(mode: RewriteMode | str, rules: Sequence[str | Call] | None) -> Rewrit
         mode = RewriteMode(mode)
     except ValueError:
         known = ", ".join(RewriteMode)
-        raise ParameterError(f"'{mode}' is no mode of rewriting; there are {known}") from None
+        raise ParameterError(
+            "algebra.no-mode-rewriting",
+            "'{mode}' is no mode of rewriting; there are {known}",
+            mode=mode,
+            known=known,
+        ) from None
     if (mode is RewriteMode.EXPLICIT) != (rules is not None):
-        raise ParameterError("explicit mode needs the rules to use, and the other modes take none")
+        raise ParameterError(
+            "algebra.explicit-mode-needs-rules",
+            "explicit mode needs the rules to use, and the other modes take none",
+        )
     return mode
 
 

@@ -87,7 +87,11 @@ class CardinalityEstimator:
 
     def __post_init__(self) -> None:
         if self.parallelism < 1:
-            raise ParameterError(f"the parallelism must be at least 1, not {self.parallelism}")
+            raise ParameterError(
+                "algebra.parallelism-must-least-1",
+                "the parallelism must be at least 1, not {parallelism}",
+                parallelism=self.parallelism,
+            )
 
     def cost(self, plan: Plan) -> PlanCost:
         """The cost of a plan. Times are rounded, so that the same work in another order is no difference."""

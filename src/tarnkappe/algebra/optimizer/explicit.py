@@ -56,7 +56,10 @@ class Call:
         if name in TRANSFORMATIONS:
             if way:
                 raise ParameterError(
-                    f"'{named}': the transformation {name} has a way of its own, leave it out"
+                    "algebra.transformation-way-own-leave",
+                    "'{named}': the transformation {name} has a way of its own, leave it out",
+                    named=named,
+                    name=name,
                 )
             return cls(TRANSFORMATIONS[name].rule, TRANSFORMATIONS[name].way, within.strip())
         rule = ALL_RULES[name]
@@ -74,10 +77,18 @@ def _way(rule: RewriteRule, text: str) -> Way | None:
     try:
         way = Way(text)
     except ValueError:
-        raise ParameterError(f"'{text}' is no way of a rule; there are lr, rl and swap") from None
+        raise ParameterError(
+            "algebra.no-way-rule-lr", "'{text}' is no way of a rule; there are lr, rl and swap", text=text
+        ) from None
     if rule.ways and way not in rule.ways:
         ways = " or ".join(f"{rule.name}.{own.value}" for own in rule.ways)
-        raise ParameterError(f"{rule.name} cannot be used {way.value}; write {ways}")
+        raise ParameterError(
+            "algebra.cannot-used-write",
+            "{rule} cannot be used {way}; write {ways}",
+            rule=rule.name,
+            way=way.value,
+            ways=ways,
+        )
     return way
 
 
@@ -154,7 +165,7 @@ class Explicit:
                     self._refuse(call, place, reasons, way)
         if not found:
             shape = call.rule.right if call.way is RL else call.rule.left
-            why = [call.rule.reason] if call.rule.kind == "noneq" else []
+            why = [_in_one_line(call.rule.reason)] if call.rule.kind == "noneq" else []
             self._refuse(call, root, (f"no part of the plan has the shape {shape}", *why))
 
     def _refuse(self, call: Call, path: Path, reasons: tuple[str, ...], way: Way | None = None) -> None:
@@ -167,12 +178,16 @@ def refusals(plan: Plan, path: Path, rule: RewriteRule, rewrite: Rewrite) -> Ite
     """Why a rewrite must not be made at a place, whatever the mode; nothing if it may."""
     if rule.kind == "noneq":
         yield from rewrite.refused
-        yield rule.reason
+        yield _in_one_line(rule.reason)
         return
     for condition in rewrite.refused:
         yield f"not met or not known: {condition}"
     if not rewrite.refused and lifted(plan, path, rewrite.kind) == NOT_EQUAL:
         yield f"{rewrite.kind}, and {_reader(plan, path, rewrite)} above may read what differs"
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _reader(plan: Plan, path: Path, rewrite: Rewrite) -> str:

@@ -211,6 +211,13 @@ class RecordingFacts(Facts):
     def is_static(self, column: str) -> bool:
         return self._noting(f"the noise of '{column}' is static", self.facts.is_static(column))
 
+    def same_hierarchy(self, old: str, new: str) -> bool:
+        same = self.facts.same_hierarchy(old, new)
+        return self._noting(f"'{new}' has the hierarchy of '{old}'", same)
+
+    def same_noise(self, old: str, new: str) -> bool:
+        return self._noting(f"'{new}' has the noise of '{old}'", self.facts.same_noise(old, new))
+
     def fewest_rows(self, plan: Plan) -> int:
         return self._counting(f"least rows of [{operator_text(plan)}]", plan, self.facts.fewest_rows(plan))
 

@@ -15,10 +15,12 @@ from tarnkappe.algebra.kinds import EQUAL, Kind, chain
 from tarnkappe.algebra.nodes import (
     Anonymization,
     Generalization,
+    Grouping,
     Join,
     Plan,
     Projection,
     Randomization,
+    Rename,
     Selection,
     SlicingNode,
 )
@@ -108,7 +110,7 @@ def _selection_hides(plan: Plan) -> bool:
     return (
         isinstance(plan, Projection)
         and isinstance(plan.child, Selection)
-        and isinstance(plan.child.child, Anonymization | Join)
+        and isinstance(plan.child.child, Anonymization | Join | Rename)
     )
 
 
@@ -122,6 +124,8 @@ OPERATORS: dict[str, type[Plan]] = {
     "Noise": Randomization,
     "Proj": Projection,
     "Sel": Selection,
+    "Group": Grouping,
+    "Ren": Rename,
 }
 """As the rules' statements name them."""
 
@@ -136,7 +140,9 @@ def _together(guard: Callable[[Plan], bool], *parts: tuple[str, Way, Path]) -> M
 
 CLEANUP = _single(LR, "G1", "G2", "G3", "S1", "D1", "D2", "D3")
 REMOVE = [*_single(RL, "G11", "S6", "D10"), *_single(LR, "GD4", "SD2")]
-MERGE = _single(LR, "G4", "G5", "G6", "G7", "G8", "S2", "S3", "D5", "D6", "D7", "ProjProj", "SelSel")
+MERGE = _single(
+    LR, "G4", "G5", "G6", "G7", "G8", "S2", "S3", "D5", "D6", "D7", "ProjProj", "SelSel", "RenRename"
+)
 SWAPS = [
     *_single(SWAP, "D5", is_swap=True),
     *_single(LR, "GD1", "GS1", "SD1", is_swap=True),
@@ -145,6 +151,7 @@ SWAPS = [
 PUSH_SELECTIONS = [
     *_single(RL, "D11", "G14"),
     *_single(LR, "SelProj", "SelJoin", "SelJoinBoth", "SelJoinPart", "SelUnion", "SelDiff", "SelDiffLeft"),
+    *_single(LR, "SelRename", "SelGroup"),
     _together(_selection_is_blocked, ("D5", RL, (0,)), ("D11", RL, ())),
     *(
         _together(_selection_is_blocked, ("SelSel", RL, ()), ("SelSel", SWAP, ()), (name, RL, (0,)))
@@ -153,17 +160,18 @@ PUSH_SELECTIONS = [
 ]
 PUSH_PROJECTIONS = [
     *_single(RL, "G10", "G12", "G13", "S5", "D9"),
-    *_single(LR, "ProjJoin", "ProjUnion"),
+    *_single(LR, "ProjJoin", "ProjUnion", "ProjRename", "ProjGroup"),
     *(
         _together(_selection_hides, ("SelProjHelper", RL, ()), (name, way, (0, 0)))
         for way, names in (
             (RL, ("G10", "G11", "G12", "G13", "S5", "S6", "D9", "D10")),
-            (LR, ("ProjJoin",)),
+            (LR, ("ProjJoin", "ProjRename")),
         )
         for name in names
     ),
 ]
 DISTRIBUTE = _single(LR, "D12", "D13", "S8", "S9", "G15", "G16", "G17")
+BELOW_NAMES = _single(LR, "GenRename", "SliceRename", "NoiseRename")
 
 RUN: tuple[Move, ...] = (
     *CLEANUP,
@@ -173,6 +181,7 @@ RUN: tuple[Move, ...] = (
     *PUSH_SELECTIONS,
     *PUSH_PROJECTIONS,
     *DISTRIBUTE,
+    *BELOW_NAMES,
 )
 """All moves, in the order in which they are tried (of equally good plans, the first found is kept)."""
 

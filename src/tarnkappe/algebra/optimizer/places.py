@@ -65,14 +65,24 @@ def matching(plan: Plan, xpath: str) -> list[Path]:
     try:
         root = ElementTree.fromstring(plan_xml(plan))  # noqa: S314 - written by ourselves a moment ago
     except QueryError as error:
-        raise ParameterError(f"a plan that cannot be written as XML has no XPath: {error}") from None
+        raise ParameterError(
+            "algebra.plan-cannot-written-xml",
+            "a plan that cannot be written as XML has no XPath: {error}",
+            error=error,
+        ) from None
     document.append(root)
     if not xpath.startswith("/"):
-        raise ParameterError(f"the XPath '{xpath}' must start at the root, with / or //")
+        raise ParameterError(
+            "algebra.xpath-must-start-root",
+            "the XPath '{xpath}' must start at the root, with / or //",
+            xpath=xpath,
+        )
     try:
         found = {id(element) for element in document.findall("." + xpath)}
     except (SyntaxError, KeyError, TypeError):  # ElementTree stumbles over some of what it does not know
-        raise ParameterError(f"the XPath '{xpath}' cannot be understood") from None
+        raise ParameterError(
+            "algebra.xpath-cannot-understood", "the XPath '{xpath}' cannot be understood", xpath=xpath
+        ) from None
     return [path for path, element in _elements(plan, root) if id(element) in found]
 
 

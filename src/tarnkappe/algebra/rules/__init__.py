@@ -1,8 +1,8 @@
 """The catalogue of rewrite rules: one function each, a file for each pair of families, one list of all.
 
 `RULES` has the 45 published rules of the anonymization operators, `BETWEEN` our fourteen verdicts on two
-different anonymizations, `CLASSICAL` the twelve rules of relational algebra beside them, and
-`TRANSFORMATIONS` the five named transformations DP01-DP05.
+different anonymizations, `CLASSICAL` the twelve rules of relational algebra beside them, `RENAMING` eight of
+our own that pass groupings and renamings, and `TRANSFORMATIONS` the five named transformations DP01-DP05.
 """
 
 from tarnkappe.algebra.rules import (
@@ -13,6 +13,7 @@ from tarnkappe.algebra.rules import (
     generalization_unary,
     randomization,
     randomization_binary,
+    renaming,
     slicing,
 )
 from tarnkappe.algebra.rules.catalogue import RuleFamily
@@ -29,7 +30,8 @@ RULES = RuleFamily(
 )
 BETWEEN = RuleFamily(*between.RULES)
 CLASSICAL = RuleFamily(*classical.RULES)
-ALL_RULES = RuleFamily(*RULES, *BETWEEN, *CLASSICAL)
+RENAMING = RuleFamily(*renaming.RULES)
+ALL_RULES = RuleFamily(*RULES, *BETWEEN, *CLASSICAL, *RENAMING)
 
 TRANSFORMATIONS = {
     transformation.name: transformation
@@ -47,6 +49,7 @@ __all__ = [
     "BETWEEN",
     "CLASSICAL",
     "LR",
+    "RENAMING",
     "RL",
     "RULES",
     "SWAP",

@@ -37,7 +37,9 @@ class RuleFamily:
         if name not in self._rules:
             meant = near(name, self._rules, 3)
             hint = f"did you mean {' or '.join(meant)}?" if meant else f"known are {', '.join(self._rules)}"
-            raise ParameterError(f"unknown rule '{name}': {hint}")
+            raise ParameterError(
+                "algebra.unknown-rule", "unknown rule '{name}': {hint}", name=name, hint=hint
+            )
         return self._rules[name]
 
     def as_dicts(self) -> list[dict[str, Any]]:

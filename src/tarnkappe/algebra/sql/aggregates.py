@@ -42,7 +42,7 @@ class AggregateReader(ArgumentReader):
             read = self._noisy if noisy else self._plain
             return read(node, function, name or (f"noisy_{function}" if noisy else function))
         except ParameterError as error:
-            raise self.refuse(node, str(error).rstrip(".")) from None
+            raise self.refuse_because(node, error.reason.clause) from None
 
     def _plain(self, node: exp.Expr, function: str, name: str) -> Aggregate:
         at: Fraction | None = None
@@ -60,20 +60,27 @@ class AggregateReader(ArgumentReader):
         if isinstance(node, exp.Star) and function == "count":
             self.only(node, what="count(*)")
             return None
-        raise self.refuse(
-            node or exp.Null(), f"{function} takes one column" + " or *" * (function == "count")
-        )
+        place = node or exp.Null()
+        if function == "count":
+            raise self.refuse(place, "algebra.count-takes-column", "count takes one column or *")
+        raise self.refuse(place, "algebra.takes-column", "{function} takes one column", function=function)
 
     def _noisy(self, node: exp.Expr, function: str, name: str) -> Aggregate:
         positional, named = self.arguments(node)
         if len(positional) > 1:
             raise self.refuse(
-                positional[1], "an aggregate takes one column; all else is named, as epsilon => 1"
+                positional[1],
+                "algebra.aggregate-takes-column-all-else",
+                "an aggregate takes one column; all else is named, as epsilon => 1",
             )
         column = self._aggregated(positional[0], function) if positional else None
         self.known(node, named, "epsilon", "lower", "upper", "at")
         numbers = {key: self.number(value) for key, value in named.items()}
         if "epsilon" not in numbers:
-            raise self.refuse(node, "a noisy aggregate needs its epsilon, as in epsilon => 1")
+            raise self.refuse(
+                node,
+                "algebra.noisy-aggregate-needs-epsilon",
+                "a noisy aggregate needs its epsilon, as in epsilon => 1",
+            )
         noise = Noise(numbers["epsilon"], numbers.get("lower"), numbers.get("upper"))
         return Aggregate(function, column, name, numbers.get("at"), noise)

@@ -25,7 +25,7 @@ class ArgumentReader(SqlReader):
                 continue
             name = argument.this.name.lower()
             if name in named:
-                raise self.refuse(argument, f"'{name}' is given twice")
+                raise self.refuse(argument, "algebra.given-twice", "'{name}' is given twice", name=name)
             named[name] = argument.expression
         return positional, named
 
@@ -34,7 +34,12 @@ class ArgumentReader(SqlReader):
         for name, value in named.items():
             if name not in names:
                 raise self.refuse(
-                    value, f"{call.name.lower()} has no argument '{name}'; it has {', '.join(names)}"
+                    value,
+                    "algebra.no-argument",
+                    "{call} has no argument '{name}'; it has {names}",
+                    call=call.name.lower(),
+                    name=name,
+                    names=", ".join(names),
                 )
 
     def number(self, node: exp.Expr) -> Fraction:
@@ -53,30 +58,40 @@ class ArgumentReader(SqlReader):
                     return read_number(str(node.this))
                 except ParameterError:
                     pass
-        raise self.refuse(node, "expected a number like 0.16 or 1/3")
+        raise self.refuse(node, "algebra.expected-number-like-0", "expected a number like 0.16 or 1/3")
 
     def whole_number(self, node: exp.Expr) -> int:
         """A number without a fraction."""
         number = self.number(node)
         if number.denominator != 1:
-            raise self.refuse(node, "expected a whole number")
+            raise self.refuse(node, "algebra.expected-whole-number", "expected a whole number")
         return int(number)
 
     def items(self, node: exp.Expr) -> list[exp.Expr]:
         """The items of a list in brackets."""
         if not isinstance(node, exp.Array):
-            raise self.refuse(node, "expected a list in brackets, as [plz, alter]")
+            raise self.refuse(
+                node, "algebra.expected-list-brackets-plz", "expected a list in brackets, as [plz, alter]"
+            )
         self.only(node, "expressions", "bracket_notation", what="a list")
         return list(node.expressions)
 
     def pairs(self, node: exp.Expr) -> list[tuple[exp.Identifier, exp.Expr]]:
         """The entries of a mapping in braces."""
         if not isinstance(node, exp.Struct):
-            raise self.refuse(node, "expected names with values in braces, as {plz: 0.3}")
+            raise self.refuse(
+                node,
+                "algebra.expected-names-values-braces",
+                "expected names with values in braces, as {{plz: 0.3}}",
+            )
         self.only(node, "expressions", what="a list of names with values")
         found = []
         for entry in node.expressions:
             if not isinstance(entry, exp.PropertyEQ) or not isinstance(entry.this, exp.Identifier):
-                raise self.refuse(entry, "expected a name with its value, as {plz: 0.3}")
+                raise self.refuse(
+                    entry,
+                    "algebra.expected-name-value-plz",
+                    "expected a name with its value, as {{plz: 0.3}}",
+                )
             found.append((entry.this, entry.expression))
         return found

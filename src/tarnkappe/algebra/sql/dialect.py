@@ -13,7 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from tarnkappe.errors import QueryError
+from tarnkappe.errors import QueryError, Reason
 
 STATEMENTS = frozenset(
     """
@@ -56,9 +56,16 @@ def parse_query(text: str) -> exp.Expr:
     end = next((i for i, word in enumerate(words) if word.token_type == TokenType.SEMICOLON), len(words))
     further = [word for word in words[end:] if word.token_type != TokenType.SEMICOLON]
     if further:
-        raise error_at(text, further[0].start, "a second statement begins here; one query at a time, please")
+        raise error_at(
+            text,
+            further[0].start,
+            Reason(
+                "algebra.second-statement-begins-here-query",
+                "a second statement begins here; one query at a time, please",
+            ),
+        )
     if end == 0:
-        raise QueryError("The query is empty. Write SELECT ... FROM ...")
+        raise QueryError("algebra.query-empty-write-select", "The query is empty. Write SELECT ... FROM ...")
     _refuse_statements(text, words[0])
     _refuse_gaps(text, words[:end])
     return _parse(text, words[:end], None)
@@ -68,16 +75,25 @@ def parse_predicate(text: str) -> exp.Expr:
     """The syntax tree of a predicate alone."""
     words = _tokens(text)
     if not words:
-        raise QueryError("The predicate is empty. Write a comparison like alter >= 30.")
+        raise QueryError(
+            "algebra.predicate-empty-write-comparison",
+            "The predicate is empty. Write a comparison like alter >= 30.",
+        )
     _refuse_gaps(text, words)
     return _parse(text, words, exp.Condition)
 
 
-def error_at(text: str, position: int, message: str) -> QueryError:
+def error_at(text: str, position: int, message: Reason) -> QueryError:
     """An error that says the line and the column (both from 1) of a position in the query."""
     before = text[:position]
     line = before.count("\n") + 1
-    return QueryError(f"Line {line}, column {position - (before.rfind(chr(10)) + 1) + 1}: {message}.")
+    return QueryError(
+        "algebra.line-column",
+        "Line {line}, column {position}: {message}.",
+        line=line,
+        position=position - (before.rfind(chr(10)) + 1) + 1,
+        message=message,
+    )
 
 
 def position_of(node: exp.Expr) -> int:
@@ -95,16 +111,29 @@ def _tokens(text: str) -> list[Token]:
     try:
         return TarnSQL().tokenize(text)
     except TokenError:
-        raise QueryError("The query breaks off inside a quoted text, a name or a comment.") from None
+        raise QueryError(
+            "algebra.query-breaks-off-inside",
+            "The query breaks off inside a quoted text, a name or a comment.",
+        ) from None
 
 
 def _refuse_statements(text: str, first: Token) -> None:
     if first.token_type in _STARTS:
         return
     word = first.text.upper()
-    what = f"{word} is no query" if word in STATEMENTS else "a query begins with SELECT or WITH"
+    what = (
+        Reason("algebra.word-no-query", "{word} is no query", word=word)
+        if word in STATEMENTS
+        else Reason("algebra.query-begins-select-with", "a query begins with SELECT or WITH")
+    )
     raise error_at(
-        text, first.start, f"{what}; only queries are read here, nothing that changes or runs anything"
+        text,
+        first.start,
+        Reason(
+            "algebra.only-queries-read-here-nothing-changes",
+            "{what}; only queries are read here, nothing that changes or runs anything",
+            what=what,
+        ),
     )
 
 
@@ -112,7 +141,9 @@ def _refuse_gaps(text: str, words: list[Token]) -> None:
     """Refuse a comma with nothing after it, which the parser forgives: a list must say all that is meant."""
     for word, following in zip(words, [*words[1:], None], strict=True):
         if word.token_type == TokenType.COMMA and (following is None or following.token_type in _ENDS):
-            raise error_at(text, word.start, "nothing follows this comma")
+            raise error_at(
+                text, word.start, Reason("algebra.nothing-follows-comma", "nothing follows this comma")
+            )
 
 
 def _parse(text: str, words: list[Token], into: Any) -> exp.Expr:
@@ -120,11 +151,11 @@ def _parse(text: str, words: list[Token], into: Any) -> exp.Expr:
     try:
         trees = parser.parse_into(into, words, text) if into else parser.parse(words, text)
     except RecursionError:
-        raise QueryError("The query is nested too deeply.") from None
+        raise QueryError("algebra.query-nested-too-deeply", "The query is nested too deeply.") from None
     except ParseError as error:
         raise _syntax_error(text, error) from None
     if len(trees) != 1 or trees[0] is None:
-        raise QueryError("One query or one predicate is read at a time.")
+        raise QueryError("algebra.query-predicate-read-time", "One query or one predicate is read at a time.")
     return trees[0]
 
 
@@ -133,10 +164,21 @@ def _syntax_error(text: str, error: ParseError) -> QueryError:
         error = error.__cause__
     known = error.errors[0] if error.errors else {}
     if not known.get("line"):
-        return QueryError("The query is not understood. Write SELECT ... FROM ... WHERE ...")
+        return QueryError(
+            "algebra.query-not-understood-write",
+            "The query is not understood. Write SELECT ... FROM ... WHERE ...",
+        )
     end_of_word = sum(len(line) + 1 for line in text.split("\n")[: known["line"] - 1]) + known["col"]
     position = max(end_of_word - len(known.get("highlight") or ""), 0)
     description = str(known.get("description"))
     expected = description.removeprefix("Expecting ")
-    missing = "something" if expected == description else f"'{expected}'"
-    return error_at(text, position, f"the query cannot be understood from here on; {missing} may be missing")
+    missing = Reason("algebra.something", "something") if expected == description else f"'{expected}'"
+    return error_at(
+        text,
+        position,
+        Reason(
+            "algebra.query-cannot-understood-here-may-missing",
+            "the query cannot be understood from here on; {missing} may be missing",
+            missing=missing,
+        ),
+    )

@@ -63,7 +63,9 @@ def read_predicate(text: str) -> Predicate:
     try:
         return PredicateReader(text, as_it_stands).predicate(parse_predicate(text))
     except RecursionError:
-        raise QueryError("The predicate is nested too deeply.") from None
+        raise QueryError(
+            "algebra.predicate-nested-too-deeply", "The predicate is nested too deeply."
+        ) from None
 
 
 class PredicateReader(SqlReader):
@@ -92,7 +94,9 @@ class PredicateReader(SqlReader):
                 return IsNull(self.expression(node.this))
             case exp.In():
                 if not node.expressions:
-                    raise self.refuse(node, "IN needs at least one value")
+                    raise self.refuse(
+                        node, "algebra.expressions-needs-least-value", "IN needs at least one value"
+                    )
                 return OneOf(self.expression(node.this), tuple(map(self.constant, node.expressions)))
             case exp.Between():
                 low, high = node.args["low"], node.args["high"]
@@ -102,7 +106,10 @@ class PredicateReader(SqlReader):
                 like = Like(self.expression(node.this), node.expression.this)
                 return Not(like) if node.args.get("negate") else like
         raise self.refuse(
-            node, f"{_named(node)} is not supported in a predicate; compare columns and constants"
+            node,
+            "algebra.not-supported-predicate-compare",
+            "{node} is not supported in a predicate; compare columns and constants",
+            node=_named(node),
         )
 
     def _comparison(self, symbol: str, left: exp.Expr, right: exp.Expr) -> Predicate:
@@ -133,7 +140,10 @@ class PredicateReader(SqlReader):
             case exp.Cast() if node.to.this in _TIMES and node.this.is_string:
                 return self._time(node)
         raise self.refuse(
-            node, f"{_named(node)} is not supported in a predicate; compare columns and constants"
+            node,
+            "algebra.not-supported-predicate-compare",
+            "{node} is not supported in a predicate; compare columns and constants",
+            node=_named(node),
         )
 
     def _number(self, node: exp.Expr, text: str) -> Literal:
@@ -141,7 +151,9 @@ class PredicateReader(SqlReader):
             read_number(text)
             return Literal(Decimal(text))
         except ParameterError:
-            raise self.refuse(node, "this number is too long or not a decimal number") from None
+            raise self.refuse(
+                node, "algebra.number-too-long-not-decimal", "this number is too long or not a decimal number"
+            ) from None
 
     def _time(self, node: exp.Cast) -> Literal:
         try:
@@ -150,10 +162,16 @@ class PredicateReader(SqlReader):
             found = None
         if node.to.this == exp.DType.DATE:
             if found is None or isinstance(found, datetime):
-                raise self.refuse(node, "a date is written DATE '2026-01-31'")
+                raise self.refuse(
+                    node, "algebra.date-written-date-2026", "a date is written DATE '2026-01-31'"
+                )
             return Literal(found)
         if found is None:
-            raise self.refuse(node, "a time is written TIMESTAMP '2026-01-31 12:30:00', without a time zone")
+            raise self.refuse(
+                node,
+                "algebra.time-written-timestamp-2026",
+                "a time is written TIMESTAMP '2026-01-31 12:30:00', without a time zone",
+            )
         return Literal(as_moment(found))
 
     def _of_a_day(self, symbol: str, node: exp.Cast, other: exp.Expr) -> Predicate:
@@ -162,11 +180,15 @@ class PredicateReader(SqlReader):
         if isinstance(constant, str):
             constant = self._time(exp.cast(exp.Literal.string(constant), exp.DType.DATE)).constant
         if not isinstance(constant, date) or isinstance(constant, datetime):
-            raise self.refuse(other, "CAST(... AS DATE) is compared with a day, as DATE '2026-01-31'")
+            raise self.refuse(
+                other,
+                "algebra.cast-date-compared-day",
+                "CAST(... AS DATE) is compared with a day, as DATE '2026-01-31'",
+            )
         try:
             begin, end = Literal(constant), Literal(constant + timedelta(days=1))
         except OverflowError:
-            raise self.refuse(other, "this day has no next one") from None
+            raise self.refuse(other, "algebra.day-no-next", "this day has no next one") from None
         match symbol:
             case "<" | ">=":
                 return ComparisonPredicate(symbol, column, begin)

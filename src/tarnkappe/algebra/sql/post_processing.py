@@ -14,10 +14,19 @@ from fractions import Fraction
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
+from tarnkappe.algebra.model_nodes import ModelGeneralization
 from tarnkappe.algebra.nodes import Anonymization, Plan, PostProcessing, Projection, Relation
 from tarnkappe.algebra.plan import listed
 from tarnkappe.algebra.sql.dialect import parse_query
-from tarnkappe.algebra.sql.operators import OPERATORS, ProbabilityOf
+from tarnkappe.algebra.sql.inside_operators import (
+    _drop_unused,
+    _inside,
+    _inside_operator,
+    _is_noisy,
+    _is_operator,
+    _put_in_operators,
+)
+from tarnkappe.algebra.sql.operators import ProbabilityOf
 from tarnkappe.algebra.sql.query import ParsedQuery, read_tree
 from tarnkappe.algebra.sql.reading import SqlReader, choose
 from tarnkappe.algebra.sql.tables import TableReader
@@ -56,7 +65,7 @@ def read_query(
         except _NotThereError:
             raise refused from None
         except RecursionError:
-            raise QueryError("The query is nested too deeply.") from None
+            raise QueryError("algebra.query-nested-too-deeply", "The query is nested too deeply.") from None
 
 
 def read_enforced(
@@ -75,7 +84,7 @@ def read_enforced(
     try:
         return PostProcessingReader(text, tables, None, frozenset(tables), noisy).query(tree)
     except RecursionError:
-        raise QueryError("The query is nested too deeply.") from None
+        raise QueryError("algebra.query-nested-too-deeply", "The query is nested too deeply.") from None
 
 
 class _NotThereError(QueryError):
@@ -105,7 +114,7 @@ class PostProcessingReader(SqlReader):
     def query(self, tree: exp.Expr) -> ParsedQuery:
         """The whole query as post-processing of its inputs."""
         if not isinstance(tree, exp.Query):
-            raise _NotThereError("no query")
+            raise _NotThereError("algebra.no-query", "no query")
         self._refuse_clauses(tree)
         self._has_operator = any(_is_operator(node) or _is_noisy(node) for node in tree.walk())
         _put_in_operators(tree, self)
@@ -114,7 +123,7 @@ class PostProcessingReader(SqlReader):
         self._cut_operators(tree)
         self._cut_tables(tree)
         if not self._inputs:
-            raise _NotThereError("no table")
+            raise _NotThereError("algebra.post-processing-no-table", "no table")
         plan = self._over_used_columns(tree)
         return ParsedQuery(plan, (), (), self._promises_epsilon)
 
@@ -122,12 +131,19 @@ class PostProcessingReader(SqlReader):
         for node in tree.find_all(exp.Select, exp.With):
             for name in _REFUSED:
                 if node.args.get(name):
-                    raise self.refuse(node, f"{name.upper()} is not supported")
+                    raise self.refuse(
+                        node, "algebra.not-supported", "{name} is not supported", name=name.upper()
+                    )
             if isinstance(node, exp.With) and node.args.get("recursive"):
-                raise self.refuse(node, "WITH RECURSIVE is not supported")
+                raise self.refuse(node, "algebra.recursive-not-supported", "WITH RECURSIVE is not supported")
         for alias in tree.find_all(exp.TableAlias):
             if alias.name.casefold().startswith(PREFIX):
-                raise self.refuse(alias, f"names that begin with {PREFIX} are taken; choose another one")
+                raise self.refuse(
+                    alias,
+                    "algebra.names-begin-taken-choose",
+                    "names that begin with {prefix} are taken; choose another one",
+                    prefix=PREFIX,
+                )
 
     # ------------------------------------------------------------------ what is cut out
 
@@ -160,7 +176,11 @@ class PostProcessingReader(SqlReader):
     def _cut_tables(self, tree: exp.Expr) -> None:
         for node in list(tree.find_all(exp.Table)):
             if not isinstance(node.this, exp.Identifier):
-                raise self.refuse(node, "expected a table, an operator like generalize(...) or a subquery")
+                raise self.refuse(
+                    node,
+                    "algebra.expected-table-operator-like",
+                    "expected a table, an operator like generalize(...) or a subquery",
+                )
             name = ".".join(part.name for part in node.parts)
             if name.startswith(PREFIX) and node.meta.get("input"):
                 continue
@@ -169,12 +189,14 @@ class PostProcessingReader(SqlReader):
                 continue
             known = choose(name, quoted, self._tables)
             if known is None:
-                raise _NotThereError(f"no table '{name}'")
+                raise _NotThereError("algebra.post-processing-no-table-2", "no table '{name}'", name=name)
             if self._has_operator and known not in self._unprotected:
                 raise self.refuse(
                     node,
-                    f"'{known}' is not protected here, beside an operator: put it inside generalize(...) or "
+                    "algebra.not-protected-here-beside",
+                    "'{known}' is not protected here, beside an operator: put it inside generalize(...) or "
                     "another operator, or declare it public",
+                    known=known,
                 )
             if known not in self._stored:
                 relation = Relation(known, self._tables[known])
@@ -187,7 +209,12 @@ class PostProcessingReader(SqlReader):
             if key in ("joins", "alias", "sample"):
                 source.set(key, value)
             elif key not in ("this", "db", "catalog") and value:
-                raise self.refuse(node, f"{key.strip('_').replace('_', ' ').upper()} is not supported")
+                raise self.refuse(
+                    node,
+                    "algebra.post-processing-not-supported",
+                    "{key} is not supported",
+                    key=key.strip("_").replace("_", " ").upper(),
+                )
         if name and source.args.get("alias") is None:
             source.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
         node.replace(source)
@@ -235,7 +262,13 @@ class PostProcessingReader(SqlReader):
         for column in tree.find_all(exp.Column):
             if isinstance(column.this, exp.Identifier) and column.name.casefold() not in known:
                 there = sorted({c for _, shown in self._inputs for c in shown})
-                raise self.refuse(column, f"no column '{column.name}'; there are {listed(there)}")
+                raise self.refuse(
+                    column,
+                    "algebra.post-processing-no-column",
+                    "no column '{column}'; there are {there}",
+                    column=column.name,
+                    there=listed(there),
+                )
 
     def _statement(self, tree: exp.Expr) -> str:
         try:
@@ -243,40 +276,21 @@ class PostProcessingReader(SqlReader):
                 dialect="duckdb", identify=True, unsupported_level=ErrorLevel.RAISE, comments=False
             )
         except (SqlglotError, ValueError):
-            raise QueryError("A clause of the query has no counterpart in DuckDB.") from None
+            raise QueryError(
+                "algebra.clause-query-no-counterpart", "A clause of the query has no counterpart in DuckDB."
+            ) from None
 
 
 def _any(plan: Plan, shown: tuple[str, ...]) -> list[str]:
     """One column for a statement that names none, as to count rows; it cannot show it."""
-    protected = [c for c in shown if isinstance(plan, Anonymization) and c in plan.attributes]
-    return [*protected, *shown][:1]
+    named = plan.attributes if isinstance(plan, Anonymization | ModelGeneralization) else ()
+    return [*(column for column in shown if column in named), *shown][:1]
 
 
 def _input_table(name: str) -> exp.Table:
     table = exp.to_table(name)
     table.meta["input"] = True
     return table
-
-
-def _is_operator(node: exp.Expr) -> bool:
-    return (
-        isinstance(node, exp.Table)
-        and isinstance(node.this, exp.Anonymous)
-        and node.this.name.lower() in OPERATORS
-    )
-
-
-def _is_noisy(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower().startswith("noisy_")
-
-
-def _inside_operator(node: exp.Expr) -> bool:
-    around = node.parent
-    while around is not None:
-        if isinstance(around, exp.Anonymous) and around.name.lower() in OPERATORS:
-            return True
-        around = around.parent
-    return False
 
 
 def _own(item: exp.Expr) -> Iterator[exp.Expr]:
@@ -303,74 +317,3 @@ def _with_of(node: exp.Select, tree: exp.Expr) -> exp.Expr:
     if clause is not None and node is not tree and not _inside(node, clause):
         copy.set("with_", clause.copy())
     return copy
-
-
-def _inside(node: exp.Expr, other: exp.Expr) -> bool:
-    around: exp.Expr | None = node
-    while around is not None:
-        if around is other:
-            return True
-        around = around.parent
-    return False
-
-
-def _put_in_operators(tree: exp.Expr, reader: SqlReader) -> None:
-    """Put subqueries of WITH in where operators name them, and leave out those that nothing names any more.
-
-    A part that draws at random and is named twice would be drawn twice, which tells more than one draw.
-    """
-    clause = tree.args.get("with_")
-    if clause is None:
-        return
-    parts = {part.alias: part for part in clause.expressions}
-    times = dict.fromkeys(parts, 0)
-    for name in reversed(list(parts)):  # later ones may name earlier ones
-        for node in list(tree.find_all(exp.Table, exp.Column)):
-            if not _inside_operator(node) or not _names(node, name):
-                continue
-            if isinstance(node, exp.Column) and not _is_operand(node):
-                continue
-            times[name] += 1
-            inner = exp.Subquery(this=parts[name].this.copy())
-            if isinstance(node, exp.Table):
-                alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
-                inner.set("alias", alias.copy())
-            node.replace(inner)
-    for name, part in list(parts.items())[::-1]:
-        outside = sum(
-            1 for node in tree.find_all(exp.Table) if _names(node, name) and not _inside(node, part)
-        )
-        draws = any(_draws(node) for node in part.find_all(exp.Anonymous))
-        if draws and times[name] and times[name] + outside > 1:
-            raise reader.refuse(part, f"'{name}' draws at random and may be used only once inside operators")
-        if not outside:
-            part.pop()
-    if not clause.expressions:
-        tree.set("with_", None)
-
-
-def _drop_unused(tree: exp.Expr) -> None:
-    """Leave out subqueries of WITH that nothing names, now that noisy parts are cut out."""
-    clause = tree.args.get("with_")
-    for part in [] if clause is None else clause.expressions[::-1]:
-        if not any(_names(node, part.alias) and not _inside(node, part) for node in tree.find_all(exp.Table)):
-            part.pop()
-    if clause is not None and not clause.expressions:
-        tree.set("with_", None)
-
-
-def _names(node: exp.Expr, name: str) -> bool:
-    return (
-        isinstance(node.this, exp.Identifier)
-        and node.this.name.casefold() == name.casefold()
-        and not any(node.args.get(key) for key in ("db", "catalog", "table"))
-    )
-
-
-def _is_operand(node: exp.Expr) -> bool:
-    call = node.parent
-    return isinstance(call, exp.Anonymous) and bool(call.expressions) and call.expressions[0] is node
-
-
-def _draws(call: exp.Anonymous) -> bool:
-    return call.name.lower() in ("slice", "randomize") or _is_noisy(call)

@@ -21,6 +21,7 @@ from tarnkappe.algebra.expressions import (
     OneOf,
     Or,
 )
+from tarnkappe.algebra.model_nodes import Diversity, ModelGeneralization
 from tarnkappe.algebra.nodes import (
     Anonymization,
     Difference,
@@ -226,6 +227,8 @@ def _table(plan: Plan) -> str:
             return ".".join(map(quoted, plan.name.split(".")))
         case Anonymization():
             return _operator(plan)
+        case ModelGeneralization():
+            return f"generalize({_table(plan.child)}, {model_arguments(plan)}, by => [{_names(plan.by)}])"
         case RowBound():
             return f"bound({_table(plan.child)}, rows => {plan.rows})"
     return f"({plan_sql(plan)})"
@@ -234,6 +237,33 @@ def _table(plan: Plan) -> str:
 def _operand(plan: Plan) -> str:
     """A plan as one side of a set operation."""
     return f"({plan_sql(plan)})" if isinstance(plan, SetOperation) else plan_sql(plan)
+
+
+def model_arguments(plan: ModelGeneralization) -> str:
+    """What a generalization under models is asked for, but its columns."""
+    said = [f"k => {plan.k}"]
+    if plan.diversity:
+        said.append(f"l => {{{', '.join(map(_diversity, plan.diversity))}}}")
+    if plan.closeness:
+        pairs = ", ".join(f"{quoted(column)}: {number_text(t)}" for column, t in plan.closeness)
+        said.append(f"t => {{{pairs}}}")
+    if plan.suppress:
+        said.append(f"suppress => {number_text(plan.suppress)}")
+    named = {"suppression": ("record", plan.suppression), "loss": ("discernibility", plan.loss)}
+    named["method"] = ("global", plan.method)
+    said += [f"{name} => '{value}'" for name, (usual, value) in named.items() if value != usual]
+    return ", ".join(said)
+
+
+def _diversity(stated: Diversity) -> str:
+    column, kind, numbers = stated
+    texts = [number_text(number) for number in numbers]
+    value = texts[0] if kind == "distinct" else f"{{{kind}: {texts[0] if len(texts) == 1 else _list(texts)}}}"
+    return f"{quoted(column)}: {value}"
+
+
+def _list(texts: list[str]) -> str:
+    return f"[{', '.join(texts)}]"
 
 
 def _operator(plan: Anonymization) -> str:

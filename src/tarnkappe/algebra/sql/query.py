@@ -65,7 +65,7 @@ def read_tree(
         scope = TableReader(text, tables, noting if probability_of else None).query(tree, outermost=True)
         return ParsedQuery(scope.plan, scope.shown, _order(tree, scope, reader), bool(asked))
     except RecursionError:
-        raise QueryError("The query is nested too deeply.") from None
+        raise QueryError("algebra.query-nested-too-deeply", "The query is nested too deeply.") from None
 
 
 def _order(tree: exp.Expr, scope: NameScope, reader: SqlReader) -> tuple[tuple[str, bool], ...]:
@@ -77,13 +77,24 @@ def _order(tree: exp.Expr, scope: NameScope, reader: SqlReader) -> tuple[tuple[s
         reader.only(term, "this", "desc", "nulls_first", what="ORDER BY")
         descending = bool(term.args.get("desc"))
         if bool(term.args.get("nulls_first")) == descending:
-            raise reader.refuse(term, "NULLS FIRST and NULLS LAST are not supported in ORDER BY")
+            raise reader.refuse(
+                term,
+                "algebra.nulls-first-nulls-last",
+                "NULLS FIRST and NULLS LAST are not supported in ORDER BY",
+            )
         column = term.this
         if not isinstance(column, exp.Column) or column.args.get("table") is not None:
-            raise reader.refuse(term, "ORDER BY takes names of result columns")
+            raise reader.refuse(
+                term, "algebra.order-takes-names-result", "ORDER BY takes names of result columns"
+            )
         identifier = reader.name(column.this)
         name = choose(identifier.name, identifier.quoted, scope.shown)
         if name is None:
-            raise reader.refuse(column, f"no result column '{column.name}' to order by")
+            raise reader.refuse(
+                column,
+                "algebra.no-result-column-order",
+                "no result column '{column}' to order by",
+                column=column.name,
+            )
         found.append((name, descending))
     return tuple(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from tarnkappe.algebra.sql.dialect import error_at, position_of
-from tarnkappe.errors import QueryError
+from tarnkappe.errors import QueryError, Reason
 
 _CLAUSES = {
     "connect": "CONNECT BY",
@@ -31,16 +31,24 @@ class SqlReader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def refuse(self, node: exp.Expr, message: str) -> QueryError:
+    def refuse(self, node: exp.Expr, code: str, template: str, /, **values: object) -> QueryError:
         """The error that a node is not wanted, with its position."""
-        return error_at(self.text, position_of(node), message)
+        return self.refuse_because(node, Reason(code, template, **values))
+
+    def refuse_because(self, node: exp.Expr, reason: Reason) -> QueryError:
+        """The same for a reason that is known already."""
+        return error_at(self.text, position_of(node), reason)
 
     def name(self, node: exp.Expr | str, within: exp.Expr | None = None) -> exp.Identifier:
         """The node, if it is a plain name; nothing between two dots is none, and its place that around it."""
         if isinstance(node, exp.Identifier):
             return node
         place = node if isinstance(node, exp.Expr) else within
-        raise self.refuse(place, "expected a name") if place else QueryError("expected a name")
+        raise (
+            self.refuse(place, "algebra.expected-name", "expected a name")
+            if place
+            else QueryError("algebra.expected-name", "expected a name")
+        )
 
     def only(self, node: exp.Expr, *allowed: str, what: str) -> None:
         """Refuse a node that says more than is allowed: what we do not know, we do not pass over."""
@@ -48,7 +56,13 @@ class SqlReader:
             if name not in allowed and value not in (None, False, [], ""):
                 clause = _CLAUSES.get(name, name.strip("_").replace("_", " ").upper())
                 where = value if isinstance(value, exp.Expr) else node
-                raise self.refuse(where, f"{clause} is not supported in {what}")
+                raise self.refuse(
+                    where,
+                    "algebra.reading-not-supported",
+                    "{clause} is not supported in {what}",
+                    clause=clause,
+                    what=what,
+                )
 
 
 def choose(name: str, quoted: bool, known: Iterable[str]) -> str | None:

@@ -29,18 +29,32 @@ class NameScope:
         reader.only(node, "this", "table", what="a column name")
         name = node.this
         if not isinstance(name, exp.Identifier):
-            raise reader.refuse(node, "name the columns, or write * alone")
+            raise reader.refuse(
+                node, "algebra.name-columns-write-alone", "name the columns, or write * alone"
+            )
         columns: Iterable[str] = self.plan.columns
         qualifier = node.args.get("table")
         if qualifier is not None:
             reader.name(qualifier, node)
             table = self._table(node)
             if table is None:
-                raise reader.refuse(qualifier, f"no table '{qualifier.name}' in FROM; {self._known_tables()}")
+                raise reader.refuse(
+                    qualifier,
+                    "algebra.scope-no-table",
+                    "no table '{qualifier}' in FROM; {known_tables}",
+                    qualifier=qualifier.name,
+                    known_tables=self._known_tables(),
+                )
             columns = self.tables[table]
         found = choose(name.name, name.quoted, columns)
         if found is None:
-            raise reader.refuse(name, f"no column '{name.name}'; there are {listed(columns)}")
+            raise reader.refuse(
+                name,
+                "algebra.no-column",
+                "no column '{name}'; there are {columns}",
+                name=name.name,
+                columns=listed(columns),
+            )
         return found
 
     def names_table(self, node: exp.Column) -> bool:

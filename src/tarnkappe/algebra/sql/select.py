@@ -48,7 +48,11 @@ class SelectReader(SqlReader):
                 plan = Projection(plan, tuple(item.column for item in items), distinct)
         else:
             if node.args.get("having") is not None:
-                raise self.refuse(node.args["having"], "HAVING needs GROUP BY or an aggregate")
+                raise self.refuse(
+                    node.args["having"],
+                    "algebra.having-needs-group-aggregate",
+                    "HAVING needs GROUP BY or an aggregate",
+                )
             plan = Projection(scope.plan, tuple(item.column for item in items), distinct)
         return NameScope.of(_renamed(plan, items), [item.name for item in items])
 
@@ -74,7 +78,9 @@ class SelectReader(SqlReader):
         names = {}
         for new in star.args["rename"]:
             if not isinstance(new, exp.Alias) or not isinstance(new.this, exp.Column):
-                raise self.refuse(new, "RENAME takes pairs like alter AS jahre")
+                raise self.refuse(
+                    new, "algebra.rename-takes-pairs-like", "RENAME takes pairs like alter AS jahre"
+                )
             names[scope.column(new.this, self)] = self.name(new.args["alias"]).name
         return NameScope.of(Rename(plan, tuple(names.items())), [names.get(c, c) for c in scope.shown])
 
@@ -90,23 +96,40 @@ class SelectReader(SqlReader):
             read = AggregateReader(self.text, lambda column: scope.column(column, self)).aggregate
             aggregate = read(value, alias or None)
             return _Item(aggregate.name, aggregate.name, aggregate)
-        raise self.refuse(value, "SELECT takes columns and aggregates; nothing is computed from them here")
+        raise self.refuse(
+            value,
+            "algebra.select-takes-columns-aggregates",
+            "SELECT takes columns and aggregates; nothing is computed from them here",
+        )
 
     def _refuse_repetition(self, node: exp.Select, items: list[_Item]) -> None:
         for index, item in enumerate(items):
             earlier = items[:index]
             if any(item.name == other.name for other in earlier):
-                message = f"two result columns are called {listed([item.name])}; rename one by AS"
-                raise self.refuse(node.expressions[index], message)
+                raise self.refuse(
+                    node.expressions[index],
+                    "algebra.two-result-columns-called",
+                    "two result columns are called {what}; rename one by AS",
+                    what=listed([item.name]),
+                )
             if any(item.column == other.column for other in earlier):
-                raise self.refuse(node.expressions[index], f"{listed([item.column])} is selected twice")
+                raise self.refuse(
+                    node.expressions[index],
+                    "algebra.selected-twice",
+                    "{what} is selected twice",
+                    what=listed([item.column]),
+                )
 
     def _grouped(self, node: exp.Select, items: list[_Item], scope: NameScope) -> Plan:
         by = self._group_columns(node.args.get("group"), scope)
         for index, item in enumerate(items):
             if item.aggregate is None and item.column not in by:
-                message = f"{listed([item.column])} is neither aggregated nor in GROUP BY"
-                raise self.refuse(node.expressions[index], message)
+                raise self.refuse(
+                    node.expressions[index],
+                    "algebra.neither-aggregated-nor-group",
+                    "{what} is neither aggregated nor in GROUP BY",
+                    what=listed([item.column]),
+                )
         plan: Plan = Grouping(
             scope.plan, tuple(by), tuple(item.aggregate for item in items if item.aggregate)
         )
@@ -124,7 +147,7 @@ class SelectReader(SqlReader):
         self.only(group, "expressions", what="GROUP BY")
         for term in group.expressions:
             if not isinstance(term, exp.Column):
-                raise self.refuse(term, "GROUP BY takes columns")
+                raise self.refuse(term, "algebra.group-takes-columns", "GROUP BY takes columns")
         return list(dict.fromkeys(scope.column(term, self) for term in group.expressions))
 
 

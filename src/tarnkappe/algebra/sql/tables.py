@@ -52,14 +52,23 @@ class TableReader(SqlReader):
             self.only(node, "this", what="a subquery in this place")
             return self.query(node.this)
         if not isinstance(node, exp.Select | exp.SetOperation):
-            raise self.refuse(node, f"{node.key.upper()} is not supported; write SELECT ... FROM ...")
+            raise self.refuse(
+                node,
+                "algebra.not-supported-write-select",
+                "{key} is not supported; write SELECT ... FROM ...",
+                key=node.key.upper(),
+            )
         if not outermost and node.args.get("order") is not None:
-            raise self.refuse(node.args["order"], "rows have an order only in the outermost query")
+            raise self.refuse(
+                node.args["order"],
+                "algebra.rows-order-only-outermost",
+                "rows have an order only in the outermost query",
+            )
         try:
             with self._with(node.args.get("with_")):
                 return self._selected(node) if isinstance(node, exp.Select) else self._set_operation(node)
         except (ColumnError, ParameterError) as error:
-            raise self.refuse(node, str(error).rstrip(".")) from None
+            raise self.refuse_because(node, error.reason.clause) from None
 
     @contextmanager
     def _with(self, clause: exp.With | None) -> Iterator[None]:
@@ -78,7 +87,12 @@ class TableReader(SqlReader):
                     self.only(part.args["alias"], "this", what="WITH (name columns inside)")
                     self.name(part.args["alias"].this)
                     if part.alias in names:
-                        raise self.refuse(part.args["alias"], f"'{part.alias}' is defined twice")
+                        raise self.refuse(
+                            part.args["alias"],
+                            "algebra.defined-twice",
+                            "'{alias}' is defined twice",
+                            alias=part.alias,
+                        )
                     names.add(part.alias)
                     self._named[part.alias] = self.query(part.this)
             yield
@@ -88,7 +102,7 @@ class TableReader(SqlReader):
     def _selected(self, node: exp.Select) -> NameScope:
         source = node.args.get("from_")
         if source is None:
-            raise self.refuse(node, "a query needs a table to read FROM")
+            raise self.refuse(node, "algebra.query-needs-table-read", "a query needs a table to read FROM")
         self.only(source, "this", what="FROM")
         scope = self._table(source.this)
         for join in node.args.get("joins") or ():
@@ -114,7 +128,11 @@ class TableReader(SqlReader):
             scope = self._by_name(node, [node.args.get("catalog"), node.args.get("db"), node.this])
             scope = NameScope.of(scope.plan, scope.shown, node.this.name)
         else:
-            raise self.refuse(node, "expected a table, an operator like generalize(...) or a subquery")
+            raise self.refuse(
+                node,
+                "algebra.expected-table-operator-like",
+                "expected a table, an operator like generalize(...) or a subquery",
+            )
         scope = NameScope.of(scope.plan, scope.shown, alias.name) if alias is not None else scope
         for join in node.args.get("joins") or ():
             scope = self._join(scope, join)
@@ -142,7 +160,11 @@ class TableReader(SqlReader):
             case exp.Column() if isinstance(node.this, exp.Identifier):
                 self.only(node, "this", "table", "db", "catalog", what="a table")
                 return self._by_name(node, [node.args.get(a) for a in ("catalog", "db", "table", "this")])
-        raise self.refuse(node, "expected a table, an operator like generalize(...) or (SELECT ...)")
+        raise self.refuse(
+            node,
+            "algebra.expected-table-operator-like-generalize",
+            "expected a table, an operator like generalize(...) or (SELECT ...)",
+        )
 
     def _by_name(self, node: exp.Expr, parts: list[exp.Expr | None]) -> NameScope:
         given = [self.name(part, node) for part in parts if part is not None]
@@ -155,26 +177,44 @@ class TableReader(SqlReader):
         known = choose(name, quoted, self._relations)
         if known is None:
             there = f"there are {listed(self._relations)}" if self._relations else "none is known"
-            raise self.refuse(node, f"no table '{name}'; {there} (views are not read)")
+            raise self.refuse(
+                node,
+                "algebra.no-table-views-not-read",
+                "no table '{name}'; {there} (views are not read)",
+                name=name,
+                there=there,
+            )
         return NameScope.of(self._relations[known])
 
     def _use(self, node: exp.Expr, name: str) -> None:
         scope = self._named[name]
         if draws_at_random(scope.plan) and any(scope is used for used in self._used):
-            message = f"'{name}' draws at random and may be used only once: two draws would tell more"
-            raise self.refuse(node, message)
+            raise self.refuse(
+                node,
+                "algebra.draws-random-may-used-only-once-two",
+                "'{name}' draws at random and may be used only once: two draws would tell more",
+                name=name,
+            )
         self._used.append(scope)
 
     def _join(self, left: NameScope, node: exp.Join) -> NameScope:
         self.only(node, "this", "method", "kind", "using", "on", what="a join (only inner joins are)")
         kind, natural = str(node.args.get("kind") or ""), node.args.get("method")
         if kind not in ("", "INNER", "CROSS") or natural not in (None, "", "NATURAL"):
-            raise self.refuse(node, f"{natural or kind} JOIN is not supported; only inner joins are")
+            raise self.refuse(
+                node,
+                "algebra.join-not-supported-only-inner",
+                "{natural} JOIN is not supported; only inner joins are",
+                natural=natural or kind,
+            )
         right = self._table(node.this)
         twice = set(left.tables) & set(right.tables)
         if twice:
             raise self.refuse(
-                node.this, f"the table name {listed(twice)} stands twice in FROM; give an alias"
+                node.this,
+                "algebra.table-name-stands-twice",
+                "the table name {twice} stands twice in FROM; give an alias",
+                twice=listed(twice),
             )
         common = left.plan.schema & right.plan.schema
         both = NameScope(
@@ -204,19 +244,31 @@ class TableReader(SqlReader):
             names = {choose(name.name, name.quoted, common) or name.name for name in map(self.name, using)}
             foreign = names - common
             if foreign:
-                raise self.refuse(using[0], f"USING names {listed(foreign)}, which not both sides have")
+                raise self.refuse(
+                    using[0],
+                    "algebra.using-names-not-both",
+                    "USING names {foreign}, which not both sides have",
+                    foreign=listed(foreign),
+                )
             self._all_common(node, common, names, "USING")
         elif common and node.args.get("on") is None and node.args.get("method") != "NATURAL":
             raise self.refuse(
                 node.this,
-                f"both sides have {listed(common)}; say NATURAL JOIN or USING, or rename one of them",
+                "algebra.both-sides-say-natural",
+                "both sides have {common}; say NATURAL JOIN or USING, or rename one of them",
+                common=listed(common),
             )
         return Join(left, right)
 
     def _all_common(self, node: exp.Join, common: frozenset[str], named: set[str], clause: str) -> None:
         if common - named:
             message = f"both sides also have {listed(common - named)}, which {clause} does not equate"
-            raise self.refuse(node.this, f"{message}; project it away or rename it in a subquery")
+            raise self.refuse(
+                node.this,
+                "algebra.project-away-rename-subquery",
+                "{message}; project it away or rename it in a subquery",
+                message=message,
+            )
 
     def _equated(self, conjunct: exp.Expr, left: NameScope, right: NameScope) -> str | None:
         """The common column c of a condition left.c = right.c, which the natural join already means."""
@@ -243,7 +295,11 @@ class TableReader(SqlReader):
         allowed = ("this", "expression", "distinct", "by_name", "with_", "order")
         self.only(node, *allowed, what="a set operation")
         if isinstance(node, exp.Intersect) and isinstance(node.this, exp.Union | exp.Except):
-            raise self.refuse(node.expression, "INTERSECT beside UNION or EXCEPT needs parentheses")
+            raise self.refuse(
+                node.expression,
+                "algebra.intersect-beside-union-except",
+                "INTERSECT beside UNION or EXCEPT needs parentheses",
+            )
         left, right = self.query(node.this), self.query(node.expression)
         distinct = node.args.get("distinct") is not False
         if (
@@ -252,7 +308,9 @@ class TableReader(SqlReader):
             and not node.args.get("by_name")
         ):
             raise self.refuse(
-                node.expression, "the columns stand in another order than above; name them alike"
+                node.expression,
+                "algebra.columns-stand-another-order",
+                "the columns stand in another order than above; name them alike",
             )
         plan: Plan
         match node:

@@ -17,6 +17,9 @@ from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute
 from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage
 from tarnkappe.exchange.checking.verify import Verified
+from tarnkappe.exchange.cohorts.joint import ToldTables
+from tarnkappe.exchange.cohorts.packages import GroupedRows, GroupLabels
+from tarnkappe.exchange.cohorts.plan import CohortPlan
 from tarnkappe.exchange.facts import ExpertDetermination
 from tarnkappe.exchange.findings import Action, AttributeTreatment
 from tarnkappe.exchange.institution import Institution
@@ -41,9 +44,21 @@ class Earlier(Protocol):
     """Knows what was released before."""
 
     def objection(
-        self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str, told: Told
+        self,
+        release: Table,
+        patients: Sequence[str],
+        limits: Thresholds,
+        recipient: str,
+        told: Told | ToldTables,
     ) -> str:
         """Why a package must not follow the earlier ones; nothing if it may."""
+
+
+class CohortSource(Protocol):
+    """Knows the cohorts of an institution."""
+
+    def plan(self) -> CohortPlan | None:
+        """All cohorts, with groups of everything that was asked for; None before anybody is admitted."""
 
 
 class Requests(Protocol):
@@ -67,6 +82,7 @@ class Surroundings:
         earlier: what was released before.
         suspicions: what was asked before.
         key: what people and values are marked with; a new one if there is none.
+        cohorts: the cohorts of all patients, from which packages are made where the policy wants that.
     """
 
     institution: Institution
@@ -78,6 +94,7 @@ class Surroundings:
     earlier: Earlier | None = None
     suspicions: Requests | None = None
     key: Key = dataclasses.field(default_factory=Key.new)
+    cohorts: CohortSource | None = None
 
 
 @dataclasses.dataclass(eq=False)
@@ -105,7 +122,9 @@ class Case:
     actions: Actions | None = None
     draft: UnverifiedPackage | None = None
     package: Verified | None = None
-    told: Told | None = None
+    told: Told | ToldTables | None = None
+    rows: Sequence[GroupedRows] = ()
+    labels: dict[str, GroupLabels] = dataclasses.field(default_factory=dict)
     metrics: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
@@ -115,8 +134,10 @@ class Case:
 
     @property
     def limits(self) -> Thresholds:
-        """What a package for this purpose must keep."""
-        return self.policy.thresholds_for(self.request.purpose)
+        """What a package for this purpose must keep; cohorts are only where somebody keeps them."""
+        limits = self.policy.thresholds_for(self.request.purpose)
+        without = limits.method == "cohorts" and self.around.cohorts is None
+        return dataclasses.replace(limits, method="mondrian") if without else limits
 
     @property
     def least(self) -> int:

@@ -8,7 +8,6 @@ averages out by asking again.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 
@@ -16,20 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from tarnkappe.exchange.checking.unverified_package import UnverifiedPackage, class_ids
+from tarnkappe.exchange.cohorts.multisets import to_hide
 from tarnkappe.exchange.request import Anchor
 from tarnkappe.job.release import plain
 from tarnkappe.state import Key
 from tarnkappe.table import MISSING, SUPPRESSED, Table
 from tarnkappe.table.encoding import as_text
-
-
-def to_hide(conspicuous: int, others: int, cover: float) -> int:
-    """How many other cells of a group are hidden beside the conspicuous ones.
-
-    >>> to_hide(3, 10, 0.5), to_hide(2, 10, 0.25), to_hide(3, 2, 0.5), to_hide(0, 5, 0.5)
-    (3, 6, 2, 0)
-    """
-    return min(others, math.ceil(conspicuous * (1 - cover) / cover - 1e-9))
 
 
 def covered(

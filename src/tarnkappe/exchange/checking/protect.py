@@ -118,7 +118,9 @@ def _hidden(
         return draft
     draft = hide(draft)
     if sensitive and not keeps_values_open(draft.release, sensitive[0], limits):
-        raise CannotHideError("too few values are left beside those that have to be hidden")
+        raise CannotHideError(
+            "exchange.too-few-values-left", "too few values are left beside those that have to be hidden"
+        )
     return draft
 
 
@@ -167,10 +169,16 @@ def values_by_group(column: pa.ChunkedArray, groups: Rows) -> Rows:
 
 def _require_values(table: Table, sensitive: Sequence[str], limits: Thresholds) -> None:
     if table.num_rows < max(limits.k, limits.l):
-        raise NotEnoughError("too few people are left to hide among each other")
+        raise NotEnoughError(
+            "exchange.too-few-people-left", "too few people are left to hide among each other"
+        )
     for name in sensitive:
         if not is_diverse(table.data, name, limits):
-            raise NotEnoughError(f"'{name}' has too few different values to hide anybody's")
+            raise NotEnoughError(
+                "exchange.too-few-different-values",
+                "'{name}' has too few different values to hide anybody's",
+                name=name,
+            )
 
 
 def is_diverse(data: pa.Table, column: str, limits: Thresholds) -> bool:
@@ -304,7 +312,9 @@ class _Maker:
                     progress=self._progress,
                 )
         except (NoSolutionError, ParameterError):
-            raise NotEnoughError("no generalization protects everybody") from None
+            raise NotEnoughError(
+                "exchange.no-generalization-protects-everybody", "no generalization protects everybody"
+            ) from None
         return UnverifiedPackage(result.release, result.source_rows, (), result.levels, ())
 
 

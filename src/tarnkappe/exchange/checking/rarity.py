@@ -187,12 +187,14 @@ class Pattern:
         rare: how many of them fewer than k people of the reference area are expected to have.
         people: how many people of the selection have such a combination.
         unknown: how many of the others nobody knows well enough to clear them.
+        within: how many of the rare ones only what is known of their groups shows to be rare.
     """
 
     combinations: int
     rare: int
     people: int
     unknown: int
+    within: int = 0
 
 
 def pattern(
@@ -232,6 +234,7 @@ def pattern(
             most = joint_bound(distribution, labels, hierarchies, own)[some.ids]
         expected = np.minimum(expected, distribution.population * most)
         covered |= set(names) == set(labels)
+    rare_anyway = expected < k
     for (kind, value), distribution in profile.within_groups():
         if kind in labels and distribution.population is not None:
             members = np.array([label == value for label in labels[kind]])[first[kind]]
@@ -239,7 +242,11 @@ def pattern(
             expected = np.where(members, np.minimum(expected, distribution.population * within), expected)
     rare = expected < k
     return Pattern(
-        groups.num_groups, int(rare.sum()), int(sizes[rare].sum()), int(np.count_nonzero(~rare & ~covered))
+        groups.num_groups,
+        int(rare.sum()),
+        int(sizes[rare].sum()),
+        int(np.count_nonzero(~rare & ~covered)),
+        int(np.count_nonzero(rare & ~rare_anyway)),
     )
 
 

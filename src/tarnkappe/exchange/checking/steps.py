@@ -13,7 +13,7 @@ from tarnkappe.errors import InputError
 from tarnkappe.exchange.catalogue import Reclassification
 from tarnkappe.exchange.checking.actions import choose
 from tarnkappe.exchange.checking.case import Case
-from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute, pattern
+from tarnkappe.exchange.checking.rarity import Flagger, KnownAttribute, Pattern, pattern
 from tarnkappe.exchange.checking.telling import hidden_attributes
 from tarnkappe.exchange.facts import PackageFacts, gather
 from tarnkappe.exchange.findings import (
@@ -153,7 +153,7 @@ def s3_base_set(case: Case) -> CheckStep:
         return _too_few(question, counted)
     base = institution.select(case.request.anchor, list(case.wanted))
     findings: tuple[Finding, ...] = ()
-    may = _may_be_released(case, base.column(case.patient))
+    may = may_be_released(case, base.column(case.patient))
     if not may.all():
         gone = int(np.count_nonzero(~may))
         findings = (Finding("consent", f"{count(gone)} withdrew or did not consent.", people=gone),)
@@ -172,7 +172,8 @@ def _too_few(question: str, number: int, findings: tuple[Finding, ...] = ()) -> 
     )
 
 
-def _may_be_released(case: Case, patients: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def may_be_released(case: Case, patients: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Who of some patients may be in a package for this request."""
     if case.around.patients is not None:
         return case.around.patients.may_be_released(patients.combine_chunks(), case.request)
     return np.full(len(patients), not case.request.reidentification)
@@ -205,7 +206,7 @@ def _read_everybody(case: Case) -> None:
     """Everybody who could have been selected: whom a package tells something of, in it or not."""
     hidden = hidden_attributes(case)
     people = case.around.institution.everybody([*case.wanted, *hidden])
-    people = people.filter(pa.array(_may_be_released(case, people.column(case.patient))))
+    people = people.filter(pa.array(may_be_released(case, people.column(case.patient))))
     case.everybody = _through_safe_harbor(case, people)
 
 
@@ -221,10 +222,13 @@ def s4_profile(case: Case) -> CheckStep:
             name: as_text(plain(case.base.column(name)).unique()).drop_null().to_pylist()
             for name in case.names(Role.QUASI_IDENTIFIER)
         }
-        asked = Asked(case.request.anchor, tuple(known), values)
+        groups = tuple(name for name in known if case.catalogue[name].conditions)
+        asked = Asked(case.request.anchor, tuple(known), values, groups)
         try:
             case.profile = ask(case.around.statistics, asked, case.today)
             reply = "; ".join(case.profile.sources) or "They say nothing of people like these."
+            if case.profile.groups:
+                reply += f"; within groups by {', '.join(case.profile.groups)}"
             findings = [] if case.profile.sources else findings
         except (InputError, SQLAlchemyError) as error:
             reply = f"The statistics cannot be reached ({type(error).__name__}), so nothing is known."
@@ -276,7 +280,7 @@ def s5_flags(case: Case) -> CheckStep:
             Finding(
                 Flag.POPULATION_RARE.value,
                 f"{count(combinations.rare, 'combination', 'combinations')} of values are expected of fewer "
-                f"than {case.limits.k} people of the reference area.",
+                f"than {case.limits.k} people of the reference area{_within(case, combinations)}.",
                 people=combinations.people,
                 extent=case.damage,
                 probability=1 / case.limits.k,
@@ -292,6 +296,13 @@ def s5_flags(case: Case) -> CheckStep:
     return CheckStep(
         "S5", "Which values are conspicuous, here or in the population?", reply, answer, tuple(findings)
     )
+
+
+def _within(case: Case, found: Pattern) -> str:
+    """What the replies about groups, such as occupations, have added."""
+    if not found.within or case.profile is None:
+        return ""
+    return f"; {found.within} of them only by what is known of groups by {', '.join(case.profile.groups)}"
 
 
 FLAG_TEXTS = {

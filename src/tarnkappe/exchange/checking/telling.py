@@ -179,4 +179,7 @@ def _places(place: dict[str, int], names: Sequence[str]) -> Numbers:
     try:
         return np.array([place[name] for name in names], dtype=np.int64)
     except KeyError:
-        raise InputError("patients came or left while the request was checked: check it again") from None
+        raise InputError(
+            "exchange.patients-came-left-while",
+            "patients came or left while the request was checked: check it again",
+        ) from None

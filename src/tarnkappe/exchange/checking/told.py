@@ -95,7 +95,10 @@ class Told:
             table = pa.ipc.open_file(content).read_all().combine_chunks()
             said = json.loads((table.schema.metadata or {})[b"told"])
         except (pa.ArrowInvalid, KeyError, ValueError):
-            raise InputError("what earlier packages told is damaged: nothing can be released") from None
+            raise InputError(
+                "exchange.what-earlier-packages-told",
+                "what earlier packages told is damaged: nothing can be released",
+            ) from None
         return cls(
             table.column(WHO).combine_chunks(),
             np.asarray(table.column(LABEL), dtype=np.int64),

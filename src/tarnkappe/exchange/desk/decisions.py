@@ -60,16 +60,23 @@ def require_form(content: Mapping[str, Any]) -> None:
     good = good and type(content["check"]) is int and type(content["accepts"]) is bool
     good = good and (content["package"] is None or isinstance(content["package"], str))
     if not good:
-        raise AccessError("this is no decision: a part is missing, or is none that belongs here")
+        raise AccessError(
+            "exchange.no-decision-part-missing",
+            "this is no decision: a part is missing, or is none that belongs here",
+        )
     if not content["reason"].strip():
-        raise AccessError("a decision needs a reason")
+        raise AccessError("exchange.decision-needs-reason", "a decision needs a reason")
     try:
         decision_statement(content)
         Duty(content["duty"])
     except (ParameterError, ValueError):
-        raise AccessError("this is no decision: a part has the wrong form") from None
+        raise AccessError(
+            "exchange.no-decision-part-wrong", "this is no decision: a part has the wrong form"
+        ) from None
     if not time_of(content["time"]) <= datetime.now(UTC) + AHEAD:
-        raise AccessError("this decision is from the future: set your clock")
+        raise AccessError(
+            "exchange.decision-future-set-clock", "this decision is from the future: set your clock"
+        )
 
 
 def time_of(text: object) -> datetime:
@@ -77,5 +84,7 @@ def time_of(text: object) -> datetime:
     try:
         time = datetime.fromisoformat(str(text))
     except ValueError:
-        raise AccessError("this decision does not say when it was made") from None
+        raise AccessError(
+            "exchange.decision-not-say-when-made", "this decision does not say when it was made"
+        ) from None
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

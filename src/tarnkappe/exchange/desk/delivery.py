@@ -16,13 +16,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.errors import VerificationError
+from tarnkappe.exchange.desk.checked import Checked, Whole
 from tarnkappe.exchange.desk.decisions import public_part
 from tarnkappe.exchange.desk.earlier import EarlierReleases
 from tarnkappe.exchange.desk.logged import MOVES, TOLD, registers, row_digest
 from tarnkappe.exchange.desk.records import RequestRecords
 from tarnkappe.exchange.desk.states import RequestEvent, RequestState
 from tarnkappe.exchange.desk.tables import ANSWERS
-from tarnkappe.exchange.desk.whole import Checked, Whole, WholeReader
+from tarnkappe.exchange.desk.whole import WholeReader
 from tarnkappe.state import Signer, Statement
 
 PART = 2**20
@@ -129,7 +130,9 @@ class Delivery:
             self._records.tampered(error, digest)
             raise
         if whole.state is RequestState.DELIVERED:
-            raise self._records.refused("the answer was delivered and is not sent again", digest)
+            raise self._records.refused(
+                digest, "exchange.answer-delivered-not-sent", "the answer was delivered and is not sent again"
+            )
         package = None if found.package is None else bytes(found.package)
         self._verified = digest, package or b""
         return SignedAnswer(json.loads(found.content), found.signature, package)
@@ -143,7 +146,9 @@ class Delivery:
         self._records.require_own(digest, institution)
         state = self._records.state(digest)
         if state is not RequestState.SENT:
-            raise self._records.refused("there is no package to be fetched", digest)
+            raise self._records.refused(
+                digest, "exchange.no-package-fetched", "there is no package to be fetched"
+            )
         if self._verified[0] != digest:
             try:
                 with self._records.store.reading() as connection:
@@ -152,7 +157,9 @@ class Delivery:
                 self._records.tampered(error, digest)
                 raise
             if whole.state is not RequestState.SENT or found.package is None:
-                raise self._records.refused("there is no package to be fetched", digest)
+                raise self._records.refused(
+                    digest, "exchange.no-package-fetched", "there is no package to be fetched"
+                )
             self._verified = digest, bytes(found.package)
         return self._verified[1][begin : begin + PART]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,10 +18,12 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange.checking import Recommendation, Surroundings, check
+from tarnkappe.exchange.desk.checked import Checked, Signed, Whole
+from tarnkappe.exchange.desk.cohort_book import CohortBook
 from tarnkappe.exchange.desk.decisions import new_decision
 from tarnkappe.exchange.desk.delivery import Delivery, SignedAnswer
 from tarnkappe.exchange.desk.earlier import EarlierReleases
-from tarnkappe.exchange.desk.entries import check_statement, known_registers, note_decision
+from tarnkappe.exchange.desk.entries import check_statement, known_registers, note_decision, order_statement
 from tarnkappe.exchange.desk.logged import (
     ANSWER_ROW,
     CHECKED,
@@ -43,7 +45,7 @@ from tarnkappe.exchange.desk.reidentification import Reidentifications
 from tarnkappe.exchange.desk.related_requests import Suspicions
 from tarnkappe.exchange.desk.states import HELD_BACK, OPEN, RequestEvent, RequestState, after
 from tarnkappe.exchange.desk.tables import PEOPLE, RECOMMENDATIONS, REQUESTS
-from tarnkappe.exchange.desk.whole import INDEX, Checked, Whole, WholeReader
+from tarnkappe.exchange.desk.whole import INDEX, WholeReader
 from tarnkappe.exchange.keys import InstitutionKeys
 from tarnkappe.exchange.request import DataRequest
 from tarnkappe.exchange.staff import DECIDING, Duty, Staff
@@ -81,9 +83,15 @@ class RequestWorkflow:
         self.log, self.signer = self.records.log, Signer(own.sign)
         key = own.marks
         self.register = PatientRegister(store, key)
-        self.earlier = EarlierReleases(store, key, self.register, around.institution.name)
+        self.cohorts = CohortBook(store, own.seal, key, around, self.register)
+        self.earlier = EarlierReleases(store, key, self.register, around.institution.name, self.cohorts)
         self.around = dataclasses.replace(
-            around, patients=self.register, earlier=self.earlier, suspicions=Suspicions(store), key=key
+            around,
+            patients=self.register,
+            earlier=self.earlier,
+            cohorts=self.cohorts,
+            suspicions=Suspicions(store),
+            key=key,
         )
         self.reader = WholeReader(self.records, staff, self.around)
         self.delivery = Delivery(
@@ -120,7 +128,9 @@ class RequestWorkflow:
                 self.log.append(RECEIVED, told, connection)
                 return RequestState.RECEIVED
         if known.digest != request.digest:
-            raise self.records.refused("a request was changed after it was sent", known.digest)
+            raise self.records.refused(
+                known.digest, "exchange.request-changed-after-sent", "a request was changed after it was sent"
+            )
         return RequestState(known.state)
 
     @contextmanager
@@ -155,15 +165,18 @@ class RequestWorkflow:
             digest: the request.
             steward: who lets it be checked.
             roles: attributes that count as something else than the catalogue says.
-            order: the steward's signature under `to_order`; without it nobody can prove later that it was
-                her.
+            order: the steward's signature under `to_order`, which proves later that it was her.
             options: what the check is told beside.
         """
         self.require_steward(steward)
         if order is not None:
             public = self._staff.require(steward, frozenset({Duty.STEWARD})).public_key
-            require_signature(public, self.to_order(digest, steward, roles), order)
+            require_signature(
+                public, self.to_order(digest, steward, roles, options.get("less_protected")), order
+            )
         self.expire()
+        with self._noticing(digest):
+            self.cohorts.prepare(self.whole(digest).request)
         with self._noticing(digest), self.store.reading() as connection:
             logged = Logged.read(self.log, connection)
             whole = self.reader.read(connection, digest, logged)
@@ -177,7 +190,8 @@ class RequestWorkflow:
             logged = Logged.read(self.log, connection)
             if known_registers(connection, logged) != before:
                 raise AccessError(
-                    "a patient withdrew, or a package left, while this was checked: check again"
+                    "exchange.patient-withdrew-package-left",
+                    "a patient withdrew, or a package left, while this was checked: check again",
                 )
             row = self.records.move(connection, digest, RequestEvent.CHECK)
             number = row.checks + 1
@@ -199,10 +213,8 @@ class RequestWorkflow:
             connection.execute(sa.update(REQUESTS).where(REQUESTS.c.digest == digest).values(checks=number))
             connection.execute(sa.insert(RECOMMENDATIONS).values(values))
             if marks:
-                people = [
-                    {"digest": digest, "number": number, "row": row, "mark": mark}
-                    for row, mark in enumerate(marks)
-                ]
+                own = {"digest": digest, "number": number}
+                people = [own | {"row": place, "mark": mark} for place, mark in enumerate(marks)]
                 connection.execute(sa.insert(PEOPLE), people)
             told = {"request": digest, "check": number, "verdict": str(found.verdict), "by": steward}
             told |= {"steps": [step.name for step in found.steps], "order": order}
@@ -211,19 +223,22 @@ class RequestWorkflow:
             self.log.append(CHECKED, told, connection)
         return found
 
-    def to_order(self, digest: str, steward: str, roles: Mapping[str, Role] | None = None) -> Statement:
+    def to_order(
+        self,
+        digest: str,
+        steward: str,
+        roles: Mapping[str, Role] | None = None,
+        reasons: Mapping[str, str] | None = None,
+    ) -> Statement:
         """What a steward signs to let a request be checked."""
-        changed = {name: str(role) for name, role in (roles or {}).items()}
-        return Statement("order", {"request": digest, "person": steward, "roles": changed})
+        return order_statement(digest, steward, roles or {}, reasons or {})
 
     def require_steward(self, person: str) -> None:
         """Refuse who is no steward."""
         self._staff.require(person, frozenset({Duty.STEWARD}))
 
     def to_decide(self, digest: str, person: str, *, accepts: bool, reason: str) -> dict[str, Any]:
-        """What somebody has to sign to decide (`decision_statement`): about the last check and its
-        package.
-        """
+        """What somebody has to sign to decide (`decision_statement`), about the last check and package."""
         check = self.whole(digest).require_check()
         known = self._staff.find(person)
         duties = frozenset() if known is None else known.duties & DECIDING
@@ -255,46 +270,33 @@ class RequestWorkflow:
                 whole = self.reader.read(connection, digest)
                 check = whole.require_check()
                 self.reader.require_decision(content, signature, whole, check, whole.agreed)
-                if content["accepts"]:
-                    return self._accept(connection, whole, check, content, signature)
-                return self._reject(connection, whole, check, content, signature)
+                take = self._accept if content["accepts"] else self._reject
+                return take(connection, whole, check, (content, signature))
         except AccessError as error:
-            raise self.records.refused(str(error), digest) from None
+            raise self.records.refused_because(digest, error.reason) from None
 
-    def _reject(
-        self,
-        connection: sa.Connection,
-        whole: Whole,
-        check: Checked,
-        content: Mapping[str, Any],
-        signature: str,
-    ) -> RequestState:
+    def _reject(self, connection: sa.Connection, whole: Whole, check: Checked, said: Signed) -> RequestState:
         digest = whole.row.digest
         self.records.move(connection, digest, RequestEvent.REJECT)
         self.records.forget_packages(connection, digest)
         answer = self.delivery.write(connection, whole, None, ())
         row = {ANSWER_ROW: answer}
-        note_decision(self.log, connection, check, content, signature, RequestEvent.REJECT, row)
+        note_decision(self.log, connection, check, *said, RequestEvent.REJECT, row)
         return RequestState.REJECTED
 
-    def _accept(
-        self,
-        connection: sa.Connection,
-        whole: Whole,
-        check: Checked,
-        content: Mapping[str, Any],
-        signature: str,
-    ) -> RequestState:
+    def _accept(self, connection: sa.Connection, whole: Whole, check: Checked, said: Signed) -> RequestState:
         digest, request = whole.row.digest, whole.request
         after(whole.state, RequestEvent.AGREE_LAST)
         if check.package is None:
-            raise AccessError("there is no verified package: this request can only be rejected")
-        signed = [*((each.content, each.signature) for each in whole.agreed), (content, signature)]
+            raise AccessError(
+                "exchange.no-verified", "there is no verified package: this request can only be rejected"
+            )
+        signed = [*((each.content, each.signature) for each in whole.agreed), said]
         is_last = len(signed) >= self.reader.needed(request)
         event = RequestEvent.AGREE_LAST if is_last else RequestEvent.AGREE_FIRST
         self.records.move(connection, digest, event)
         if not is_last:
-            note_decision(self.log, connection, check, content, signature, event, {})
+            note_decision(self.log, connection, check, *said, event, {})
             return RequestState.HALF_AGREED
         table, marks, recipient = check.package.table, check.marks, request.institution
         whole.logged.require_register(connection, TOLD)
@@ -303,12 +305,16 @@ class RequestWorkflow:
         told = self.earlier.noted(connection, digest, check.content.get("told"))
         unsafe = self.earlier.objection_within(connection, table, marks, limits, recipient, told)
         if unsafe:
-            raise AccessError(f"since the check the package became unsafe: check it again. {unsafe}")
+            raise AccessError(
+                "exchange.since-check-package-became",
+                "since the check the package became unsafe: check it again. {unsafe}",
+                unsafe=unsafe,
+            )
         self.earlier.accept(connection, digest, table, marks, recipient, told)
         release = self.register.note_release(connection, request, table.column_names, marks)
         answer = self.delivery.write(connection, whole, check, signed)
         rest = {ANSWER_ROW: answer, RELEASE_ROW: release, **registers(connection, TOLD)}
-        note_decision(self.log, connection, check, content, signature, event, rest)
+        note_decision(self.log, connection, check, *said, event, rest)
         return RequestState.ACCEPTED
 
     def withdraw_request(self, digest: str, institution: str) -> None:
@@ -325,37 +331,31 @@ class RequestWorkflow:
 
     def withdraw_patient(self, patient: str) -> list[str]:
         """A patient withdraws: packages with her data that have not left go back to the check; which ones."""
-        mark = self.register.mark(patient)
         with self.store.writing() as connection:
             self.register.withdraw(patient, connection)
-            involved = connection.execute(
-                sa.select(REQUESTS.c.digest, REQUESTS.c.state)
-                .join(
-                    PEOPLE,
-                    sa.and_(PEOPLE.c.digest == REQUESTS.c.digest, PEOPLE.c.number == REQUESTS.c.checks),
-                )
-                .where(PEOPLE.c.mark == mark)
-            ).all()
-            held = [row.digest for row in involved if RequestState(row.state) in HELD_BACK]
-            for digest in held:
-                self.records.move(connection, digest, RequestEvent.CHECK_AGAIN)
-                self.delivery.take_back(connection, digest)
-                self.register.forget_release(connection, digest)
-                told = {
-                    "request": digest,
-                    MOVES: str(RequestEvent.CHECK_AGAIN),
-                    RELEASE_ROW: None,
-                    ANSWER_ROW: None,
-                }
-                self.log.append("package held back", told | registers(connection, TOLD), connection)
+            self.cohorts.retire(connection, patient)
+            return self.hold_back(connection, [self.register.mark(patient)])
+
+    def hold_back(self, connection: sa.Connection, marks: Sequence[bytes]) -> list[str]:
+        """Let packages with data of some patients that have not left go back to the check; which ones."""
+        mine = sa.and_(PEOPLE.c.digest == REQUESTS.c.digest, PEOPLE.c.number == REQUESTS.c.checks)
+        held_back, gone = [state.value for state in HELD_BACK], set(marks)
+        involved = sa.select(REQUESTS.c.digest, PEOPLE.c.mark).join(PEOPLE, mine)  # of the last check
+        waiting = involved.where(REQUESTS.c.state.in_(held_back))
+        held = list(dict.fromkeys(r.digest for r in connection.execute(waiting) if bytes(r.mark) in gone))
+        for digest in held:
+            self.records.move(connection, digest, RequestEvent.CHECK_AGAIN)
+            self.delivery.take_back(connection, digest)
+            self.register.forget_release(connection, digest)
+            told = {"request": digest, MOVES: str(RequestEvent.CHECK_AGAIN), RELEASE_ROW: None}
+            told |= {ANSWER_ROW: None, **registers(connection, TOLD)}
+            self.log.append("package held back", told, connection)
         return held
 
     def expire(self, now: datetime | None = None) -> int:
         """Close requests that waited too long; how many there were."""
-        late = sa.and_(
-            REQUESTS.c.state.in_([state.value for state in OPEN]),
-            REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat(),
-        )
+        is_open = REQUESTS.c.state.in_([state.value for state in OPEN])
+        late = sa.and_(is_open, REQUESTS.c.deadline <= (now or datetime.now(UTC)).isoformat())
         with self.store.writing() as connection:
             digests = list(connection.execute(sa.select(REQUESTS.c.digest).where(late)).scalars())
             for digest in digests:

@@ -25,6 +25,16 @@ import sqlalchemy as sa
 from tarnkappe.errors import AccessError
 from tarnkappe.exchange.checking.told import Told
 from tarnkappe.exchange.checking.told import objection as objection_to_told
+from tarnkappe.exchange.cohorts.joint import (
+    MAGIC,
+    ToldTable,
+    ToldTables,
+    as_told,
+    joint_objection,
+    read_ledger,
+)
+from tarnkappe.exchange.cohorts.plan import CohortPlan
+from tarnkappe.exchange.desk.cohort_book import CohortBook
 from tarnkappe.exchange.desk.exposure import Trails, joined, objection
 from tarnkappe.exchange.desk.logged import TOLD, Logged
 from tarnkappe.exchange.desk.people import PatientRegister
@@ -45,14 +55,27 @@ class EarlierReleases:
         key: what people and values are marked with.
         register: knows the marks of patients.
         institution: whose packages they are.
+        book: its cohorts, if packages are made from them.
     """
 
-    def __init__(self, store: Store, key: Key, register: PatientRegister, institution: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        key: Key,
+        register: PatientRegister,
+        institution: str,
+        book: CohortBook | None = None,
+    ) -> None:
         self._store, self._key, self._register = store, key, register
-        self._institution = institution
+        self._institution, self._book = institution, book
 
     def objection(
-        self, release: Table, patients: Sequence[str], limits: Thresholds, recipient: str, told: Told
+        self,
+        release: Table,
+        patients: Sequence[str],
+        limits: Thresholds,
+        recipient: str,
+        told: Told | ToldTables,
     ) -> str:
         """Why a package must not follow the earlier ones; nothing if it may.
 
@@ -76,22 +99,45 @@ class EarlierReleases:
         marks: Sequence[bytes],
         limits: Thresholds,
         recipient: str,
-        told: Told,
+        told: Told | ToldTables,
     ) -> str:
         """The same in a transaction, by the marks of the patients."""
         compared = recipient if limits.together == Together.RECIPIENT else EVERYBODY
+        others, tables = read_ledger(self._told(connection, compared))
+        plan = None if self._book is None else self._book.plan_within(connection)
+        if isinstance(told, ToldTables):
+            if plan is None:
+                return "There are no cohorts that the package could be compared by."
+            if any(table.epoch != plan.epoch for table in told.tables):
+                return "The cohorts were renewed since it was made."
+            if wrong := joint_objection(plan, [*tables, *told.tables], limits):
+                return wrong
+            if not others:
+                return ""
         before = joined([self._left(connection, compared), *self._pending(connection, compared)])
-        wrong = objection(before, Trails.of_package(release, marks, self._key), limits)
-        return wrong or objection_to_told(self._told(connection, compared), told, limits)
+        if wrong := objection(before, Trails.of_package(release, marks, self._key), limits):
+            return wrong
+        others = [*others, *self._as_told(plan, tables)]
+        for each in [told] if isinstance(told, Told) else self._as_told(plan, told.tables):
+            if wrong := objection_to_told(others, each, limits):
+                return wrong
+            others = [*others, each]
+        return ""
 
-    def note(self, connection: sa.Connection, digest: str, told: Told) -> str:
+    def _as_told(self, plan: CohortPlan | None, tables: Sequence[ToldTable]) -> list[Told]:
+        """What tables from cohorts tell of everybody; those of earlier epochs are not compared."""
+        if plan is None:
+            return []
+        return [as_told(plan, table, self._key) for table in tables if table.epoch == plan.epoch]
+
+    def note(self, connection: sa.Connection, digest: str, told: Told | ToldTables) -> str:
         """Keep what the package of a check tells, until somebody decides; what stands for it."""
         content = told.to_bytes()
         connection.execute(sa.delete(TELLINGS).where(TELLINGS.c.digest == digest))
         connection.execute(sa.insert(TELLINGS).values(digest=digest, told=content))
         return hashlib.sha256(content).hexdigest()
 
-    def noted(self, connection: sa.Connection, digest: str, expected: str | None) -> Told:
+    def noted(self, connection: sa.Connection, digest: str, expected: str | None) -> Told | ToldTables:
         """What the package of the last check tells.
 
         Raises:
@@ -99,15 +145,18 @@ class EarlierReleases:
         """
         found = connection.execute(sa.select(TELLINGS.c.told).where(TELLINGS.c.digest == digest)).scalar()
         if found is None or hashlib.sha256(found).hexdigest() != expected:
-            raise AccessError("what the package tells is not what the check found: check the request again")
-        return Told.from_bytes(found)
+            raise AccessError(
+                "exchange.what-package-tells-not-what-check",
+                "what the package tells is not what the check found: check the request again",
+            )
+        return ToldTables.from_bytes(found) if found.startswith(MAGIC) else Told.from_bytes(found)
 
-    def _told(self, connection: sa.Connection, recipient: str) -> list[Told]:
+    def _told(self, connection: sa.Connection, recipient: str) -> list[bytes]:
         mine = LEDGER.c.institution == self._institution
         if recipient != EVERYBODY:
             mine = sa.and_(mine, LEDGER.c.recipient == recipient)
         found = connection.execute(sa.select(LEDGER.c.told).where(mine).order_by(LEDGER.c.digest)).scalars()
-        return [Told.from_bytes(content) for content in found]
+        return [bytes(content) for content in found]
 
     def accept(
         self,
@@ -116,7 +165,7 @@ class EarlierReleases:
         release: Table,
         marks: Sequence[bytes],
         recipient: str,
-        told: Told,
+        told: Told | ToldTables,
     ) -> None:
         """Note a package that may leave from now on."""
         connection.execute(
@@ -124,6 +173,8 @@ class EarlierReleases:
                 digest=digest, institution=self._institution, recipient=recipient, told=told.to_bytes()
             )
         )
+        if isinstance(told, ToldTables):
+            return  # cohorts are what people are known by: nobody has a trail of her own
         connection.execute(
             sa.insert(PENDING).values(
                 digest=digest,

@@ -9,7 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from tarnkappe.exchange.checking import Recommendation
+from tarnkappe.exchange.desk.checked import Checked
 from tarnkappe.exchange.desk.logged import (
+    COHORTS,
     CONSENTED,
     DECIDED,
     MOVES,
@@ -23,16 +25,26 @@ from tarnkappe.exchange.desk.logged import (
 from tarnkappe.exchange.desk.packages import Package
 from tarnkappe.exchange.desk.states import RequestEvent
 from tarnkappe.exchange.desk.tables import DECISIONS
-from tarnkappe.exchange.desk.whole import Checked, measured
+from tarnkappe.exchange.desk.whole import measured
 from tarnkappe.exchange.policy import Thresholds
-from tarnkappe.state import AuditLog
+from tarnkappe.state import AuditLog, Statement
+from tarnkappe.table import Role
 
 
 def known_registers(connection: sa.Connection, logged: Logged) -> dict[str, Any]:
     """What is known of patients and of earlier packages, if it is as it was left."""
-    for name in (WITHDRAWN, CONSENTED, TOLD):
+    for name in (WITHDRAWN, CONSENTED, TOLD, COHORTS):
         logged.require_register(connection, name)
-    return registers(connection, WITHDRAWN, CONSENTED, TOLD)
+    return registers(connection, WITHDRAWN, CONSENTED, TOLD, COHORTS)
+
+
+def order_statement(
+    request: str, steward: str, roles: Mapping[str, Role], reasons: Mapping[str, str]
+) -> Statement:
+    """The order to check a request: also which classes the steward changes for it, and why."""
+    changed = {name: str(role) for name, role in roles.items()}
+    content: dict[str, Any] = {"request": request, "person": steward, "roles": changed}
+    return Statement("order", content | ({"reasons": dict(reasons)} if reasons else {}))
 
 
 def check_statement(

@@ -65,7 +65,8 @@ class Trails:
             table = pa.ipc.open_file(content).read_all().combine_chunks()
         except pa.ArrowInvalid:
             raise InputError(
-                "what is known of earlier packages is damaged: nothing can be released"
+                "exchange.what-known-earlier-packages",
+                "what is known of earlier packages is damaged: nothing can be released",
             ) from None
         values = {
             name: table.column(name).combine_chunks()

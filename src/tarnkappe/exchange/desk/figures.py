@@ -61,22 +61,36 @@ class Figures:
         """What others may see, signed."""
         found = self._read(self._desk.around.institution.name)
         if found is None:
-            raise AccessError("this institution has shared no statistics yet")
+            raise AccessError(
+                "exchange.institution-shared-no-statistics", "this institution has shared no statistics yet"
+            )
         return {"content": json.loads(found.content), "signature": found.signature}
 
     def take(self, institution: str, answer: Mapping[str, Any]) -> bool:
         """Keep what another institution has shown, if it is really its own; whether it is new."""
         member = self._desk.around.network.find(institution)
         if member is None:
-            raise AccessError(f"'{institution}' is not a member of the network")
+            raise AccessError(
+                "exchange.not-member-network",
+                "'{institution}' is not a member of the network",
+                institution=institution,
+            )
         try:
             content, signature = dict(answer["content"]), str(answer["signature"])
         except (KeyError, TypeError, ValueError):
-            raise InputError(f"'{institution}' sent something that is no statistics") from None
+            raise InputError(
+                "exchange.sent-something-no-statistics",
+                "'{institution}' sent something that is no statistics",
+                institution=institution,
+            ) from None
         require_signature(member.public_key, Statement("statistics", content), signature)
         shown = Shown.from_dict(content, self.plan)
         if shown.institution != institution:
-            raise AccessError(f"'{institution}' sent another institution's statistics")
+            raise AccessError(
+                "exchange.sent-another-institution-statistics",
+                "'{institution}' sent another institution's statistics",
+                institution=institution,
+            )
         known = self._read(institution)
         if known is not None and known.made >= shown.made.isoformat():
             return False
@@ -103,7 +117,11 @@ class Figures:
         public = self._desk.signer.public if own or member is None else member.public_key
         require_signature(public, Statement("statistics", content), row.signature)
         if content.get("institution") != row.institution:
-            raise AccessError(f"the statistics of '{row.institution}' are another institution's")
+            raise AccessError(
+                "exchange.statistics-another-institution-s",
+                "the statistics of '{institution}' are another institution's",
+                institution=row.institution,
+            )
         return content
 
     def _counts(self, row: sa.Row[Any]) -> bool:

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.exchange.desk.states import RequestEvent, RequestState, after
-from tarnkappe.exchange.desk.tables import CONSENTS, LEDGER, PENDING, TRAILS, WITHDRAWALS
+from tarnkappe.exchange.desk.tables import COHORT_BOOK, CONSENTS, LEDGER, PENDING, TRAILS, WITHDRAWALS
 from tarnkappe.state import AuditEntry, AuditLog, Statement
 
 RECEIVED, CHECKED, DECIDED = "request received", "request checked", "decided"
@@ -26,7 +26,7 @@ REGISTERS = "registers"
 TAKEN_OVER = "registers taken over"
 """The entry that vouches for what an earlier version, which sealed nothing, has left."""
 
-WITHDRAWN, CONSENTED, TOLD = "withdrawals", "consents", "told"
+WITHDRAWN, CONSENTED, TOLD, COHORTS = "withdrawals", "consents", "told", "cohorts"
 
 
 def row_digest(row: sa.Row[Any] | Mapping[str, Any], table: sa.Table, *leave_out: str) -> str:
@@ -65,6 +65,7 @@ _TABLES: Mapping[str, tuple[sa.Table, ...]] = {
     WITHDRAWN: (WITHDRAWALS,),
     CONSENTED: (CONSENTS,),
     TOLD: (TRAILS, PENDING, LEDGER),
+    COHORTS: (COHORT_BOOK,),
 }
 
 
@@ -125,7 +126,10 @@ class Logged:
                 if MOVES in entry.details:
                     state = after(state, RequestEvent(entry.details[MOVES]))
         except (AccessError, ValueError):
-            raise VerificationError("the log tells of this request what cannot have happened") from None
+            raise VerificationError(
+                "exchange.log-tells-request-what-cannot-happened",
+                "the log tells of this request what cannot have happened",
+            ) from None
         return state
 
     def require_register(self, connection: sa.Connection, name: str) -> None:
@@ -136,11 +140,16 @@ class Logged:
         """
         empty = Statement("register", {"name": name, "rows": []}).digest
         if register_digest(connection, name) != self._registers.get(name, empty):
-            raise VerificationError(f"{_WHAT[name]} were changed in the database, and not by this program")
+            raise VerificationError(
+                "exchange.changed-database-not-program",
+                "{what} were changed in the database, and not by this program",
+                what=_WHAT[name],
+            )
 
 
 _WHAT = {
     WITHDRAWN: "the withdrawals of patients",
     CONSENTED: "the consents of patients",
     TOLD: "the notes of what was told before",
+    COHORTS: "the cohorts of patients",
 }

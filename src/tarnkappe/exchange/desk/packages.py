@@ -67,8 +67,9 @@ def packed(found: Recommendation, request: DataRequest, key: Key, registrar: Reg
     if request.reidentification:
         if registrar is None:
             raise ParameterError(
+                "exchange.somebody-may-identified-again",
                 "somebody may have to be identified again, and there is no vault that keeps who they are: "
-                "name one in the site file, or reject the request"
+                "name one in the site file, or reject the request",
             )
         in_vault = registrar.pseudonyms([(patient,) for patient in found.patients])
         names = pseudonyms_of(key, request.digest).pseudonyms([(name,) for name in in_vault])
@@ -85,7 +86,7 @@ def unpacked(content: bytes, roles: Mapping[str, str]) -> Package:
     if PSEUDONYM in data.column_names and PSEUDONYM not in roles:
         data = data.drop_columns([PSEUDONYM])
     if data.column_names != list(roles):
-        raise InputError("this package has other columns than it should")
+        raise InputError("exchange.package-other-columns", "this package has other columns than it should")
     return Package(content, roles, Table(data, {name: Role.parse(role) for name, role in roles.items()}))
 
 
@@ -94,7 +95,7 @@ def opened(content: bytes) -> pa.Table:
     try:
         return pa.ipc.open_file(content).read_all()
     except (pa.ArrowException, OSError, ValueError):
-        raise InputError("this is no package, or a damaged one") from None
+        raise InputError("exchange.no-package-damaged", "this is no package, or a damaged one") from None
 
 
 def digest_of(content: bytes) -> str:

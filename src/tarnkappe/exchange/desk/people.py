@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
 
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import Reason, VerificationError
 from tarnkappe.exchange.desk.logged import (
     CONSENTED,
     RELEASE_ROW,
@@ -77,19 +77,23 @@ class PatientRegister:
 
     def consent(self, patient: str, consent: Consent) -> None:
         """Somebody consents to being identified again, or changes the consent that he gave."""
-        mark, content = self.mark(patient), json.dumps(consent.to_dict())
+        mark = self.mark(patient)
         with self.store.writing() as connection:
             Logged.read(self._log, connection).require_register(connection, CONSENTED)
+            before = connection.execute(sa.select(CONSENTS.c.content).where(CONSENTS.c.mark == mark)).scalar()
+            content = json.dumps(json.loads(before or "{}") | consent.to_dict())
             connection.execute(sa.delete(CONSENTS).where(CONSENTS.c.mark == mark))
             connection.execute(sa.insert(CONSENTS).values(mark=mark, content=content))
             told = {"scope": int(consent.scope), **registers(connection, CONSENTED)}
             self._log.append("a patient consented", told, connection)
 
-    def has_withdrawn(self, patients: Sequence[str]) -> list[bool]:
-        """Who withdrew."""
-        with self.store.reading() as connection:
-            Logged.read(self._log, connection).require_register(connection, WITHDRAWN)
-            gone = set(connection.execute(sa.select(WITHDRAWALS.c.mark)).scalars())
+    def has_withdrawn(self, patients: Sequence[str], connection: sa.Connection | None = None) -> list[bool]:
+        """Who withdrew, as a transaction sees it, if one is given."""
+        if connection is None:
+            with self.store.reading() as opened:
+                return self.has_withdrawn(patients, opened)
+        Logged.read(self._log, connection).require_register(connection, WITHDRAWN)
+        gone = set(connection.execute(sa.select(WITHDRAWALS.c.mark)).scalars())
         return [mark in gone for mark in self.marks(patients)] if gone else [False] * len(patients)
 
     def may_be_released(self, patients: pa.Array, request: DataRequest) -> Mask:
@@ -98,15 +102,23 @@ class PatientRegister:
         may = ~np.array(self.has_withdrawn(names), dtype=bool)
         if not request.reidentification:
             return may
+        return np.asarray(np.logical_and(may, self.has_consented(names)))
+
+    def has_consented(self, patients: Sequence[str], connection: sa.Connection | None = None) -> list[bool]:
+        """Who consented to being identified again, as a transaction sees it, if one is given."""
+        if connection is None:
+            with self.store.reading() as opened:
+                return self.has_consented(patients, opened)
         now = datetime.now(UTC)
-        with self.store.reading() as connection:
-            Logged.read(self._log, connection).require_register(connection, CONSENTED)
-            given = {row.mark: row.content for row in connection.execute(sa.select(CONSENTS))}
-        covered = [
-            mark in given and Consent.from_dict(json.loads(given[mark])).covers(ConsentScope.THIS_STUDY, now)
-            for mark in self.marks(names)
+        Logged.read(self._log, connection).require_register(connection, CONSENTED)
+        given = {row.mark: json.loads(row.content) for row in connection.execute(sa.select(CONSENTS))}
+        if not given:
+            return [False] * len(patients)
+        return [
+            "scope" in given.get(mark, {})
+            and Consent.from_dict(given[mark]).covers(ConsentScope.THIS_STUDY, now)
+            for mark in self.marks(patients)
         ]
-        return np.asarray(np.logical_and(may, covered))
 
     def note_release(
         self, connection: sa.Connection, request: DataRequest, columns: Sequence[str], marks: Sequence[bytes]
@@ -141,7 +153,7 @@ class PatientRegister:
         """
         with self.store.reading() as connection:
             if wrong := self._wrong_releases(connection, Logged.read(self._log, connection)):
-                raise VerificationError(wrong[0])
+                raise VerificationError.because(wrong[0])
             found = connection.execute(
                 sa.select(RELEASES)
                 .join(RELEASE_LOG, RELEASE_LOG.c.digest == RELEASES.c.digest)
@@ -150,22 +162,26 @@ class PatientRegister:
             ).all()
         return [DisclosureRecord(r.recipient, r.purpose, tuple(json.loads(r.columns)), r.time) for r in found]
 
-    def audit(self, connection: sa.Connection, logged: Logged) -> list[str]:
+    def audit(self, connection: sa.Connection, logged: Logged) -> list[Reason]:
         """What is wrong with the notes of patients' rights, by what the log says of them."""
         wrong = self._wrong_releases(connection, logged)
         for name in (WITHDRAWN, CONSENTED, TOLD):
             try:
                 logged.require_register(connection, name)
             except VerificationError as error:
-                wrong.append(str(error))
+                wrong.append(error.reason)
         return wrong
 
-    def _wrong_releases(self, connection: sa.Connection, logged: Logged) -> list[str]:
+    def _wrong_releases(self, connection: sa.Connection, logged: Logged) -> list[Reason]:
         known = {digest: logged.detail(digest, RELEASE_ROW) for digest in logged.requests} | logged.before
         there = set(connection.execute(sa.select(RELEASES.c.digest)).scalars())
         there |= set(connection.execute(sa.select(RELEASE_LOG.c.digest).distinct()).scalars())
         return [
-            f"{digest[:12]}: the notes of who is in this package were changed in the database"
+            Reason(
+                "exchange.notes-package-changed-database",
+                "{digest}: the notes of who is in this package were changed in the database",
+                digest=digest[:12],
+            )
             for digest in sorted({digest for digest, said in known.items() if said is not None} | there)
             if known.get(digest) != release_digest(connection, digest)
         ]

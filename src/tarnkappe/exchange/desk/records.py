@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, LimitError, ParameterError, VerificationError
+from tarnkappe.errors import AccessError, LimitError, ParameterError, Reason, VerificationError
 from tarnkappe.exchange.desk.states import OPEN, RequestEvent, RequestState, after
 from tarnkappe.exchange.desk.tables import EXCHANGE, PEOPLE, RECOMMENDATIONS, REQUESTS, TELLINGS
 from tarnkappe.exchange.request import DataRequest
@@ -34,7 +34,7 @@ class RequestRecords:
         """A request as it is kept."""
         found = connection.execute(sa.select(REQUESTS).where(REQUESTS.c.digest == digest)).first()
         if found is None:
-            raise AccessError("there is no such request")
+            raise AccessError("exchange.no-request", "there is no such request")
         return found
 
     def request(self, digest: str) -> DataRequest:
@@ -73,7 +73,7 @@ class RequestRecords:
             )
         ).first()
         if found is None:
-            raise AccessError("the request has not been checked yet")
+            raise AccessError("exchange.request-not-been-checked", "the request has not been checked yet")
         return found
 
     def marks(self, connection: sa.Connection, digest: str, number: int) -> list[bytes]:
@@ -83,7 +83,10 @@ class RequestRecords:
             sa.select(PEOPLE.c.row, PEOPLE.c.mark).where(mine).order_by(PEOPLE.c.row)
         ).all()
         if [row.row for row in found] != list(range(len(found))):
-            raise VerificationError("the list of who is in this package was changed: check it again")
+            raise VerificationError(
+                "exchange.list-package-changed-check",
+                "the list of who is in this package was changed: check it again",
+            )
         return [row.mark for row in found]
 
     def forget_packages(self, connection: sa.Connection, digest: str) -> None:
@@ -97,7 +100,9 @@ class RequestRecords:
         """A request, for who asked only."""
         request = self.request(digest)
         if request.institution != institution:
-            raise self.refused("this request is another institution's", digest)
+            raise self.refused(
+                digest, "exchange.request-another-institution-s", "this request is another institution's"
+            )
         return request
 
     def require_few(self, connection: sa.Connection, institution: str, days: float) -> None:
@@ -112,19 +117,31 @@ class RequestRecords:
         states = [state.value for state in OPEN]
         since = (datetime.now(UTC) + timedelta(days=days - 1)).isoformat()
         if connection.execute(mine.where(REQUESTS.c.state.in_(states))).scalar_one() >= MOST_OPEN:
-            raise LimitError(f"{MOST_OPEN} requests of this institution are open: wait for their answers")
+            raise LimitError(
+                "exchange.requests-institution-open-wait",
+                "{most_open} requests of this institution are open: wait for their answers",
+                most_open=MOST_OPEN,
+            )
         if connection.execute(mine.where(REQUESTS.c.deadline >= since)).scalar_one() >= MOST_A_DAY:
-            raise LimitError(f"{MOST_A_DAY} requests of this institution came in today: wait until tomorrow")
+            raise LimitError(
+                "exchange.requests-institution-came-today",
+                "{most_a_day} requests of this institution came in today: wait until tomorrow",
+                most_a_day=MOST_A_DAY,
+            )
 
     def tampered(self, error: VerificationError, digest: str | None = None) -> None:
         """Log that something was tampered with, if that can still be logged."""
         with contextlib.suppress(VerificationError):
             self.log.append("tampering found", {"request": digest, "why": str(error)})
 
-    def refused(self, why: str, digest: str) -> AccessError:
+    def refused(self, digest: str, code: str, template: str, /, **values: object) -> AccessError:
         """Log that something was refused; the error to raise."""
-        self.log.append("refused", {"request": digest, "why": why})
-        return AccessError(why)
+        return self.refused_because(digest, Reason(code, template, **values))
+
+    def refused_because(self, digest: str, why: Reason) -> AccessError:
+        """The same for a reason that is known already."""
+        self.log.append("refused", {"request": digest, "why": str(why)})
+        return AccessError.because(why)
 
 
 def read_request(row: Any) -> DataRequest:
@@ -136,4 +153,6 @@ def read_request(row: Any) -> DataRequest:
     try:
         return DataRequest.from_dict(json.loads(row.content))
     except (ValueError, TypeError, RecursionError):
-        raise ParameterError("a request in the database cannot be read") from None
+        raise ParameterError(
+            "exchange.request-database-cannot-read", "a request in the database cannot be read"
+        ) from None

@@ -58,7 +58,7 @@ class Ask:
     def __post_init__(self) -> None:
         object.__setattr__(self, "pseudonyms", tuple(dict.fromkeys(self.pseudonyms)))
         if not 0 < len(self.pseudonyms) <= MOST:
-            raise ParameterError(f"name 1 to {MOST} pseudonyms")
+            raise ParameterError("exchange.name-1-pseudonyms", "name 1 to {most} pseudonyms", most=MOST)
 
     @property
     def digest(self) -> str:
@@ -81,7 +81,10 @@ class Ask:
                 str(data["person"]),
             )
         except (KeyError, TypeError):
-            raise ParameterError("this asks for nobody to be identified again: a part is missing") from None
+            raise ParameterError(
+                "exchange.asks-nobody-identified-again",
+                "this asks for nobody to be identified again: a part is missing",
+            ) from None
 
 
 class Reidentifications:
@@ -103,11 +106,17 @@ class Reidentifications:
             RequestState.SENT,
             RequestState.DELIVERED,
         ):
-            raise self._records.refused("nobody of this request can be identified again", wish.request)
+            raise self._records.refused(
+                wish.request,
+                "exchange.nobody-request-can-identified",
+                "nobody of this request can be identified again",
+            )
         try:
             self._in_vault(wish)
         except (AccessError, ParameterError):
-            raise self._records.refused("a pseudonym is not from this package", wish.request) from None
+            raise self._records.refused(
+                wish.request, "exchange.pseudonym-not-package", "a pseudonym is not from this package"
+            ) from None
         with self._records.store.writing() as connection:
             known = self._row(connection, wish.digest)
             if known is None:
@@ -143,7 +152,7 @@ class Reidentifications:
         with self._records.store.reading() as connection:
             row = self._row(connection, number)
         if row is None:
-            raise AccessError("nobody asked for that")
+            raise AccessError("exchange.nobody-asked", "nobody asked for that")
         self._records.require_own(json.loads(row.content)["request"], institution)
         return ReidentificationState(row.state)
 
@@ -157,12 +166,13 @@ class Reidentifications:
         with self._records.store.reading() as connection:
             row = self._row(connection, number)
         if row is None or row.state != ReidentificationState.ASKED:
-            raise AccessError("there is no such open wish")
+            raise AccessError("exchange.no-open-wish", "there is no such open wish")
         wish = Ask.from_dict(json.loads(row.content))
         known = [entry.event for entry in self._records.log.verified() if entry.details.get("wish") == number]
         if wish.digest != number or known != [ASKED]:
             raise VerificationError(
-                "this wish was put into the database, or changed there: it must be asked again"
+                "exchange.wish-put-database-changed",
+                "this wish was put into the database, or changed there: it must be asked again",
             )
         return wish
 

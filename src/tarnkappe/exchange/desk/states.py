@@ -83,5 +83,7 @@ def after(state: RequestState, event: RequestEvent) -> RequestState:
     'checked'
     """
     if (state, event) not in TRANSITIONS:
-        raise AccessError(f"a request that is {state} allows no {event}")
+        raise AccessError(
+            "exchange.request-allows", "a request that is {state} allows no {event}", state=state, event=event
+        )
     return TRANSITIONS[state, event]

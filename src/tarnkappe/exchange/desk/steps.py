@@ -76,8 +76,10 @@ def to_sealed(upgrade: Upgrade) -> None:
     has_chain = any(entry.event == CARRIED_OVER for entry in entries) or not upgrade.log.has_tree(connection)
     if sealed_before or not (has_chain or _is_empty(connection)):
         raise VerificationError(
-            f"{upgrade.log.store.place}: this store looks like one of version 0.1.0, and its log says that "
-            "it is none: it was changed, and not by this program"
+            "exchange.store-looks-like-version",
+            "{store}: this store looks like one of version 0.1.0, and its log says that it is none: it was "
+            "changed, and not by this program",
+            store=upgrade.log.store.place,
         )
     if not entries:
         return

@@ -8,6 +8,16 @@ from tarnkappe.state.component import Component
 
 METADATA = sa.MetaData()
 EXCHANGE = Component("exchange", METADATA, ("tarnkappe.exchange.desk.steps:to_sealed",))
+COHORT_METADATA = sa.MetaData()
+COHORT_COMPONENT = Component("cohorts", COHORT_METADATA)
+COHORT_BOOK = sa.Table(
+    "exchange_cohorts",
+    COHORT_METADATA,
+    sa.Column("institution", sa.String, primary_key=True),
+    sa.Column("part", sa.String, primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+"""The cohorts of all patients with what was frozen of them, encrypted."""
 REQUESTS = sa.Table(
     "exchange_requests",
     METADATA,

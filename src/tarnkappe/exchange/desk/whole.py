@@ -18,8 +18,9 @@ import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, TarnkappeError, VerificationError
+from tarnkappe.errors import AccessError, Reason, TarnkappeError, VerificationError
 from tarnkappe.exchange.checking.case import Surroundings
+from tarnkappe.exchange.desk.checked import Checked, Decision, Whole
 from tarnkappe.exchange.desk.decisions import decision_statement, require_form, time_of
 from tarnkappe.exchange.desk.logged import (
     ANSWER_ROW,
@@ -46,59 +47,10 @@ from tarnkappe.table import Role, Table
 
 INDEX = ("state", "checks")
 """Columns of a request that only repeat what the log says."""
-CHECK_AGAIN = "the check of this request was changed after it was made: check it again"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Checked:
-    """The last check of a request, as it was made.
-
-    Attributes:
-        row: as it is kept.
-        digest: stands for it: what decisions are about.
-        time: when it was made.
-        content: the recommendation, as plain data.
-        package: the package, if there is one and it is still here.
-        marks: who is in it, row by row.
-    """
-
-    row: sa.Row[Any]
-    digest: str
-    time: str
-    content: Mapping[str, Any]
-    package: Package | None
-    marks: Sequence[bytes]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Decision:
-    """A decision that counts."""
-
-    content: Mapping[str, Any]
-    signature: str
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Whole:
-    """A request with everything that was verified of it."""
-
-    row: sa.Row[Any]
-    request: DataRequest
-    state: RequestState
-    logged: Logged
-    check: Checked | None = None
-    decisions: Sequence[Decision] = ()
-
-    @property
-    def agreed(self) -> list[Decision]:
-        """The decisions that accept the package."""
-        return [each for each in self.decisions if each.content["accepts"] is True]
-
-    def require_check(self) -> Checked:
-        """The last check, which decisions are about."""
-        if self.check is None:
-            raise AccessError("the request has not been checked yet")
-        return self.check
+CHECK_AGAIN = Reason(
+    "exchange.check-request-changed-after-made",
+    "the check of this request was changed after it was made: check it again",
+)
 
 
 class WholeReader:
@@ -125,7 +77,7 @@ class WholeReader:
         whole = self._request(row, logged)
         checks = logged.of(digest, CHECKED)
         if row.checks != len(checks):
-            raise VerificationError(CHECK_AGAIN)
+            raise VerificationError.because(CHECK_AGAIN)
         if not checks or whole.state is RequestState.RECEIVED:
             return whole
         check = self._check(connection, whole)
@@ -141,7 +93,9 @@ class WholeReader:
             entry = logged.newest(digest, RECEIVED)
             if entry is not None and found.get(digest) != entry.details[ROW]:
                 raise VerificationError(
-                    f"request {digest[:12]} is gone from the database, or was changed there"
+                    "exchange.request-gone-database-changed",
+                    "request {digest} is gone from the database, or was changed there",
+                    digest=digest[:12],
                 )
 
     def audit(self, connection: sa.Connection, logged: Logged) -> list[str]:
@@ -170,28 +124,44 @@ class WholeReader:
             found = sorted(row_digest(row, table, "package") for row in rows)
             logged = sorted(str(entry.details.get(ROW)) for entry in whole.logged.of(whole.row.digest, event))
             if found != logged:
-                raise VerificationError(f"its rows in {table.name} are not those that were logged")
+                raise VerificationError(
+                    "exchange.rows-not-logged",
+                    "its rows in {table} are not those that were logged",
+                    table=table.name,
+                )
         answers = sa.select(ANSWERS.c.digest).where(ANSWERS.c.digest == whole.row.digest)
         there = connection.execute(answers).first() is not None
         if there != (whole.logged.detail(whole.row.digest, ANSWER_ROW) is not None):
-            raise VerificationError("there is an answer that was not logged, or none though one was")
+            raise VerificationError(
+                "exchange.answer-not-logged-none",
+                "there is an answer that was not logged, or none though one was",
+            )
 
     def _request(self, row: sa.Row[Any], logged: Logged) -> Whole:
         entry = logged.newest(row.digest, RECEIVED)
         if entry is None:
             raise VerificationError(
+                "exchange.request-put-database-before-log",
                 "this request was put into the database, or is from before the log was sealed: it must be "
-                "sent again"
+                "sent again",
             )
         if entry.details[ROW] != row_digest(row, REQUESTS, *INDEX):
-            raise VerificationError("this request was changed after it came in: it must be sent again")
+            raise VerificationError(
+                "exchange.request-changed-after-came",
+                "this request was changed after it came in: it must be sent again",
+            )
         request = read_request(row)
         if (request.digest, request.institution, request.id) != (row.digest, row.institution, row.id):
-            raise VerificationError("this request was changed after it came in: it must be sent again")
+            raise VerificationError(
+                "exchange.request-changed-after-came",
+                "this request was changed after it came in: it must be sent again",
+            )
         state = logged.state(row.digest)
         if row.state != state:
             raise VerificationError(
-                f"this request is {state} by the log, and the database says something else"
+                "exchange.request-log-database-says",
+                "this request is {state} by the log, and the database says something else",
+                state=state,
             )
         return Whole(row, request, state, logged)
 
@@ -199,23 +169,23 @@ class WholeReader:
         digest = whole.row.digest
         entry = whole.logged.newest(digest, CHECKED)
         if entry is None or entry.details.get("check") != whole.row.checks:
-            raise VerificationError(CHECK_AGAIN)
+            raise VerificationError.because(CHECK_AGAIN)
         row = self._records.last_check(connection, digest)
         if entry.details[ROW] != row_digest(row, RECOMMENDATIONS, "package"):
-            raise VerificationError(CHECK_AGAIN)
+            raise VerificationError.because(CHECK_AGAIN)
         content = json.loads(row.content)
         marks = self._records.marks(connection, digest, row.number)
         package = None
         if row.package is not None:
             if digest_of_marks(marks) != content["people"]:
-                raise VerificationError(CHECK_AGAIN)
+                raise VerificationError.because(CHECK_AGAIN)
             package = self.require_package(row.package, content["check"])
         elif row.package_digest is not None and whole.state in (
             RequestState.CHECKED,
             RequestState.HALF_AGREED,
             RequestState.ACCEPTED,
         ):
-            raise VerificationError(CHECK_AGAIN)
+            raise VerificationError.because(CHECK_AGAIN)
         return Checked(row, entry.details[ROW], entry.time, content, package, marks)
 
     def require_package(self, content: bytes, said: Mapping[str, Any]) -> Package:
@@ -226,16 +196,21 @@ class WholeReader:
             said: what the check says of them.
         """
         if said["package"] != {"sha256": digest_of(content), "bytes": len(content), "rows": said["rows"]}:
-            raise VerificationError(CHECK_AGAIN)
+            raise VerificationError.because(CHECK_AGAIN)
         try:
             data = opened(content)
         except TarnkappeError:
-            raise VerificationError(CHECK_AGAIN) from None
+            raise VerificationError.because(CHECK_AGAIN) from None
         names = [name for name, _ in said["columns"]]
         if data.column_names != names or data.num_rows != said["rows"]:
-            raise VerificationError("the package has other columns or rows than were checked: check it again")
+            raise VerificationError(
+                "exchange.package-other-columns-rows",
+                "the package has other columns or rows than were checked: check it again",
+            )
         if data.schema.metadata or any(field.metadata or not _is_plain(field.type) for field in data.schema):
-            raise VerificationError("the package carries more than its rows: check it again")
+            raise VerificationError(
+                "exchange.package-carries-more-rows", "the package carries more than its rows: check it again"
+            )
         package = unpacked(content, {name: role for name, role in said["columns"] if name != PSEUDONYM})
         self._require_promises(package, said)
         return package
@@ -244,12 +219,20 @@ class WholeReader:
         table, catalogue = package.table, self._around.catalogue
         names = table.column_names
         if any(name not in catalogue or catalogue[name].role is Role.IDENTIFIER for name in names):
-            raise VerificationError("the package has a column that the catalogue does not let out")
+            raise VerificationError(
+                "exchange.package-column-catalogue-not-let",
+                "the package has a column that the catalogue does not let out",
+            )
         scan = find_identifiers(table)
         if any(finding.role is Role.IDENTIFIER for column in scan.columns for finding in column.findings):
-            raise VerificationError("the package may hold identifiers: check it again")
+            raise VerificationError(
+                "exchange.package-may-hold-identifiers", "the package may hold identifiers: check it again"
+            )
         if measured(table) != said["measured"] or said["measured"]["k"] < said["thresholds"]["k"]:
-            raise VerificationError("the package does not keep what the check promises: check it again")
+            raise VerificationError(
+                "exchange.package-not-keep-what-check",
+                "the package does not keep what the check promises: check it again",
+            )
 
     def _decisions(self, connection: sa.Connection, whole: Whole, check: Checked) -> list[Decision]:
         digest, number = whole.row.digest, check.row.number
@@ -260,14 +243,18 @@ class WholeReader:
         logged = [entry for entry in whole.logged.of(digest, DECIDED) if entry.details.get("check") == number]
         if sorted(rows) != sorted(str(entry.details.get(ROW)) for entry in logged):
             raise VerificationError(
-                "the decisions about this request were changed in the database: check it again"
+                "exchange.decisions-about-request-changed",
+                "the decisions about this request were changed in the database: check it again",
             )
         found: list[Decision] = []
         for entry in logged:
             row = rows[entry.details[ROW]]
             content = json.loads(row.content)
             if (content.get("person"), content.get("accepts")) != (row.person, row.accepts):
-                raise VerificationError("a decision about this request was changed: check it again")
+                raise VerificationError(
+                    "exchange.decision-about-request-changed",
+                    "a decision about this request was changed: check it again",
+                )
             if self.counts(content, row.signature, whole, check, found):
                 found.append(Decision(content, row.signature))
         return found
@@ -309,22 +296,31 @@ class WholeReader:
             content["public_key"] != person.public_key
             or Duty(content["duty"]) not in person.duties & DECIDING
         ):
-            raise AccessError("the decision names another key or duty than the staff file")
+            raise AccessError(
+                "exchange.decision-names-another-key",
+                "the decision names another key or duty than the staff file",
+            )
         package = check.row.package_digest
         said = content["request"], content["check"], content["check_digest"], content["package"]
         if said != (whole.row.digest, check.row.number, check.digest, package):
-            raise AccessError("the decision is about another check or another package: look at the last one")
+            raise AccessError(
+                "exchange.decision-about-another-check",
+                "the decision is about another check or another package: look at the last one",
+            )
         if time_of(content["time"]) < time_of(check.time):
-            raise AccessError("the decision is older than the check that it is about")
+            raise AccessError(
+                "exchange.decision-older-check-about", "the decision is older than the check that it is about"
+            )
         if person.name == whole.request.requester:
-            raise AccessError("nobody decides about his own request")
+            raise AccessError("exchange.nobody-decides-about-own", "nobody decides about his own request")
         for other in before:
             if person.name == other.content["person"] or person.public_key == other.content["public_key"]:
                 raise AccessError(
-                    "this person has decided already: dual control is by two people with two keys"
+                    "exchange.person-decided-already-dual",
+                    "this person has decided already: dual control is by two people with two keys",
                 )
         if content["accepts"] and not before and Duty(content["duty"]) is not Duty.PHYSICIAN:
-            raise AccessError("a physician has to decide first")
+            raise AccessError("exchange.physician-decide-first", "a physician has to decide first")
 
     def needed(self, request: DataRequest) -> int:
         """How many people have to agree."""
@@ -334,21 +330,26 @@ class WholeReader:
         """The answer to a request, if it is the one that was written, and what lets it go still counts."""
         row = connection.execute(sa.select(ANSWERS).where(ANSWERS.c.digest == whole.row.digest)).first()
         if row is None:
-            raise AccessError("there is no answer yet")
+            raise AccessError("exchange.no-answer-yet", "there is no answer yet")
         if whole.logged.detail(whole.row.digest, ANSWER_ROW) != row_digest(row, ANSWERS, "package"):
-            raise VerificationError("the answer to this request was changed in the database: it is not sent")
+            raise VerificationError(
+                "exchange.answer-request-changed-database",
+                "the answer to this request was changed in the database: it is not sent",
+            )
         if row.package is None:
             if json.loads(row.content)["package"] is not None and whole.state is not RequestState.DELIVERED:
                 raise VerificationError(
-                    "the package of this request was taken out of the database: it is not sent"
+                    "exchange.package-request-taken-out-database",
+                    "the package of this request was taken out of the database: it is not sent",
                 )
             return row
         check = whole.require_check()
         self.require_package(bytes(row.package), check.content["check"])
         if len(whole.agreed) < self.needed(whole.request):
             raise VerificationError(
+                "exchange.not-all-must-agree",
                 "not all who must agree have: a decision does not count any more, since its key is not in "
-                "the staff file"
+                "the staff file",
             )
         whole.logged.require_register(connection, TOLD)
         return row

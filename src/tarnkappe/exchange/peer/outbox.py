@@ -66,7 +66,11 @@ class Outbox:
     def add(self, request: DataRequest, receiver: str) -> str:
         """Keep a request to be sent; its digest."""
         if self._network.find(receiver) is None:
-            raise ParameterError(f"'{receiver}' is not a member of the network")
+            raise ParameterError(
+                "exchange.outbox-not-member-network",
+                "'{receiver}' is not a member of the network",
+                receiver=receiver,
+            )
         with self.store.writing() as connection:
             known = connection.execute(
                 sa.select(OUTBOX.c.digest).where(OUTBOX.c.digest == request.digest)
@@ -103,7 +107,11 @@ class Outbox:
         """A request is not wanted any more; whoever has it is told. It is too late once it is answered."""
         [each] = [each for each in self.all() if each.request.digest == digest]
         if each.state not in (QUEUED, SENT):
-            raise ParameterError(f"this request is {each.state}: it is too late to withdraw it")
+            raise ParameterError(
+                "exchange.request-too-late-withdraw",
+                "this request is {state}: it is too late to withdraw it",
+                state=each.state,
+            )
         if each.state == SENT:
             self._caller.call(each.receiver, f"/withdraw/{digest}")
         self._note(digest, WITHDRAWN)
@@ -112,7 +120,11 @@ class Outbox:
         self._require_member(each)
         body = json.dumps(each.request.to_dict(), ensure_ascii=False).encode()
         if self._caller.call(each.receiver, "/request", body).get("digest") != each.request.digest:
-            raise ProtocolError(f"'{each.receiver}' took another request than was sent")
+            raise ProtocolError(
+                "exchange.took-another-request-sent",
+                "'{receiver}' took another request than was sent",
+                receiver=each.receiver,
+            )
         self._note(each.request.digest, SENT)
         return True
 
@@ -141,12 +153,16 @@ class Outbox:
             content, signature, size = dict(answer["content"]), str(answer["signature"]), answer["size"]
             whole = (content["package"] is None) == (size is None) and content["verdict"] is not None
         except (KeyError, TypeError, ValueError):
-            raise InputError(f"'{each.receiver}' sent something that is no answer") from None
+            raise InputError(
+                "exchange.sent-something-no-answer",
+                "'{receiver}' sent something that is no answer",
+                receiver=each.receiver,
+            ) from None
         require_signature(public_key, Statement("answer", content), signature)
         if content.get("request") != each.request.digest or content.get("from") != each.receiver:
-            raise AccessError("the answer is about another request")
+            raise AccessError("exchange.answer-about-another-request", "the answer is about another request")
         if not whole or content.get("bytes") != size:
-            raise AccessError("the package is not the one that was signed")
+            raise AccessError("exchange.package-not-signed", "the package is not the one that was signed")
         if content["package"] is not None:
             require_decisions(content)
         return {**content, "signature": signature, "size": size}
@@ -175,7 +191,7 @@ class Outbox:
                 self._update(connection, digest, state=ANSWERED, package=package)
                 self._log.append("package received", {"request": digest}, connection)
         if not right:
-            raise AccessError("the package is not the one that was signed")
+            raise AccessError("exchange.package-not-signed", "the package is not the one that was signed")
         return True
 
     def _confirm(self, each: Sent) -> bool:
@@ -186,7 +202,11 @@ class Outbox:
     def _require_member(self, each: Sent) -> str:
         member = self._network.find(each.receiver)
         if member is None:
-            raise AccessError(f"'{each.receiver}' is no member of the network any more")
+            raise AccessError(
+                "exchange.no-member-network",
+                "'{receiver}' is no member of the network any more",
+                receiver=each.receiver,
+            )
         return member.public_key
 
     def _note(self, digest: str, state: str) -> None:
@@ -224,7 +244,10 @@ def require_decisions(answer: Mapping[str, Any]) -> None:
     Whom the other institution's policy asks is not known here: how many have decided, and who, is in the
     answer.
     """
-    wrong = AccessError("the answer does not carry the decisions of those who let the package go")
+    wrong = AccessError(
+        "exchange.answer-not-carry-decisions",
+        "the answer does not carry the decisions of those who let the package go",
+    )
     try:
         decisions = [(dict(each["content"]), each["signature"]) for each in answer["decisions"]]
         for content, signature in decisions:

@@ -12,15 +12,17 @@ import math
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 from tarnkappe.errors import AccessError, ParameterError
 from tarnkappe.exchange.desk import Ask, RequestWorkflow
 from tarnkappe.exchange.desk.figures import Figures
+from tarnkappe.exchange.peer.contact import answer_contact
+from tarnkappe.exchange.peer.witnesses import Witnesses
 from tarnkappe.exchange.request import DataRequest
 from tarnkappe.federation.certificates import Credentials
-from tarnkappe.federation.transport import OK, Answer, Listener
+from tarnkappe.federation.transport import OK, Answer, Listener, Served
 
 LARGEST_REQUEST = 2**20
 PAUSE = 1.0
@@ -28,7 +30,7 @@ PAUSE = 1.0
 forged ones must not fill the log."""
 
 
-class ExchangeService:
+class ExchangeService(Served):
     """The desk of an institution, for others to reach.
 
     Args:
@@ -36,6 +38,7 @@ class ExchangeService:
         credentials: who this institution is.
         address: where it listens; port 0 takes any that is free.
         figures: the statistics that it shares.
+        witnesses: what is known of the others' logs; without it nobody is asked for a head.
     """
 
     def __init__(
@@ -44,8 +47,9 @@ class ExchangeService:
         credentials: Credentials,
         address: tuple[str, int],
         figures: Figures | None = None,
+        witnesses: Witnesses | None = None,
     ) -> None:
-        self._desk, self._figures = desk, figures
+        self._desk, self._figures, self._witnesses = desk, figures, witnesses
         self._listener = _Listener(address, credentials, self._serve, desk)
         self._answers: Mapping[str, Callable[[str, str, bytes], Mapping[str, Any]]] = {
             "request": self._receive,
@@ -57,26 +61,8 @@ class ExchangeService:
             "reidentify": self._reidentify,
             "reidentified": self._reidentified,
             "statistics": self._statistics,
+            "log": self._show,
         }
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Where it listens."""
-        host, port = self._listener.server_address[:2]
-        return str(host), int(port)
-
-    def serve_forever(self) -> None:
-        """Answer calls until `close`."""
-        self._listener.serve_forever(poll_interval=0.05)
-
-    def start(self) -> None:
-        """Answer calls in the background."""
-        Thread(target=self.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        """Stop answering."""
-        self._listener.shutdown()
-        self._listener.server_close()
 
     def _serve(self, path: str, body: bytes, certificate: bytes, caller: str) -> Answer:
         del certificate  # the handshake has checked it; who called is what it says
@@ -84,17 +70,23 @@ class ExchangeService:
             self._desk.log.append(
                 "refused", {"why": "a caller that is no member of the network, or no longer"}
             )
-            raise AccessError("this institution is not a member of the network")
+            raise AccessError(
+                "exchange.institution-not-member-network", "this institution is not a member of the network"
+            )
         _, action, what = [*path.split("/", 2), "", ""][:3]
         if action not in self._answers:
-            raise ParameterError("this is nothing that can be asked here")
+            raise ParameterError("exchange.nothing-can-asked", "this is nothing that can be asked here")
+        if self._witnesses is not None and action != "log":
+            self._witnesses.require_heard(caller)
         return OK, self._answers[action](what, caller, body)
 
     def _receive(self, _: str, caller: str, body: bytes) -> Mapping[str, Any]:
         request = DataRequest.from_message(_read(body))
         if request.institution != caller:
             self._desk.log.append("refused", {"why": "a request in another institution's name", "by": caller})
-            raise AccessError("the request is in another institution's name")
+            raise AccessError(
+                "exchange.request-another-institution-name", "the request is in another institution's name"
+            )
         return {"state": str(self._desk.receive(request)), "digest": request.digest}
 
     def _state(self, digest: str, caller: str, _: bytes) -> Mapping[str, Any]:
@@ -110,7 +102,7 @@ class ExchangeService:
     def _part(self, what: str, caller: str, __: bytes) -> Mapping[str, Any]:
         digest, _, begin = what.partition("/")
         if not (begin.isascii() and begin.isdecimal() and len(begin) < 16):
-            raise ParameterError("say from which byte on")
+            raise ParameterError("exchange.say-byte", "say from which byte on")
         part = self._desk.delivery.part(digest, caller, int(begin))
         return {"part": base64.b64encode(part).decode()}
 
@@ -125,9 +117,18 @@ class ExchangeService:
     def _reidentified(self, number: str, caller: str, _: bytes) -> Mapping[str, Any]:
         return {"state": str(self._desk.reidentifications.progress(number, caller))}
 
+    def _show(self, action: str, caller: str, body: bytes) -> Mapping[str, Any]:
+        if self._witnesses is None:
+            raise AccessError(
+                "exchange.institution-shows-no-head", "this institution shows no head of its log"
+            )
+        return answer_contact(self._witnesses, action, caller, _read(body))
+
     def _statistics(self, _: str, __: str, ___: bytes) -> Mapping[str, Any]:
         if self._figures is None:
-            raise AccessError("this institution shares no statistics")
+            raise AccessError(
+                "exchange.institution-shares-no-statistics", "this institution shares no statistics"
+            )
         return self._figures.own()
 
 
@@ -146,15 +147,13 @@ class _Listener(Listener):
         self._list_time, self._lock = self._listed(), Lock()
         self._logged, self._left_out = -math.inf, 0
 
-    def finish_request(self, request: Any, client_address: Any) -> None:
+    def context(self) -> ssl.SSLContext:
         now = self._listed()
         if now != self._list_time:
             self._context, self._list_time = self._credentials.server_context(), now
-        super().finish_request(request, client_address)
+        return self._context
 
-    def handshake_failed(self, error: Exception) -> None:
-        if not isinstance(error, ssl.SSLError):
-            return  # a connection that broke shows no certificate
+    def handshake_failed(self, error: ssl.SSLError) -> None:
         why = getattr(error, "verify_message", "") or error.reason or "no handshake"
         with self._lock:
             if time.monotonic() - self._logged < PAUSE:
@@ -171,11 +170,11 @@ class _Listener(Listener):
 
 def _read(body: bytes) -> Any:
     if len(body) > LARGEST_REQUEST:
-        raise ParameterError("the request is too long")
+        raise ParameterError("exchange.request-too-long", "the request is too long")
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
-        raise ParameterError("this is no request") from None
+        raise ParameterError("exchange.service-no-request", "this is no request") from None
     if not isinstance(content, dict):
-        raise ParameterError("this is no request")
+        raise ParameterError("exchange.service-no-request", "this is no request")
     return content

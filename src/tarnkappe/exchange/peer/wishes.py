@@ -32,11 +32,13 @@ class Wishes:
         """Keep a wish to be sent; its digest."""
         own = [each for each in self._outbox.all() if each.request.digest == wish.request and each.package]
         if not own or own[0].package is None:
-            raise ParameterError("no package of this request is here")
+            raise ParameterError("exchange.no-package-request", "no package of this request is here")
         package = opened(own[0].package)
         known = set(package.column(PSEUDONYM).to_pylist()) if PSEUDONYM in package.column_names else set()
         if not known >= set(wish.pseudonyms):
-            raise ParameterError("a pseudonym is not in the package of this request")
+            raise ParameterError(
+                "exchange.pseudonym-not-package-request", "a pseudonym is not in the package of this request"
+            )
         with self._store.writing() as connection:
             if not connection.execute(sa.select(WISHES).where(WISHES.c.id == wish.digest)).first():
                 content = json.dumps(wish.to_dict())
@@ -55,7 +57,11 @@ class Wishes:
                 if row.state == QUEUED:
                     answer = self._caller.call(row.receiver, "/reidentify", row.content.encode())
                     if answer.get("digest") != row.id:
-                        raise ProtocolError(f"'{row.receiver}' took another wish than was sent")
+                        raise ProtocolError(
+                            "exchange.took-another-wish-sent",
+                            "'{receiver}' took another wish than was sent",
+                            receiver=row.receiver,
+                        )
                 else:
                     answer = self._caller.call(row.receiver, f"/reidentified/{row.id}")
             except UnreachableError:

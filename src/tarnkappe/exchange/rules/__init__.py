@@ -63,7 +63,11 @@ class LegalRule:
         for part in ("when", "all", "any"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
         if not self.all and not self.any:
-            raise JobError(f"the rule {self.id} asks for nothing: name facts in `all` or `any`")
+            raise JobError(
+                "exchange.rule-asks-nothing-name",
+                "the rule {id} asks for nothing: name facts in `all` or `any`",
+                id=self.id,
+            )
 
     @property
     def facts(self) -> frozenset[str]:
@@ -89,12 +93,21 @@ class RuleSet:
         path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
         if not name.endswith(".toml") and not path.is_file():
             known = ", ".join(sorted(each.stem for each in FOLDER.glob("*.toml")))
-            raise JobError(f"there is no rule set '{name}': known are {known}, or name a .toml file")
+            raise JobError(
+                "exchange.no-rule-set-known",
+                "there is no rule set '{name}': known are {known}, or name a .toml file",
+                name=name,
+                known=known,
+            )
         content = read_toml(path, "rule set")
         refuse_unknown(content, ("title", "rule"), f"section of {path.name}")
         rules = tuple(built(LegalRule, said, f"[[rule]] of {path.name}") for said in content.get("rule", ()))
         if not rules or len({rule.id for rule in rules}) < len(rules):
-            raise JobError(f"{path.name}: a rule set has rules, and no two with one id")
+            raise JobError(
+                "exchange.rule-set-rules-no-two",
+                "{path}: a rule set has rules, and no two with one id",
+                path=path.name,
+            )
         return cls(path.stem, content.get("title", path.stem), rules)
 
 

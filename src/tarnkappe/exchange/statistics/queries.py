@@ -24,11 +24,14 @@ class Asked:
         anchor: what the people were selected by.
         attributes: the quasi-identifiers and sensitive attributes that are asked for.
         values: the values of some of them that occur in the selection.
+        groups: those whose values are groups of people (`conditions` in the catalogue); all of them if not
+            said.
     """
 
     anchor: Anchor
     attributes: tuple[str, ...]
     values: Mapping[str, Sequence[str]]
+    groups: tuple[str, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +52,7 @@ def q1_features_of_groups(statistics: Statistics, asked: Asked, today: date) -> 
     called does not matter.
     """
     found: dict[tuple[Condition, tuple[str, ...]], PopulationDistribution] = {}
-    for kind in asked.attributes:
+    for kind in asked.attributes if asked.groups is None else asked.groups:
         here = set(asked.values.get(kind, ()))
         for name in dict.fromkeys([asked.anchor.attribute, *asked.attributes]):
             known = statistics.distributions(kind, (name,), today) if name != kind else {}
@@ -127,6 +130,11 @@ class PopulationProfile:
             for (condition, _), distribution in reply.distributions.items()
             if condition not in anchors | {EVERYBODY} and distribution and distribution.population is not None
         ]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The attributes by whose groups something is known, such as the occupation."""
+        return tuple(sorted({attribute for (attribute, _), _ in self.within_groups()}))
 
     @property
     def sources(self) -> tuple[str, ...]:

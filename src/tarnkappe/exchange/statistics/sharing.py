@@ -54,7 +54,9 @@ class CountTable:
     def __post_init__(self) -> None:
         object.__setattr__(self, "of", tuple(self.of))
         if not self.of or len(set(self.attributes)) < len(self.attributes):
-            raise ParameterError("a table of counts names some attributes, each once")
+            raise ParameterError(
+                "exchange.table-counts-names-some", "a table of counts names some attributes, each once"
+            )
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -76,13 +78,23 @@ class CountingPlan:
 
     def __post_init__(self) -> None:
         if not self.tables:
-            raise ParameterError("the plan of the shared statistics has no tables")
+            raise ParameterError(
+                "exchange.plan-shared-statistics-no-tables", "the plan of the shared statistics has no tables"
+            )
         for table in self.tables:
             for name in table.attributes:
                 if not self.values.get(name):
-                    raise ParameterError(f"the plan of the shared statistics names no values of '{name}'")
+                    raise ParameterError(
+                        "exchange.plan-shared-statistics-names",
+                        "the plan of the shared statistics names no values of '{name}'",
+                        name=name,
+                    )
             if self.cells(table) > MOST_CELLS:
-                raise ParameterError(f"a table of the shared statistics has more than {MOST_CELLS} cells")
+                raise ParameterError(
+                    "exchange.table-shared-statistics-more-cells",
+                    "a table of the shared statistics has more than {most_cells} cells",
+                    most_cells=MOST_CELLS,
+                )
 
     @classmethod
     def load(cls, path: str | Path) -> CountingPlan:
@@ -91,7 +103,9 @@ class CountingPlan:
         refuse_unknown(content, ("values", "tables"), f"section of {path}")
         values = {str(name): tuple(map(str, said)) for name, said in content.get("values", {}).items()}
         if not isinstance(content.get("tables", []), list):
-            raise JobError(f"{path}: write [[tables]] for each table")
+            raise JobError(
+                "exchange.write-tables-table", "{path}: write [[tables]] for each table", path=path
+            )
         return cls(
             values,
             tuple(built(CountTable, said, f"[[tables]] of {path}") for said in content.get("tables", [])),
@@ -158,13 +172,19 @@ class Shown:
             )
             right = made <= datetime.now(UTC) and shown.epsilon > 0
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
-            raise InputError("these are no shared statistics") from None
+            raise InputError("exchange.no-shared-statistics", "these are no shared statistics") from None
         if shown.plan != plan.digest or [len(cells) for cells in shown.counts] != list(
             map(plan.cells, plan.tables)
         ):
-            raise InputError("these statistics were counted by another plan: agree on one first")
+            raise InputError(
+                "exchange.statistics-counted-another-plan",
+                "these statistics were counted by another plan: agree on one first",
+            )
         if not right:
-            raise InputError("these statistics are from the future, or promise nothing")
+            raise InputError(
+                "exchange.statistics-future-promise",
+                "these statistics are from the future, or promise nothing",
+            )
         return shown
 
 
@@ -180,7 +200,7 @@ def count(people: pa.Table, plan: CountingPlan, institution: str, epsilon: Fract
         epsilon: what all tables together may spend. It must have been spent before.
     """
     if not epsilon > 0:
-        raise ParameterError("an epsilon is greater than 0")
+        raise ParameterError("exchange.epsilon-greater-0", "an epsilon is greater than 0")
     codes = {name: _codes(people.column(name), plan.values[name]) for name in plan.attributes}
     noisy = []
     for table in plan.tables:

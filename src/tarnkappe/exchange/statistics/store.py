@@ -79,16 +79,24 @@ class PopulationFigure:
 
     def __post_init__(self) -> None:
         if not self.values:
-            raise InputError("a figure is about no attribute: name at least one with its value")
+            raise InputError(
+                "exchange.figure-about-no-attribute",
+                "a figure is about no attribute: name at least one with its value",
+            )
         if not 0 <= self.probability <= 1:
-            raise InputError("the probability of a figure is a number from 0 to 1")
+            raise InputError(
+                "exchange.probability-figure-number-0", "the probability of a figure is a number from 0 to 1"
+            )
         if self.population < LEAST_POPULATION:
             raise InputError(
-                f"a figure is about {self.population} people: fewer than {LEAST_POPULATION} are no "
-                "population but patients, whose data do not belong here"
+                "exchange.figure-about-people-fewer",
+                "a figure is about {population} people: fewer than {least_population} are no population but"
+                " patients, whose data do not belong here",
+                population=self.population,
+                least_population=LEAST_POPULATION,
             )
         if not self.source.strip():
-            raise InputError("a figure has no source: say who published it")
+            raise InputError("exchange.figure-no-source-say", "a figure has no source: say who published it")
 
 
 class Statistics:
@@ -117,7 +125,7 @@ class Statistics:
         """
         rows = [_row(fact) for fact in facts]
         if not rows:
-            raise InputError(f"{origin}: there are no figures")
+            raise InputError("exchange.no-figures", "{origin}: there are no figures", origin=origin)
         with self.store.writing() as connection:
             imported = connection.execute(
                 sa.insert(IMPORTS)

@@ -57,7 +57,11 @@ class Agreement:
             try:
                 shared = self._private.exchange(X25519PublicKey.from_public_bytes(offers[name]))
             except ValueError:
-                raise ProtocolError(f"'{name}' offered a key that is none: the run ends") from None
+                raise ProtocolError(
+                    "federation.offered-key-none-run",
+                    "'{name}' offered a key that is none: the run ends",
+                    name=name,
+                ) from None
             pair = "\0".join(sorted([self._own, name]))
             self._keys[name] = derive(shared, self._context, f"pair\0{pair}")
         mine = self._contributions[self._own]
@@ -72,7 +76,9 @@ class Agreement:
             contribution = AESSIV(self._keys[sender]).decrypt(sealed, self._direction(sender, self._own))
         except (InvalidTag, ValueError):
             raise ProtocolError(
-                f"the contribution of '{sender}' to the common key is damaged: the run ends"
+                "federation.contribution-common-key-damaged",
+                "the contribution of '{sender}' to the common key is damaged: the run ends",
+                sender=sender,
             ) from None
         self._contributions[sender] = contribution
 
@@ -88,7 +94,11 @@ class Agreement:
 
     def secret(self) -> bytes:
         """The common secret."""
-        assert self.is_complete
+        if not self.is_complete:
+            raise ProtocolError(
+                "federation.common-key-asked-before-all-contributed",
+                "the common key is asked for before all have contributed to it: the run ends",
+            )
         all_of_them = b"".join(self._contributions[name] for name in sorted(self._contributions))
         return derive(all_of_them, self._context, "common secret")
 

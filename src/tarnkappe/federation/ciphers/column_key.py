@@ -55,8 +55,12 @@ class ColumnKey:
         for cell in cells:
             if len(cell) > self.width:
                 raise ParameterError(
-                    f"the column '{self._column}' has a value of {len(cell)} bytes, and the contract allows "
-                    f"{self.width}: agree on a greater width"
+                    "federation.column-value-bytes-contract",
+                    "the column '{column}' has a value of {cell} bytes, and the contract allows {width}: "
+                    "agree on a greater width",
+                    column=self._column,
+                    cell=len(cell),
+                    width=self.width,
                 )
         padded = (len(cell).to_bytes(LENGTH_SIZE) + cell.ljust(self.width, b"\0") for cell in cells)
         return [self._cipher.encrypt(cell, self._bound) for cell in padded]
@@ -67,8 +71,11 @@ class ColumnKey:
             padded = [self._cipher.decrypt(each, self._bound) for each in ciphertexts]
         except (InvalidTag, ValueError):
             raise ProtocolError(
-                f"'{sender}' sent cells of '{self._column}' that were not encrypted with the key of that "
-                "column: the run ends"
+                "federation.sent-cells-not-encrypted",
+                "'{sender}' sent cells of '{column}' that were not encrypted with the key of that column: "
+                "the run ends",
+                sender=sender,
+                column=self._column,
             ) from None
         return [cell[LENGTH_SIZE : LENGTH_SIZE + int.from_bytes(cell[:LENGTH_SIZE])] for cell in padded]
 

@@ -24,6 +24,8 @@ class Group(ABC):
     """A group of prime order in which discrete logarithms are hard."""
 
     name: ClassVar[str]
+    cites: ClassVar[tuple[str, ...]] = ()
+    """The papers behind it, by their keys in docs/references.bib."""
     size: ClassVar[int]
     """How many bytes an element has."""
     comparison_only: ClassVar[bool] = False
@@ -67,5 +69,8 @@ class Group(ABC):
         are_elements: list[bool] = in_pieces(work, elements)
         if not all(are_elements):
             raise ProtocolError(
-                f"'{sender}' sent something that is no ciphertext of the group {self.name}: the run ends"
+                "federation.sent-something-no-ciphertext",
+                "'{sender}' sent something that is no ciphertext of the group {name}: the run ends",
+                sender=sender,
+                name=self.name,
             )

@@ -81,7 +81,11 @@ class PublicKey:
         """Ciphertexts from bytes; what is none is refused."""
         numbers = [mpz(int.from_bytes(ciphertext)) for ciphertext in ciphertexts]
         if not all(0 < number < self.square for number in numbers):
-            raise ProtocolError(f"'{sender}' sent a counter that is no ciphertext: the run ends")
+            raise ProtocolError(
+                "federation.sent-counter-no-ciphertext",
+                "'{sender}' sent a counter that is no ciphertext: the run ends",
+                sender=sender,
+            )
         return numbers
 
     @cached_property
@@ -101,7 +105,11 @@ class PrivateKey:
     def generate(cls, bits: int = RECOMMENDED_BITS) -> PrivateKey:
         """A new key from the operating system's randomness."""
         if bits < 64 or bits % 2:
-            raise ParameterError(f"a Paillier key has an even number of at least 64 bits, not {bits}")
+            raise ParameterError(
+                "federation.paillier-key-even-number",
+                "a Paillier key has an even number of at least 64 bits, not {bits}",
+                bits=bits,
+            )
         while True:
             p, q = _prime(bits // 2), _prime(bits // 2)
             if p != q and math.gcd(p - 1, q - 1) == 2 and int(p * q).bit_length() == bits:

@@ -85,6 +85,7 @@ class PohligHellman3072(PohligHellman):
     """Group 15 of RFC 3526: 128 bits of security."""
 
     name = "pohlig-hellman-3072"
+    cites = ("pohlig1978",)
     bits, constant, size = 3072, 1690314, 384
 
 
@@ -92,6 +93,7 @@ class PohligHellman2048(PohligHellman):
     """Group 14 of RFC 3526: 112 bits of security."""
 
     name = "pohlig-hellman-2048"
+    cites = ("pohlig1978",)
     bits, constant, size = 2048, 124476, 256
 
 
@@ -99,5 +101,6 @@ class PohligHellman1536(PohligHellman):
     """Group 5 of RFC 3526: below current recommendations, to compare with published figures."""
 
     name = "pohlig-hellman-1536"
+    cites = ("pohlig1978",)
     bits, constant, size = 1536, 741804, 192
     comparison_only = True

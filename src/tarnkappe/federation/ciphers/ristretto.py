@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import rbcl
 
@@ -10,6 +13,11 @@ from tarnkappe.federation.ciphers.batch import in_pieces
 from tarnkappe.federation.ciphers.group import Group
 
 NEUTRAL = bytes(32)
+
+# rbcl writes libsodium into a new temporary file on every import and leaves it there; once it is loaded,
+# nobody needs its name (but Windows, which keeps a loaded file anyway).
+with suppress(OSError, AttributeError):
+    Path(sys.modules["rbcl._sodium"].lib_path).unlink()
 
 
 class Ristretto255(Group):
@@ -23,6 +31,7 @@ class Ristretto255(Group):
     """
 
     name = "ristretto255"
+    cites = ("hamburg2023",)
     size = 32
 
     def new_key(self) -> bytes:

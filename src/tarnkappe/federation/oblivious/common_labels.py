@@ -48,7 +48,9 @@ class CommonLabels:
         rows = sorted([canonical(cell) for cell in row] for row in hierarchy.rows())
         tokens = tuple(tuple(sorted(set(level))) for level in zip(*rows, strict=True))
         if len(tokens[0]) < len(rows):
-            raise HierarchyError("two values of a hierarchy are written the same")
+            raise HierarchyError(
+                "federation.two-values-hierarchy-written", "two values of a hierarchy are written the same"
+            )
         document = canonical_json([[cell.hex() for cell in row] for row in rows])
         return cls(tokens, hashlib.sha256(document).hexdigest())
 
@@ -95,8 +97,10 @@ def common_labels(contract: Contract, hierarchies: Mapping[str, Hierarchy | Rule
         labels = CommonLabels.of(_require_list(column, hierarchies.get(name)))
         if (labels.sizes, labels.digest) != (column.labels, column.hierarchy_digest):
             raise HierarchyError(
-                f"the hierarchy of '{name}' at this site is another one than the contract names: all sites "
-                "need the same file"
+                "federation.hierarchy-site-another-contract",
+                "the hierarchy of '{name}' at this site is another one than the contract names: all sites "
+                "need the same file",
+                name=name,
             )
         found[name] = labels
     return found
@@ -105,8 +109,10 @@ def common_labels(contract: Contract, hierarchies: Mapping[str, Hierarchy | Rule
 def _require_list(column: SharedColumn, rules: Hierarchy | Rule | None) -> Hierarchy:
     if not isinstance(rules, Hierarchy):
         raise HierarchyError(
-            f"the protocol 'oblivious' counts all possible values of '{column.name}': give it a hierarchy "
-            "that lists them"
+            "federation.protocol-oblivious-counts-all-possible",
+            "the protocol 'oblivious' counts all possible values of '{column}': give it a hierarchy that "
+            "lists them",
+            column=column.name,
         )
     return rules
 
@@ -174,7 +180,8 @@ class RowFormat:
                 codes = source.astype(np.int64) @ (1 << np.arange(bits, dtype=np.int64))
                 if len(codes) and codes.max() >= len(tokens):
                     raise ProtocolError(
-                        "the release that came has labels that stand for nothing: the run ends"
+                        "federation.release-came-labels-stand",
+                        "the release that came has labels that stand for nothing: the run ends",
                     )
                 parts[column.name] = ShareColumn(tokens, codes.astype(np.int32)).without_rules()
             else:
@@ -189,8 +196,12 @@ class RowFormat:
 def _padded(token: bytes, column: SharedColumn) -> bytes:
     if len(token) > column.width:
         raise ParameterError(
-            f"the column '{column.name}' has a value of {len(token)} bytes, and the contract allows "
-            f"{column.width}: agree on a greater width"
+            "federation.column-value-bytes-contract-allows",
+            "the column '{column}' has a value of {token} bytes, and the contract allows {width}: agree on "
+            "a greater width",
+            column=column.name,
+            token=len(token),
+            width=column.width,
         )
     return len(token).to_bytes(LENGTH_SIZE) + token.ljust(column.width, b"\0")
 

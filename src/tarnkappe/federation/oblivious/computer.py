@@ -6,6 +6,8 @@ Furukawa, Lindell, Nof, Ohara 2016, doi:10.1145/2976749.2978331). Sixty-four bit
 
 What a party receives before an opening is masked by a key stream that it does not have, so it looks the same
 whatever the data are. Any two of the three can read everything together.
+
+Explained in docs/explanation/federation.md.
 """
 
 from __future__ import annotations
@@ -68,6 +70,7 @@ def masked_and(x: Words, y: Words, own_mask: Words, next_mask: Words, z: Words) 
 
     One pass over the words instead of six: the arrays of a large test do not fit the cache.
     """
+    # Written without a branch: what a party does must not depend on the bits, not even in its time.
     for i in range(z.size):
         z[i] = (x[0, i] & (y[0, i] ^ y[1, i])) ^ (x[1, i] & y[0, i]) ^ own_mask[i] ^ next_mask[i]
 
@@ -240,7 +243,10 @@ def permutation(stream: KeyStream, number: int, count: int) -> Words:
     keys = stream.words(number, count)
     order = np.argsort(keys, kind="stable")
     if count > 1 and (np.diff(keys[order]) == 0).any():
-        raise ProtocolError("the random order of the rows was not random: the run ends; propose it anew")
+        raise ProtocolError(
+            "federation.random-order-rows-not-random",
+            "the random order of the rows was not random: the run ends; propose it anew",
+        )
     return order.astype(np.uint64)
 
 
@@ -252,4 +258,7 @@ def digest_of(words: Words) -> Words:
 def require_same(words: Words, digest: Words) -> None:
     """Refuse an opened share on which its two holders do not agree."""
     if not np.array_equal(digest_of(words), digest):
-        raise ProtocolError("two computing parties opened different shares: the run ends")
+        raise ProtocolError(
+            "federation.two-computing-parties-opened",
+            "two computing parties opened different shares: the run ends",
+        )

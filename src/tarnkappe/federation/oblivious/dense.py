@@ -2,6 +2,8 @@
 
 Sum of min(c_p, K) over the sites is at least K if and only if the sum of c_p is, and below K both are equal.
 So a count has as many bits as K, however many rows there are.
+
+Explained in docs/explanation/federation.md.
 """
 
 from __future__ import annotations
@@ -124,6 +126,9 @@ class LocalRows:
 @compiled
 def write_counts(keys: npt.NDArray[np.int64], size: int, clip: int, planes: npt.NDArray[np.uint64]) -> None:
     """Count rows in every cell, clip, and write the bits of the counts to planes."""
+    # Counts stop at `clip`, so they have as many bits as K. Bit j of all counts is one plane, 64 cells a
+    # word: the gates of the protocol then work on words. Time is rows and cells times planes; the planes must
+    # come as zeros.
     counts = np.zeros(size, np.int64)
     for key in keys:
         if counts[key] < clip:
@@ -139,6 +144,8 @@ def write_presence(
     keys: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], planes: npt.NDArray[np.uint64]
 ) -> None:
     """Set a bit for every value that some row of a cell has; a plane a value."""
+    # One bit for each value and cell, set as often as rows come: no counts, as only presence is asked. The
+    # planes must come as zeros; 64 cells share a word, so threads must not write to the same plane.
     for row in range(len(keys)):
         planes[codes[row], keys[row] >> 6] |= np.uint64(1) << np.uint64(keys[row] & 63)
 

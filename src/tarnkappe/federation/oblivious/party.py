@@ -74,7 +74,11 @@ class ObliviousParty(Participant):
         self._own: OwnData | None = None
         if name != contract.helper:
             if table is None:
-                raise AccessError(f"'{name}' has no data: say [input] path in its configuration")
+                raise AccessError(
+                    "federation.no-data-say-input",
+                    "'{name}' has no data: say [input] path in its configuration",
+                    name=name,
+                )
             labels = common_labels(contract, hierarchies)
             self._own = OwnData(contract, local_share(table, name, contract, hierarchies), labels)
         self._private = X25519PrivateKey.generate()
@@ -95,7 +99,9 @@ class ObliviousParty(Participant):
             try:
                 words = tables[WORDS].column(WORDS).to_numpy().astype(np.uint64, casting="safe", copy=False)
             except (KeyError, TypeError):
-                raise self.refuse(sender, "sent a message without its bits") from None
+                raise self.refuse(
+                    sender, "federation.sent-message-without-bits", "sent a message without its bits"
+                ) from None
             self._arrived[sender].append((kind, words))
             return self._take_part()
 
@@ -118,7 +124,11 @@ class ObliviousParty(Participant):
         for sender, kind, size in awaited.expect:
             came, words = self._arrived[sender].popleft()
             if came != kind or len(words) != size:
-                raise self.refuse(sender, "sent other bits than the protocol says, or more or fewer")
+                raise self.refuse(
+                    sender,
+                    "federation.sent-other-bits-protocol",
+                    "sent other bits than the protocol says, or more or fewer",
+                )
             found.append(words)
         return found
 
@@ -163,7 +173,7 @@ class ObliviousParty(Participant):
         try:
             return self._private.exchange(X25519PublicKey.from_public_bytes(offer))
         except ValueError:
-            raise self.refuse(name, "offered a key that is none") from None
+            raise self.refuse(name, "federation.offered-key-none", "offered a key that is none") from None
 
     def _computer(self, agreed: Mapping[str, bytes]) -> Computer:
         """The engine, with the keys that this party has in common with its neighbours."""
@@ -186,7 +196,9 @@ class ObliviousParty(Participant):
             rows[self.name] = int(own[0])
         for name, number in rows.items():
             if number > MOST_ROWS:
-                raise self.refuse(name, "says that it has more rows than anybody has")
+                raise self.refuse(
+                    name, "federation.says-more-rows-anybody", "says that it has more rows than anybody has"
+                )
         return {name: rows[name] for name in parties}
 
     def _seal(self, name: str, other: str, agreed: bytes) -> tuple[AESSIV, list[bytes]]:
@@ -217,7 +229,9 @@ class ObliviousParty(Participant):
                 try:
                     seed = cipher.decrypt(next(sealed).tobytes(), [*bound, bytes([share])])
                 except InvalidTag:
-                    raise self.refuse(name, "sent a seed that is damaged") from None
+                    raise self.refuse(
+                        name, "federation.sent-seed-damaged", "sent a seed that is damaged"
+                    ) from None
                 computer.take_seed(name, share, seed)
 
     def _end(self, found: FoundRelease, shape: RunShape) -> None:

@@ -240,8 +240,10 @@ class ObliviousRun:
             )
             if not len(open_ones):
                 raise ParameterError(
-                    f"levels would have to be tested that make more than {MOST_CELLS:,} cells: name a higher "
-                    "least_level for the columns with most values"
+                    "federation.levels-would-tested-make",
+                    "levels would have to be tested that make more than {most_cells:,} cells: name a higher"
+                    " least_level for the columns with most values",
+                    most_cells=MOST_CELLS,
                 )
             height = np.sort(heights[open_ones])[(len(open_ones) - 1) // 2]
             chosen_ones = [nodes[place] for place in open_ones[heights[open_ones] == height]]

@@ -36,7 +36,10 @@ class KeyStream:
     def words(self, number: int, count: int) -> Words:
         """So many words of a stream; a stream that was used before is refused."""
         if not self._last < number < 1 << 8 * NUMBER_SIZE:
-            raise ProtocolError("a stream of random bits would be used twice: the run ends")
+            raise ProtocolError(
+                "federation.stream-random-bits-would-used",
+                "a stream of random bits would be used twice: the run ends",
+            )
         self._last = number
         start = number.to_bytes(NUMBER_SIZE) + bytes(BLOCK_SIZE - NUMBER_SIZE)
         stream = Cipher(self._key, CTR(start)).encryptor()

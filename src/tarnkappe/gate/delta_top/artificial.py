@@ -9,6 +9,8 @@ At first everything is kept alive: tuple t gets its own occurrence of v if it ha
 a partner, or if it is one of a crowd that needs v. Then one occurrence after the other, those with the
 fewest users first, is left out, with all edges that only it kept alive, unless somebody would fall below k.
 What remains is needed: leaving out more later could only make it worse.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ NOBODY = -1
 @compiled
 def crowded_edges(table: MatchingArrays, members: Integers, known: int) -> Integers:
     """All crowded edges of the old members."""
+    # There are no more than live edges, so the array is made once. Old members only: an edge of a new tuple
+    # has no fate yet. The order is by tuple and value, as everywhere here, so the same answer leaves out the
+    # same values.
     found = np.empty(table.size[LIVE], dtype=np.int32)
     count = 0
     for tuple_ in members:
@@ -44,6 +49,8 @@ def crowded_edges(table: MatchingArrays, members: Integers, known: int) -> Integ
 @compiled
 def wishes(table: MatchingArrays, members: Integers, known: int, crowds: Integers) -> Integers:
     """How many edges of the i-th member miss a partner with value v; NOBODY if it needs no occurrence."""
+    # NOBODY and 0 differ: 0 is a member of a crowd that can do without, NOBODY needs no occurrence at all.
+    # Crowds are added second and must not lower a count, hence the maximum. Members times values in memory.
     values = table.head.shape[1]
     wanted = np.full((len(members), values), NOBODY, dtype=np.int32)
     place_of = np.full(table.head.shape[0], -1, dtype=np.int32)
@@ -106,6 +113,9 @@ def withdraw(
     without: Booleans,
 ) -> None:
     """Leave out one occurrence of a value, and remove the edges that nothing else keeps alive."""
+    # Two passes over nothing but what the occurrence kept alive. A crowd lives while at most one of its
+    # members is without an occurrence, since one of them may use what is t's. `without` is set before it is
+    # counted. All removals go into the journal, so the caller can take them back.
     for i in range(len(members)):
         if mine[i, value] != layer:
             continue
@@ -129,6 +139,8 @@ def withdraw(
 @compiled
 def reach(table: MatchingArrays, tuple_: int, added: Integers) -> int:
     """How many values a new tuple can have if it may use all artificial ones."""
+    # The degree counts what it has; an artificial value helps only where it is new. Never stored: it changes
+    # with every occurrence that is left out, and is asked for new members alone.
     count = table.degree[tuple_]
     for value in range(len(added)):
         if added[value] > 0 and value != table.truth[tuple_] and table.alive[tuple_, value] == 0:
@@ -141,6 +153,9 @@ def hurts(
     table: MatchingArrays, members: Integers, known: int, k: int, added: Integers, goal: Integers, mark: int
 ) -> bool:
     """Whether somebody has fallen below k since a place of the journal."""
+    # Only owners of edges in the journal after `mark` can have fallen, so nobody else is looked at: the work
+    # is that of the removals and not of the table. New tuples have no edges of their own yet and are asked by
+    # `reach`.
     for entry in range(mark, table.size[ENTRIES]):
         owner = table.owner[abs(table.journal[entry]) - 1]
         if owner < known and table.degree[owner] < k:
@@ -165,6 +180,8 @@ def leave_out(
 
     If none may be added, the others are left out whoever falls below k.
     """
+    # The order decides the result: few users first, of equally few the last occurrence. Every step is tried,
+    # tested and taken back by the journal.
     crowds = crowded_edges(table, members, known)
     wanted = wishes(table, members, known, crowds)
     mine = occurrences(table, members, wanted)
@@ -215,6 +232,8 @@ def serve_new(
 
     The value that helps most of them comes next, and of those the one that is most frequent in the answer.
     """
+    # Helped people and frequency are one weight: frequency is at most the members, so the first decides. It
+    # ends when nobody is poor, nothing helps, or the table is full, which the caller sees and enlarges it.
     values = len(added)
     frequency = np.zeros(values, dtype=np.int64)
     for tuple_ in members:

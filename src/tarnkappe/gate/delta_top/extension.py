@@ -12,6 +12,8 @@ distribution and then need two different partners. What is given:
 
 and the result says for each new tuple the old one that gets it, or -1. All pending edges of a tuple and value
 share their fate, and new tuples with the same value are interchangeable; so the work is on pairs (i, v).
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ def extend(
     algorithm: int, pending: Integers, kept: Booleans, current: Integers, fresh: Integers
 ) -> NDArray[np.int64]:
     """The distribution of the new tuples to the old ones."""
+    # `current` is copied where an algorithm counts in it: the caller's stays true. `deal_rounds` comes last,
+    # with what no degree needs; `left` must be what no step has used.
     chosen = np.full(len(fresh), -1, dtype=np.int64)
     if algorithm == MAX_EDGES:
         max_edges(pending, fresh, chosen)
@@ -52,6 +56,8 @@ def extend(
 @compiled
 def max_edges(pending: Integers, fresh: Integers, chosen: NDArray[np.int64]) -> None:
     """As many edges as possible live on: the tuples with most edges come first, in turns."""
+    # Value by value, as new tuples with one value are interchangeable. Those who wait come first after
+    # sorting, so taking turns modulo their number never reaches anybody else.
     for value in range(pending.shape[1]):
         turns, key = np.arange(len(pending)), np.empty(len(pending), dtype=np.int64)
         waiting = turn = 0
@@ -68,6 +74,8 @@ def max_edges(pending: Integers, fresh: Integers, chosen: NDArray[np.int64]) -> 
 @compiled
 def sort_stably(order: NDArray[np.int64], key: NDArray[np.int64]) -> None:
     """Sort by a key; what is equal keeps its order."""
+    # Insertion: the arrays hold the members of one answer and are nearly sorted from round to round.
+    # Stability makes the choice among equals that of the order of members, hence the same on every run.
     for place in range(1, len(order)):
         item, at = order[place], place
         while at > 0 and key[order[at - 1]] > key[item]:
@@ -178,6 +186,9 @@ def hand_out(
     chosen: NDArray[np.int64],
 ) -> int:
     """Turn pairs of a tuple and a value into new tuples; returns how many."""
+    # `deal` has taken no more pairs with a value than new tuples are left, so the inner loop finds one; with
+    # more, it would run off the end. The first free one is as good as any: those with one value are
+    # interchangeable.
     count = 0
     for old in range(taken.shape[0]):
         for value in range(taken.shape[1]):
@@ -197,6 +208,8 @@ def possible(
     pending: Integers, extended: Booleans, again: bool, left: NDArray[np.int64]
 ) -> tuple[Booleans, NDArray[np.int64]]:
     """Which pairs can be extended, and for each old tuple how many."""
+    # Computed anew in each round, since `left` and `extended` change with all that is dealt. A pair counts
+    # once unless `again`: a second new tuple raises no degree.
     allowed = np.zeros(pending.shape, dtype=np.bool_)
     options = np.zeros(pending.shape[0], dtype=np.int64)
     for old in range(pending.shape[0]):
@@ -217,6 +230,8 @@ def deal_rounds(
     chosen: NDArray[np.int64],
 ) -> None:
     """Deal out what is left, to everybody one in each round; `again` also for pairs that have some."""
+    # Everybody gets one in each round, by a flow, so nobody takes two while another could have one. Each
+    # round uses up at least one new tuple, or it is the last.
     while True:
         allowed, options = possible(pending, extended, again, left)
         if not hand_out(deal(np.minimum(options, 1), allowed, left), fresh, left, extended, chosen):
@@ -234,6 +249,9 @@ def grow_evenly(
     chosen: NDArray[np.int64],
 ) -> None:
     """In each round as many as possible of the tuples with the fewest values get one more."""
+    # Only the poorest take part in a round: a flow over all would serve those first who are easy to serve.
+    # Degrees are raised before new tuples are handed out, both from the same pairs; each round gives at least
+    # one.
     while True:
         allowed, options = possible(pending, extended, False, left)
         fewest = -1
@@ -253,6 +271,8 @@ def grow_evenly(
 @compiled
 def raise_degrees(taken: Booleans, kept: Booleans, current: Integers) -> None:
     """Count the values that were just given."""
+    # A value that is kept anyway is no new one. Reads what `deal` found, before `hand_out` marks the pairs as
+    # extended: the two lists are the same pairs, and each is counted once.
     for old in range(taken.shape[0]):
         for value in range(taken.shape[1]):
             if taken[old, value] and not kept[old, value]:
@@ -262,6 +282,8 @@ def raise_degrees(taken: Booleans, kept: Booleans, current: Integers) -> None:
 @compiled
 def clones(current: Integers, options: NDArray[np.int64], news: int) -> NDArray[np.int64]:
     """How many values each old tuple should get: first what it lacks to the richest, then evenly more."""
+    # Nobody is planned more than there are options, or the flow could not be complete. What is over is shared
+    # evenly among those with options left; every round gives each of them at least one, so it ends.
     olds = 0
     richest = 0
     for old in range(len(options)):
@@ -337,6 +359,8 @@ def levelled(
     nodes: NDArray[np.int64], options: NDArray[np.int64], current: Integers, level: int
 ) -> NDArray[np.int64]:
     """How many values everybody needs up to a degree, but not more than planned."""
+    # Grows with `level`, by which the caller halves: a flow that is complete up to a degree is so below it.
+    # Nobody gets a demand without an option, or no flow would be complete.
     demand = np.zeros(len(nodes), dtype=np.int64)
     for old in range(len(nodes)):
         if options[old]:

@@ -4,6 +4,8 @@ From an edge one follows its partners: each needs an edge back, which has partne
 is left. All tuples on the way take the values of their edges, everybody else keeps the true one. Whether
 that contradicts no published result is then counted, not believed; so a table that was damaged, or whoever
 made it, cannot deceive.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ def follow(table: MatchingArrays, edge: int, chosen: Integers, moved: Integers) 
     """The edges of a distribution that has an edge: `chosen` for each tuple that is moved. Returns how many
     are, or -1 if somebody would need two.
     """
+    # Breadth first, each tuple once: `chosen` says who is moved and by which edge. Whoever is reached again
+    # must name the tuple in turn, or two distributions would be mixed. The count is negated, not lost: the
+    # caller clears by it.
     count, at = 1, 0
     moved[0] = table.owner[edge]
     chosen[moved[0]] = edge
@@ -57,6 +62,9 @@ def is_possible(
     count: int,
 ) -> bool:
     """Whether the moved tuples can have the values of their edges, everybody else having the true ones."""
+    # Everybody moved gives up a cell in all results that have him, then takes another; only after all of them
+    # are counted can a cell be called overdrawn. The third loop takes everything back, whatever was found, so
+    # `spare` is as before: memory and time are those of the moved tuples and not of all results.
     possible = True
     for at in range(count):
         tuple_ = moved[at]
@@ -93,6 +101,8 @@ def is_possible(
 @compiled
 def spare_room(truth: Integers, view: KnowledgeArrays) -> Integers:
     """How often each value was published beyond its true owners; negative if the truth is contradicted."""
+    # By the truth alone: what was published less its true owners. A cell of -1 says that a true value was
+    # never published where its owner is, so one negative number stands for all. Memberships in time.
     spare = view.capacity.copy()
     for membership in range(len(view.member)):
         cell = view.cell[view.result[membership], truth[view.member[membership]]]
@@ -105,6 +115,9 @@ def spare_room(truth: Integers, view: KnowledgeArrays) -> Integers:
 @compiled
 def proven_degrees(table: MatchingArrays, view: KnowledgeArrays) -> Integers:
     """For how many values of each tuple there is a distribution, by the table and checked by the results."""
+    # It asks the results, not the table, whether a distribution fits: a damaged table can only prove less.
+    # The true value is proven by the truth itself. `chosen` is cleared after each try by the list of the
+    # moved, so that a try costs what it moves; one proof for each value is enough.
     tuples, values = table.head.shape
     degrees = np.zeros(tuples, dtype=np.int32)
     spare = spare_room(table.truth, view)

@@ -65,7 +65,11 @@ class TableStrategy(Strategy):
         added = self.knowledge.counts(result) - counted(truth[members], self.knowledge.values)
         if added.min() < 0 or not self._follow(members, known, added):
             self._table.roll_back()
-            raise GuaranteeError(f"it is not clear that the history leaves {self.k} values to everybody")
+            raise GuaranteeError(
+                "gate.not-clear-history-leaves",
+                "it is not clear that the history leaves {k} values to everybody",
+                k=self.k,
+            )
         self._table.keep()
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -75,7 +79,11 @@ class TableStrategy(Strategy):
         self._start()
         self._table.load(truth, state)
         if (self.proven_degrees() < self.k).any():
-            raise GuaranteeError(f"the state does not prove that everybody keeps {self.k} values")
+            raise GuaranteeError(
+                "gate.state-not-prove-everybody",
+                "the state does not prove that everybody keeps {k} values",
+                k=self.k,
+            )
 
     def proven_degrees(self) -> Integers:
         """How many values each tuple has by distributions that were made from the table and checked."""
@@ -101,7 +109,11 @@ class DeltaTop(TableStrategy):
 
     def _start(self) -> None:
         if self.alternatives < 1:
-            raise ParameterError(f"alternatives must be at least 1, not {self.alternatives}")
+            raise ParameterError(
+                "gate.alternatives-must-least-1",
+                "alternatives must be at least 1, not {alternatives}",
+                alternatives=self.alternatives,
+            )
         super()._start()
 
     completes: ClassVar[bool] = True

@@ -17,6 +17,8 @@ values.
     journal    +e + 1 or -e - 1        what was added and removed since the last commit: the way back, and the
                                        queue of removals that have not been followed up
     size       edges, partners, journal entries, whether there was no room, live edges
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -57,6 +59,8 @@ class MatchingArrays(NamedTuple):
 @compiled
 def names(table: MatchingArrays, edge: int, tuple_: int) -> bool:
     """Whether an edge names a tuple as a partner."""
+    # A search from left to right: edges have as many partners as results have kept apart, a handful. Partners
+    # lie in one array, from `start` on, so nothing is allocated for an edge.
     place, end = table.start[edge], table.start[edge] + table.length[edge]
     while place < end and table.partner[place] != tuple_:
         place += 1
@@ -66,6 +70,9 @@ def names(table: MatchingArrays, edge: int, tuple_: int) -> bool:
 @compiled
 def enlist(table: MatchingArrays, edge: int, sign: int) -> None:
     """Count an edge in (1) or out (-1), and note it in the journal."""
+    # The only place where an edge becomes live or not: flags, numbers and journal cannot come to differ. The
+    # degree changes only when the first edge with a value comes or the last one goes, which is asked after
+    # counting.
     tuple_, value = table.owner[edge], table.value[edge]
     table.live[edge] = sign > 0
     table.alive[tuple_, value] += sign
@@ -79,6 +86,9 @@ def enlist(table: MatchingArrays, edge: int, sign: int) -> None:
 @compiled
 def add(table: MatchingArrays, tuple_: int, value: int, like: int, more: int) -> None:
     """Add an edge with the partners of another edge (-1: of none) and one more (-1: no more)."""
+    # Edges are only ever appended, partners as well: `undo` gives both back by lowering two numbers. Without
+    # room nothing is written and FULL is set; the caller makes a larger table. `like` may be any earlier
+    # edge.
     count = (table.length[like] if like >= 0 else 0) + (1 if more >= 0 else 0)
     edge, first = table.size[EDGES], table.size[PARTNERS]
     if edge >= len(table.owner) or first + count > len(table.partner):
@@ -134,6 +144,9 @@ def delete(table: MatchingArrays, edge: int) -> None:
 @compiled
 def undo(table: MatchingArrays, mark: int) -> None:
     """Take back all that was done after a place of the journal."""
+    # Backwards, as a later edge may stand at the head before an earlier one. `enlist` writes one more entry,
+    # so two are taken off: the one undone and the one that says so. An added edge is the last one there is,
+    # by then.
     while table.size[ENTRIES] > mark:
         entry = table.journal[table.size[ENTRIES] - 1]
         if entry < 0:
@@ -150,6 +163,8 @@ def undo(table: MatchingArrays, mark: int) -> None:
 @compiled
 def commit(table: MatchingArrays) -> None:
     """Forget the way back: edges that are gone leave the lists."""
+    # Lists are cleaned only where the journal says that an edge is gone. `following` of a dead edge is still
+    # read to go on, so dead edges are jumped over and not changed. After this nothing can be undone.
     for entry in range(table.size[ENTRIES]):
         edge = -table.journal[entry] - 1
         if edge < 0:
@@ -174,6 +189,8 @@ def commit(table: MatchingArrays) -> None:
 @compiled
 def compact(table: MatchingArrays, into: MatchingArrays) -> None:
     """Write all edges, tuple by tuple and in their order, into a table that shares the arrays of tuples."""
+    # The tuples' arrays are shared, so degrees stay; lists keep their order, on which choices among equals
+    # rest. Only after `commit`: a dead edge in a list would come to life here.
     edges = partners = 0
     for tuple_ in range(table.head.shape[0]):
         for value in range(table.head.shape[1]):
@@ -197,6 +214,8 @@ def compact(table: MatchingArrays, into: MatchingArrays) -> None:
 @compiled
 def in_order(table: MatchingArrays) -> Integers:
     """All live edges, those of one tuple and value in the order in which `add` must meet them."""
+    # `add` puts an edge at the head of its list, so the last of a list must be added first: places are filled
+    # from the back. `alive` tells the length of each list before it is walked.
     order = np.empty(table.size[LIVE], dtype=np.int32)
     count = 0
     for tuple_ in range(table.head.shape[0]):
@@ -217,6 +236,8 @@ def refill(
     table: MatchingArrays, owner: Integers, value: Integers, length: Integers, partner: Integers
 ) -> None:
     """Add edges in the order of `in_order`, to a table with room for them."""
+    # `add` counts the edge in; its partners are then written behind it as they come, and PARTNERS is set
+    # last, or the next edge would begin where this one does.
     place = 0
     for edge in range(len(owner)):
         add(table, owner[edge], value[edge], -1, -1)
@@ -282,8 +303,9 @@ class MatchingTable:
         """
         if unique and not self.unique:
             raise ParameterError(
+                "gate.history-answers-equal-values",
                 "this history has answers with equal values: the strategy 'sa-unique' can go before "
-                "'clone-matching' and the like, but not after them"
+                "'clone-matching' and the like, but not after them",
             )
         self._next_unique = unique
 
@@ -345,7 +367,10 @@ class MatchingTable:
             and (len(partner) == 0 or (partner.min() >= 0 and partner.max() < len(truth)))
         )
         if not sound:
-            raise GuaranteeError("the state does not belong to this history: use the one saved with it")
+            raise GuaranteeError(
+                "gate.state-not-belong-history",
+                "the state does not belong to this history: use the one saved with it",
+            )
         self.add_tuples(truth)
         self._make_room(count + 256, len(partner) + 1024)
         refill(self.arrays, columns["owner"], columns["value"], columns["length"], partner)

@@ -10,6 +10,8 @@ For every edge (t, v, S) of an old tuple t in the answer:
 Edges that miss a partner, that got no new tuple or that are crowded are removed with all that depends on
 them, or kept alive by artificial values (`artificial`). Old tuples never join old ones: whether two
 modelled distributions fit together depends on all earlier answers, which the table does not have.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ KEPT, WAITING, MISSING, CROWDED = 0, 1, 2, 3
 @compiled
 def classify(table: MatchingArrays, members: Integers, known: int, inside: Booleans) -> None:
     """Mark the members, and note the fate of every edge of the old ones."""
+    # Members are marked before any edge is looked at: a partner may come later in the list. Dead edges get a
+    # fate, too, which nobody reads. `inside` is the caller's and has one byte for every tuple, so membership
+    # is one look.
     values = table.head.shape[1]
     news = np.zeros(values, dtype=np.bool_)
     for tuple_ in members:
@@ -55,6 +60,8 @@ def classify(table: MatchingArrays, members: Integers, known: int, inside: Boole
 @compiled
 def delete_fated(table: MatchingArrays, tuple_: int, fate: int) -> None:
     """Remove all edges of a tuple that have a fate."""
+    # `delete` changes lives and never lists, so going on by `following` is safe while edges are removed. What
+    # depends on a removed edge goes with it, and may be one that comes later here: then it is dead already.
     for value in range(table.head.shape[1]):
         edge = table.head[tuple_, value]
         while edge >= 0:
@@ -66,6 +73,8 @@ def delete_fated(table: MatchingArrays, tuple_: int, fate: int) -> None:
 @compiled
 def delete_hopeless(table: MatchingArrays, members: Integers, known: int) -> None:
     """Remove all edges of old members that no new tuple can keep alive."""
+    # Missing ones before crowded ones, tuple by tuple: each removal takes along what depends on it, so the
+    # order of tuples does not change what is left, and nothing is left that was promised in vain.
     for tuple_ in members:
         if tuple_ < known:
             delete_fated(table, tuple_, MISSING)
@@ -75,6 +84,9 @@ def delete_hopeless(table: MatchingArrays, members: Integers, known: int) -> Non
 @compiled
 def pair_new(table: MatchingArrays, members: Integers, known: int) -> None:
     """Any two new tuples with different values can have each other's."""
+    # A new tuple was in no answer before, so two of them exchange without touching anybody. Always two edges,
+    # there and back: one alone would be a promise that nobody keeps. Pairs of new members in time and in
+    # edges.
     for one in range(len(members)):
         for two in range(one):
             t, u = members[one], members[two]
@@ -122,6 +134,9 @@ def extend_old(
 
     What waited in vain misses a partner; with `remove` it is removed at once, before the next true value.
     """
+    # One true value after the other: two tuples with one true value compete, others do not. What got nobody
+    # is marked as missing before the next value, or it would be given again; arrays are per value, not per
+    # tuple.
     values = table.head.shape[1]
     new = members[members >= known]
     fresh = table.truth[new]
@@ -185,6 +200,8 @@ def enter(
 @compiled
 def lowest(table: MatchingArrays, members: Integers) -> int:
     """The smallest degree of all members and of all tuples that lost an edge since the last commit."""
+    # Only members and owners of removed edges can have lost a value since the last commit; everybody else was
+    # tested before. So a test costs what the answer changed.
     least = table.head.shape[1]
     for tuple_ in members:
         least = min(least, table.degree[tuple_])

@@ -6,6 +6,8 @@ tuples can either take each other's values, both of them, or neither can. Then e
 edge for want of an edge back. New tuples join where they help, and the rest makes parts of its own.
 
 `part[i]` is the part of the i-th member, or NONE.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ PLAIN, AT_ONCE, WHERE_NEEDED, ONE_PHASE = 0, 1, 2, 3
 @compiled
 def can_have(table: MatchingArrays, tuple_: int, value: int) -> bool:
     """Whether a value is in the signature of a tuple."""
+    # The true value has no edge of its own, so both are asked. `alive` counts live edges: no list is walked.
+    # Two looks at arrays, since it is asked for every pair of members.
     return bool(table.truth[tuple_] == value or table.alive[tuple_, value] > 0)
 
 
@@ -38,6 +42,8 @@ def usefulness_of_one(table: MatchingArrays, one: int, other: int, known: int, l
 
     `lone` does not count what two new tuples can always do.
     """
+    # Equal values never share a part, which is asked first. Two old ones must agree in both directions: one
+    # that takes without giving back would lose its edge at once.
     a, b = table.truth[one], table.truth[other]
     if a == b:
         return NEVER
@@ -64,6 +70,8 @@ def usefulness(
     lone: bool,
 ) -> int:
     """The sum for a member and all members of a part; NEVER if it must not join one of them."""
+    # Parts are told by the numbers of members alone; a list for each would have to be kept in every try.
+    # Members of an answer are few, so it is quadratic on purpose. One NEVER ends it: a sum would hide it.
     total = 0
     for other in range(len(members)):
         if part[other] == number and other != place:
@@ -79,6 +87,8 @@ def cluster_old(
     table: MatchingArrays, members: Integers, known: int, variant: int, part: NDArray[np.int64]
 ) -> int:
     """Put the old members into parts that meet the cluster criterion; returns how many parts."""
+    # The most frequent value opens a part for each of its owners: they can never be together, so fewer parts
+    # are impossible. Whoever fits nowhere usefully waits for the second round, when parts have grown.
     frequency = np.zeros(table.head.shape[1], dtype=np.int64)
     for tuple_ in members:
         if tuple_ < known:
@@ -149,6 +159,8 @@ def fill_where_needed(
     table: MatchingArrays, members: Integers, known: int, k: int, part: NDArray[np.int64], count: int
 ) -> None:
     """Variant b: a new member joins only where an old one has fewer than k values in its part."""
+    # Degrees are computed from the part as it is now, after every joining: a new member raises those of
+    # others, and the next choice must see it. It ends, as every round takes a member or stops.
     for number in range(count):
         while True:
             best, most = NONE, 0
@@ -173,6 +185,8 @@ def fill_where_needed(
 @compiled
 def partition(table: MatchingArrays, members: Integers, k: int, part: NDArray[np.int64], count: int) -> int:
     """Deal those who have no part yet into parts without equal values, of at least k if possible."""
+    # Sorted by value and dealt in turns: equal values come one after the other, and as there are at least as
+    # many parts as equal values, they never meet. Parts of at least k come from dividing by k, rounded down.
     frequency = np.zeros(table.head.shape[1], dtype=np.int64)
     rest, key = np.empty(len(members), dtype=np.int64), np.empty(len(members), dtype=np.int64)
     waiting = 0
@@ -198,6 +212,8 @@ def lacking(
     table: MatchingArrays, members: Integers, known: int, part: NDArray[np.int64], number: int, value: int
 ) -> int:
     """How many old members of a part cannot have a value."""
+    # New members are not counted: they can have everything that the part has. The value is that of a new
+    # member, who reaches all values less those of old ones that cannot take his.
     count = 0
     for place in range(len(members)):
         if part[place] == number and members[place] < known and not can_have(table, members[place], value):
@@ -210,6 +226,8 @@ def fits_together(
     table: MatchingArrays, members: Integers, known: int, k: int, part: NDArray[np.int64]
 ) -> bool:
     """Whether all parts meet the cluster criterion and let every new member reach k values."""
+    # All pairs, since the criterion is one of pairs; and every new member, since a part may meet it and still
+    # leave him fewer than k values. Members squared, and nothing is changed.
     for one in range(len(members)):
         for other in range(one):
             together = part[one] == part[other]
@@ -225,6 +243,8 @@ def fits_together(
 @compiled
 def is_unique(table: MatchingArrays, members: Integers) -> bool:
     """Whether no two members have the same value."""
+    # One byte for each value; the second owner of a value ends it. It comes before the pairs, which are
+    # dearer. Only true values count: artificial ones are not known yet.
     seen = np.zeros(table.head.shape[1], dtype=np.bool_)
     for tuple_ in members:
         if seen[table.truth[tuple_]]:

@@ -65,7 +65,9 @@ class SaUnique(InParts):
     """Split every answer into parts without equal values, such that old tuples keep their values alive.
 
     Much faster than the matchings of `delta_top` and with smaller groups, but it needs more artificial
-    values, unless k is close to the number of values and answers are much larger than that.
+    values, unless k is close to the number of values and answers are much larger than that. An answer without
+    equal values is split as well where its people would else take values from each other; who wants it whole
+    takes `unique-then-clone`.
     """
 
     name: ClassVar[str] = "sa-unique"
@@ -103,8 +105,10 @@ class SaUniqueC(SaUnique):
 
 
 class UniqueThenClone(CloneMatching, InParts):
-    """`sa-unique` without splitting, as long as answers have no equal values; from the first other answer
-    on `clone-matching` for ever.
+    """`sa-unique` without splitting, as long as answers have no equal values, people of earlier answers in
+    them can take each other's values in both directions or in none, and everybody new finds k values there;
+    from the first other answer on `clone-matching` for ever. Without equal values alone, entering an answer
+    whole would take values from somebody.
 
     This order is sound. There is no way back, and none is offered: after an answer with equal values, two
     modelled distributions that exchange the same values need not fit together.

@@ -4,6 +4,8 @@ If no value ever occurred twice in a published part, every value that a tuple ca
 taken in exactly one modelled distribution: there is at most one edge for each tuple and value. Two
 distributions that exchange the same two values can then be merged, so that, unlike in `delta_top`, old
 tuples may join old tuples.
+
+Explained in docs/explanation/gate.md.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from tarnkappe.native import compiled
 @compiled
 def owners(table: MatchingArrays, members: Integers) -> Integers:
     """The member that truly has a value, or -1."""
+    # In a part no value occurs twice, so one tuple a value is enough; with equal values the last would win
+    # and the others would be forgotten. Values in memory, members in time.
     found = np.full(table.head.shape[1], -1, dtype=np.int32)
     for tuple_ in members:
         found[table.truth[tuple_]] = tuple_
@@ -29,6 +33,8 @@ def owners(table: MatchingArrays, members: Integers) -> Integers:
 @compiled
 def lengthen(table: MatchingArrays, edge: int, more: int) -> None:
     """Replace an edge by one with one more partner."""
+    # The longer edge is added before the shorter one is counted out, so that the tuple never loses the value
+    # in between, and no degree falls. Not `delete`, which would take along what depends on the edge.
     add(table, table.owner[edge], table.value[edge], edge, more)
     enlist(table, edge, -1)
 
@@ -36,6 +42,8 @@ def lengthen(table: MatchingArrays, edge: int, more: int) -> None:
 @compiled
 def living(table: MatchingArrays, tuple_: int, value: int) -> int:
     """The edge of a tuple and value, or -1."""
+    # There is at most one live edge for a tuple and value here, so the first is it. Dead ones stay in the
+    # list until `commit` and are passed over.
     edge = table.head[tuple_, value]
     while edge >= 0 and not table.live[edge]:
         edge = table.following[edge]
@@ -92,6 +100,9 @@ def breaks(
 
     `where` is the part of each tuple (-1: none), `who` for each part and value the member that has it.
     """
+    # Only edges in the journal after `mark` are looked at, whoever else there is: work is that of the
+    # removals. A degree is asked first, since it needs no part; a tuple of an earlier part has been entered
+    # and cannot break.
     values = table.head.shape[1]
     for entry in range(mark, table.size[ENTRIES]):
         edge = abs(table.journal[entry]) - 1
@@ -157,6 +168,8 @@ def serve_new_of_part(
 
     Values that are frequent in the other parts of the answer come first: they surprise nobody.
     """
+    # Nobody poor leaves `best` at -1 and ends it; so does a part that has all values already. An added value
+    # serves all new members at once. Values times parts in each round, and each round uses up a value.
     values = table.head.shape[1]
     while not table.size[FULL]:
         poor = False

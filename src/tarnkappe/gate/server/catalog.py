@@ -117,14 +117,22 @@ class SystemCatalog:
         try:
             (columns, rows), size = engine.ask(query.statement, given, variables, MOST_ROWS, LONGEST_SECONDS)
         except TooLongError:
-            raise StatementError(CANCELED, "this query of the catalog takes too long") from None
+            raise StatementError(
+                CANCELED, "gate.query-catalog-takes-too", "this query of the catalog takes too long"
+            ) from None
         except TooLargeError:
-            raise StatementError(TOO_LARGE, "this query of the catalog takes too much memory") from None
+            raise StatementError(
+                TOO_LARGE,
+                "gate.query-catalog-takes-too-much",
+                "this query of the catalog takes too much memory",
+            ) from None
         except FailedError:
-            raise StatementError(NOT_OFFERED, "this query of the catalog is not offered here") from None
+            raise StatementError(
+                NOT_OFFERED, "gate.query-catalog-not-offered", "this query of the catalog is not offered here"
+            ) from None
         finally:
             self._engines.put(engine)
-        return tuple(_field(name, kind) for name, kind in columns), rows, size
+        return tuple(result_field(name, kind) for name, kind in columns), rows, size
 
     def close(self) -> None:
         """End its processes."""
@@ -192,9 +200,10 @@ class Look:
         return (await self.answer(query, [None] * len(query.parameters.oids)))[0]
 
 
-def _field(name: str, kind: str) -> ResultField:
+def result_field(name: str, kind: str) -> ResultField:
+    """A column of the engine as clients see it."""
     if kind.endswith("[]"):
-        return ResultField(name, _field(name, kind.removesuffix("[]")).kind, is_array=True)
+        return ResultField(name, result_field(name, kind.removesuffix("[]")).kind, is_array=True)
     return ResultField(name, types.NUMERIC if kind.startswith("DECIMAL") else SHOWN.get(kind, types.TEXT))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pygwire import TransactionStatus
 
+from tarnkappe.gate.server.above import NOTICE, computed_fields
 from tarnkappe.gate.server.catalog import SystemCatalog
 from tarnkappe.gate.server.query_queue import QueryQueue
 from tarnkappe.gate.server.results import Portal, StatementResult
@@ -28,6 +29,7 @@ from tarnkappe.gate.sql.operands import BindParameters
 from tarnkappe.gate.sql.reader import Nothing, OpenCursor, Statement, read
 from tarnkappe.gate.sql.selection import AllowedQuery
 from tarnkappe.gate.sql.session_commands import Fetch, Forget, SetVariable, ShowVariable, Transaction
+from tarnkappe.gate.sql.sql_above import SqlAbove
 from tarnkappe.gate.sql.types import ResultField
 from tarnkappe.gate.sql.view import TableView
 
@@ -84,6 +86,7 @@ class Conversation:
         ):
             raise StatementError(
                 IN_FAILED_TRANSACTION,
+                "gate.current-transaction-aborted-commands",
                 "current transaction is aborted, commands ignored until end of transaction block",
             )
         return statement
@@ -91,29 +94,35 @@ class Conversation:
     async def prepare(self, name: str, text: str, declared: list[int]) -> None:
         """Keep a statement under a name."""
         if name and name in self.statements:
-            raise StatementError(STATEMENT_EXISTS, "prepared statement already exists")
+            raise StatementError(
+                STATEMENT_EXISTS,
+                "gate.prepared-statement-already-exists",
+                "prepared statement already exists",
+            )
         if len(self.statements) >= MOST_OPEN:
-            raise StatementError("54000", "too many prepared statements")
+            raise StatementError("54000", "gate.too-many-prepared-statements", "too many prepared statements")
         self.statements[name] = await self.read(text, declared)
 
     def prepared(self, name: str) -> Statement:
         """A statement that was kept."""
         if name not in self.statements:
-            raise StatementError(NO_STATEMENT, "prepared statement does not exist")
+            raise StatementError(
+                NO_STATEMENT, "gate.prepared-statement-not-exist", "prepared statement does not exist"
+            )
         return self.statements[name]
 
     def bind(self, name: str, portal: Portal) -> None:
         """Keep a cursor under a name."""
         if name and name in self.portals:
-            raise StatementError(CURSOR_EXISTS, "cursor already exists")
+            raise StatementError(CURSOR_EXISTS, "gate.cursor-already-exists", "cursor already exists")
         if len(self.portals) >= MOST_OPEN:
-            raise StatementError("54000", "too many cursors")
+            raise StatementError("54000", "gate.too-many-cursors", "too many cursors")
         self.portals[name] = portal
 
     def portal(self, name: str) -> Portal:
         """A cursor that was kept."""
         if name not in self.portals:
-            raise StatementError(NO_CURSOR, "cursor does not exist")
+            raise StatementError(NO_CURSOR, "gate.cursor-not-exist", "cursor does not exist")
         return self.portals[name]
 
     def parameters(self, statement: Statement) -> BindParameters:
@@ -121,7 +130,9 @@ class Conversation:
         if isinstance(statement, OpenCursor):
             statement = statement.query
         return (
-            statement.parameters if isinstance(statement, (AllowedQuery, CatalogQuery)) else BindParameters()
+            statement.parameters
+            if isinstance(statement, (AllowedQuery, SqlAbove, CatalogQuery))
+            else BindParameters()
         )
 
     async def fields(self, statement: Statement) -> tuple[ResultField, ...] | None:
@@ -130,6 +141,8 @@ class Conversation:
             return statement.fields
         if isinstance(statement, CatalogQuery):
             return await self._look.fields(statement)
+        if isinstance(statement, SqlAbove):
+            return await asyncio.to_thread(computed_fields, statement)
         if isinstance(statement, ShowVariable):
             return _shown_fields(statement)
         if isinstance(statement, Fetch) and not statement.only_moves:
@@ -140,7 +153,7 @@ class Conversation:
 
     async def run(self, statement: Statement, values: tuple[Any, ...]) -> StatementResult:
         """What a statement gives."""
-        if isinstance(statement, (AllowedQuery, CatalogQuery)):
+        if isinstance(statement, (AllowedQuery, SqlAbove, CatalogQuery)):
             return await self._query(statement, values)
         if isinstance(statement, OpenCursor):
             return self._declare(statement, values)
@@ -155,15 +168,24 @@ class Conversation:
             return self._show(statement)
         if isinstance(statement, Forget):
             return self._forget(statement)
-        raise StatementError(NOT_OFFERED, "statements of this kind are not offered here")
+        raise StatementError(
+            NOT_OFFERED, "gate.statements-kind-not-offered", "statements of this kind are not offered here"
+        )
 
-    async def _query(self, query: AllowedQuery | CatalogQuery, values: tuple[Any, ...]) -> StatementResult:
+    async def _query(
+        self, query: AllowedQuery | SqlAbove | CatalogQuery, values: tuple[Any, ...]
+    ) -> StatementResult:
         kept = sum(portal.result.size for portal in self.portals.values() if portal.result is not None)
         if kept > MOST_KEPT:
-            raise StatementError(TOO_LARGE, "the open cursors hold too many rows: close some")
+            raise StatementError(
+                TOO_LARGE, "gate.open-cursors-hold-too", "the open cursors hold too many rows: close some"
+            )
         if isinstance(query, CatalogQuery):
             fields, rows, size = await self._look.answer(query, values)
             return StatementResult(fields, rows, size=size)
+        if isinstance(query, SqlAbove):
+            fields, rows, size = await self._desk.compute(self.user, query, values, self.cancel)
+            return StatementResult(fields, rows, notice=NOTICE, size=size)
         found, notice = await self._desk.ask(self.user, query, values, self.cancel)
         return StatementResult(
             query.fields, found, notice=notice, size=BYTES_OF_A_CELL * len(query.fields) * len(found)
@@ -171,7 +193,11 @@ class Conversation:
 
     def _declare(self, cursor: OpenCursor, values: tuple[Any, ...]) -> StatementResult:
         if not cursor.holds and self.status is TransactionStatus.IDLE:
-            raise StatementError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+            raise StatementError(
+                "25P01",
+                "gate.declare-cursor-can-only-used",
+                "DECLARE CURSOR can only be used in transaction blocks",
+            )
         self.bind(cursor.name, Portal(cursor.query, values, (), cursor.holds))
         return StatementResult(None, tag="DECLARE CURSOR")
 
@@ -188,11 +214,19 @@ class Conversation:
         failed = self.status is TransactionStatus.ERROR_TRANSACTION
         if command.action in ("begin", "back"):
             if command.action == "back" and self.status is TransactionStatus.IDLE:
-                raise StatementError("25P01", "ROLLBACK TO SAVEPOINT can only be used in transaction blocks")
+                raise StatementError(
+                    "25P01",
+                    "gate.rollback-savepoint-can-only-used",
+                    "ROLLBACK TO SAVEPOINT can only be used in transaction blocks",
+                )
             self.status = TransactionStatus.IN_TRANSACTION
         elif command.action == "mark":
             if self.status is TransactionStatus.IDLE:
-                raise StatementError("25P01", "savepoints can only be used in transaction blocks")
+                raise StatementError(
+                    "25P01",
+                    "gate.savepoints-can-only-used",
+                    "savepoints can only be used in transaction blocks",
+                )
         else:
             self.status = TransactionStatus.IDLE
             self.forget_portals()
@@ -209,7 +243,7 @@ class Conversation:
     def _forget(self, command: Forget) -> StatementResult:
         if command.what in ("cursor", "everything"):
             if command.name is not None and command.name not in self.portals:
-                raise StatementError(NO_CURSOR, "cursor does not exist")
+                raise StatementError(NO_CURSOR, "gate.cursor-not-exist", "cursor does not exist")
             gone = list(self.portals) if command.name is None else [command.name]
             for name in gone:
                 del self.portals[name]

@@ -2,74 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections import Counter
+from threading import Thread
+from wsgiref.simple_server import WSGIServer
 
-HELP = {
-    "tarn_gate_connections": ("gauge", "Clients that are connected."),
-    "tarn_gate_connections_total": ("counter", "Clients that have connected."),
-    "tarn_gate_logins_total": ("counter", "Logins, by outcome."),
-    "tarn_gate_statements_total": ("counter", "Statements, by kind and outcome."),
-    "tarn_gate_released_total": ("counter", "Questions, by the seconds after which their answer left."),
-    "tarn_gate_protocol_errors_total": ("counter", "Connections that ended for not speaking the protocol."),
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+COUNTED: dict[str, tuple[type[Counter | Gauge], str, tuple[str, ...]]] = {
+    "tarn_gate_clients": (Gauge, "Clients that are connected.", ()),
+    "tarn_gate_connections_total": (Counter, "Clients that have connected.", ()),
+    "tarn_gate_logins_total": (Counter, "Logins, by outcome.", ("outcome",)),
+    "tarn_gate_statements_total": (Counter, "Statements, by kind and outcome.", ("kind", "outcome")),
+    "tarn_gate_released_total": (Counter, "Answers, by the seconds after which they left.", ("after",)),
+    "tarn_gate_late_total": (Counter, "Questions that took longer than their slot.", ()),
+    "tarn_gate_protocol_errors_total": (Counter, "Connections that did not speak the protocol.", ()),
 }
-LONGEST_REQUEST = 8_192
 
 
 class Metrics:
     """Counts what happens."""
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
-        self._lock = threading.Lock()
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # when somebody was refused first is nobody's business
+        self.registry = CollectorRegistry()
+        self._counted = {
+            name: kind(name, meaning, labels, registry=self.registry)
+            for name, (kind, meaning, labels) in COUNTED.items()
+        }
+        self._server: WSGIServer | None = None
+        self._thread: Thread | None = None
 
     def count(self, name: str, by: int = 1, **labels: str) -> None:
         """Add to a figure."""
-        with self._lock:
-            self._counts[name, tuple(sorted(labels.items()))] += by
+        counted = self._counted[name]
+        (counted.labels(**labels) if labels else counted).inc(by)
 
-    def value(self, name: str, **labels: str) -> int:
-        """A figure, over all labels that are not given."""
-        wanted = set(labels.items())
-        with self._lock:
-            return sum(
-                n for (known, said), n in self._counts.items() if known == name and wanted <= set(said)
-            )
+    def serve(self, host: str, port: int) -> None:
+        """Answer who asks for them, in a thread, until `close`."""
+        self._server, self._thread = prometheus_client.start_http_server(port, host, self.registry)
 
-    def text(self) -> str:
-        """All figures as Prometheus reads them."""
-        with self._lock:
-            counts = dict(self._counts)
-        lines = []
-        for name, (kind, meaning) in HELP.items():
-            lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
-            for (known, labels), number in sorted(counts.items()):
-                if known == name:
-                    said = ",".join(f'{key}="{value}"' for key, value in labels)
-                    lines.append(f"{name}{{{said}}} {number}" if said else f"{name} {number}")
-        return "\n".join(lines) + "\n"
-
-
-async def serve_metrics(metrics: Metrics, host: str, port: int) -> asyncio.Server:
-    """Answer `GET /metrics`, and nothing else."""
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            request = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
-            found = request.split(b"\r\n", 1)[0].split(b" ")[:2] == [b"GET", b"/metrics"]
-            body = metrics.text().encode() if found else b"only /metrics is here\n"
-            status = "200 OK" if found else "404 Not Found"
-            lines = (
-                f"HTTP/1.1 {status}",
-                "Content-Type: text/plain; version=0.0.4",
-                f"Content-Length: {len(body)}",
-            )
-            writer.write("\r\n".join((*lines, "Connection: close", "", "")).encode() + body)
-            await asyncio.wait_for(writer.drain(), 5)
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass
-        finally:
-            writer.close()
-
-    return await asyncio.start_server(answer, host, port, limit=LONGEST_REQUEST)
+    def close(self) -> None:
+        """Stop answering, if anybody was answered."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()

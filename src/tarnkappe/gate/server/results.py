@@ -56,7 +56,9 @@ def spread_formats(formats: Sequence[int], fields: Sequence[ResultField] | None)
     """The format of each column: text (0) or binary (1)."""
     count = len(fields or ())
     if any(form not in (0, 1) for form in formats) or len(formats) not in (0, 1, count):
-        raise StatementError(PROTOCOL, "the formats of the columns are not understood")
+        raise StatementError(
+            PROTOCOL, "gate.formats-columns-not-understood", "the formats of the columns are not understood"
+        )
     if len(formats) == 1:
         return tuple(formats) * count
     return tuple(formats) or (0,) * count

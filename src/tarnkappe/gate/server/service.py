@@ -22,7 +22,7 @@ from tarnkappe.gate.server.catalog import SystemCatalog
 from tarnkappe.gate.server.conversation import Conversation
 from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.login import LoginFailedError, channel_binding, log_in
-from tarnkappe.gate.server.metrics import Metrics, serve_metrics
+from tarnkappe.gate.server.metrics import Metrics
 from tarnkappe.gate.server.query_queue import Answering, QueryQueue
 from tarnkappe.gate.server.scram import Verifier
 from tarnkappe.gate.server.session import ClientSession
@@ -59,6 +59,8 @@ class GateServer:
     """
 
     greeting = GREETING
+    _refresh = 0.0
+    _keeper: Answering | None = None
 
     def __init__(
         self,
@@ -69,15 +71,16 @@ class GateServer:
         noisy: NoisyFigures | None = None,
     ) -> None:
         self._prepare(policy.users, settings)
-        self._view = view
+        self._view, self._keeper, self._refresh = view, keeper, policy.refresh
         if settings.aggregates == "estimate" and not policy.answers_everybody:
             raise ParameterError(
-                '[server] aggregates = "estimate" needs surplus values: on_violation = "add", no leak'
+                "gate.server-aggregates-estimate-needs",
+                '[server] aggregates = "estimate" needs surplus values: on_violation = "add", no leak',
             )
         self._desk = QueryQueue(
             keeper,
-            settings.quantum,
-            settings.aggregates,
+            policy.history_of,
+            settings,
             self.metrics,
             noisy,
             generalizes=policy.form == "generalized",
@@ -107,10 +110,9 @@ class GateServer:
     async def run(self, stop: asyncio.Event, ready: asyncio.Event | None = None) -> None:
         """Serve until told to stop; then let what is running end, and tell everybody else goodbye."""
         self._listen()
-        metrics = None
         if self._settings.metrics is not None:
-            metrics = await serve_metrics(self.metrics, *self._settings.metrics)
-        accepting = asyncio.create_task(self._accept())
+            self.metrics.serve(*self._settings.metrics)
+        accepting, renewing = asyncio.create_task(self._accept()), asyncio.create_task(self._renew())
         log.info("the gate listens on %s:%d", self._settings.host, self.port)
         if ready is not None:
             ready.set()
@@ -119,8 +121,10 @@ class GateServer:
         finally:
             self._closing = True
             accepting.cancel()
+            renewing.cancel()
             assert self._socket is not None
             self._socket.close()
+            await self._stop()
             for client in self._clients.values():
                 client.session.stops.set()
             if self._tasks:
@@ -128,10 +132,22 @@ class GateServer:
                 for task in late:
                     task.cancel()
                 await asyncio.gather(*late, return_exceptions=True)
-            if metrics is not None:
-                metrics.close()
+            self.metrics.close()
             await self._end()
             log.info("the gate is closed")
+
+    async def _renew(self) -> None:
+        """Look at the table again and again, whether or not somebody asks."""
+        while self._keeper is not None and self._refresh:
+            await asyncio.sleep(self._refresh)
+            try:
+                await asyncio.to_thread(self._keeper.renew)
+            except Exception as problem:  # what was read last is answered from until the table can be read
+                log.error("the table cannot be looked at: %s", told(problem))
+
+    async def _stop(self) -> None:
+        """Give no new turns, and let what is being decided leave when its slot ends."""
+        await self._desk.stop()
 
     async def _end(self) -> None:
         """Let go of what answered."""
@@ -147,7 +163,12 @@ class GateServer:
         except OSError as problem:
             listening.close()
             place = f"{self._settings.host}:{self._settings.port}"
-            raise InputError(f"{place}: the gate cannot listen there: {problem.strerror}") from None
+            raise InputError(
+                "gate.gate-cannot-listen",
+                "{place}: the gate cannot listen there: {strerror}",
+                place=place,
+                strerror=problem.strerror,
+            ) from None
         listening.listen(BACKLOG)
         listening.setblocking(False)
         self._socket = listening
@@ -170,7 +191,7 @@ class GateServer:
 
     async def _serve(self, client: socket.socket) -> None:
         self.metrics.count("tarn_gate_connections_total")
-        self.metrics.count("tarn_gate_connections")
+        self.metrics.count("tarn_gate_clients")
         wire: Wire | None = None
         try:
             async with asyncio.timeout(self._settings.login_seconds):
@@ -191,7 +212,7 @@ class GateServer:
             log.error("a session failed: %s", told(problem))
             await _farewell(wire, INTERNAL, "the session has failed")
         finally:
-            self.metrics.count("tarn_gate_connections", by=-1)
+            self.metrics.count("tarn_gate_clients", by=-1)
             if wire is not None:
                 await wire.close()
             client.close()
@@ -281,5 +302,7 @@ def _tls(settings: Settings) -> tuple[ssl.SSLContext | None, bytes | None]:
         return context, channel_binding(Path(settings.certificate).read_bytes())
     except (OSError, ssl.SSLError, ValueError):
         raise InputError(
-            f"{settings.certificate}: the certificate or its key cannot be read, or they do not fit"
+            "gate.certificate-key-cannot-read",
+            "{certificate}: the certificate or its key cannot be read, or they do not fit",
+            certificate=settings.certificate,
         ) from None

@@ -35,9 +35,11 @@ from tarnkappe.gate.server.failures import told
 from tarnkappe.gate.server.metrics import Metrics
 from tarnkappe.gate.server.results import Portal, StatementResult, described, spread_formats, written
 from tarnkappe.gate.server.wire import GoneError, ProtocolViolationError, Wire, error, notice
+from tarnkappe.gate.sql.dialect import statements_of
 from tarnkappe.gate.sql.errors import IDLE_TOO_LONG, INTERNAL, NOT_OFFERED, PROTOCOL, StatementError
 from tarnkappe.gate.sql.reader import Nothing, Statement
 from tarnkappe.gate.sql.selection import AllowedQuery
+from tarnkappe.gate.sql.sql_above import SqlAbove
 
 log = logging.getLogger(__name__)
 FLUSHED_AT = 65_536
@@ -142,13 +144,17 @@ class ClientSession:
         await self._wire.flush()
 
     async def _simple(self, text: str) -> None:
+        for part in statements_of(text):
+            await self._statement(part)
+
+    async def _statement(self, text: str) -> None:
         statement = await self._talk.read(text)
         self._talk.portals.pop("", None)
         if isinstance(statement, Nothing):
             self._wire.send(EmptyQueryResponse())
             return
         if self._talk.parameters(statement).oids:
-            raise StatementError("42P02", "there is no parameter")
+            raise StatementError("42P02", "gate.no-parameter", "there is no parameter")
         result = await self._run(statement, ())
         if result.fields is not None:
             formats = spread_formats((), result.fields)
@@ -158,7 +164,7 @@ class ClientSession:
 
     async def _run(self, statement: Statement, values: tuple[Any, ...]) -> StatementResult:
         result = await self._talk.run(statement, values)
-        kind = "question" if isinstance(statement, AllowedQuery) else "other"
+        kind = "question" if isinstance(statement, (AllowedQuery, SqlAbove)) else "other"
         self._metrics.count("tarn_gate_statements_total", kind=kind, outcome="done")
         return result
 
@@ -202,7 +208,11 @@ class ClientSession:
             fields = portal.result.fields if portal.result else await self._talk.fields(portal.statement)
             formats = spread_formats(portal.formats, fields)
         else:
-            raise StatementError(PROTOCOL, "only statements and portals can be described")
+            raise StatementError(
+                PROTOCOL,
+                "gate.only-statements-portals-can-described",
+                "only statements and portals can be described",
+            )
         self._wire.send(NoData() if fields is None else described(fields, formats))
 
     async def _execute(self, message: Execute) -> None:
@@ -227,7 +237,11 @@ class ClientSession:
 
     async def _close(self, message: Close) -> None:
         if message.kind not in ("S", "P"):
-            raise StatementError(NOT_OFFERED, "only statements and portals can be closed")
+            raise StatementError(
+                NOT_OFFERED,
+                "gate.only-statements-portals-can-closed",
+                "only statements and portals can be closed",
+            )
         kept: dict[str, Any] = self._talk.statements if message.kind == "S" else self._talk.portals
         kept.pop(message.name, None)
         self._wire.send(CloseComplete())

@@ -8,11 +8,11 @@ import os
 import re
 import secrets
 import tempfile
-import tomllib
 from pathlib import Path
 
 from tarnkappe.errors import InputError, OutputError, ParameterError
 from tarnkappe.gate.server.scram import Verifier
+from tarnkappe.schema.written import UnreadableError, read_toml
 from tarnkappe.state.passwords import require_password
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}")
@@ -40,7 +40,9 @@ class Users:
     def put(self, name: str, password: str) -> None:
         """Add a user, or give one another password."""
         if NAME.fullmatch(name) is None:
-            raise ParameterError("a user name has 1 to 63 letters, digits, and _ . @ - inside")
+            raise ParameterError(
+                "gate.user-name-1-63", "a user name has 1 to 63 letters, digits, and _ . @ - inside"
+            )
         require_password(password, name, LEAST_PASSWORD)
         secret, verifiers = self._read() if self.path.exists() else (secrets.token_bytes(32), {})
         self._write(secret, verifiers | {name: Verifier.of(password)})
@@ -49,22 +51,33 @@ class Users:
         """Take a user out."""
         secret, verifiers = self._read()
         if name not in verifiers:
-            raise ParameterError(f"{self.path}: there is no user of this name")
+            raise ParameterError("gate.no-user-name", "{path}: there is no user of this name", path=self.path)
         self._write(secret, {known: verifier for known, verifier in verifiers.items() if known != name})
 
     def _read(self) -> tuple[bytes, dict[str, Verifier]]:
         try:
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
-                raise InputError(f"{self.path}: others can read this users file: chmod 600 it")
-            content = tomllib.loads(self.path.read_text(encoding="utf-8"))
+                raise InputError(
+                    "gate.others-can-read-users",
+                    "{path}: others can read this users file: chmod 600 it",
+                    path=self.path,
+                )
+            content = read_toml(self.path, "users file")
             secret = base64.b64decode(content["secret"], validate=True)
             users = {name: Verifier.read(text) for name, text in content.get("users", {}).items()}
         except OSError as error:
             raise InputError(
-                f"{self.path}: the users file cannot be read: {error.strerror} (tarn gate user add makes one)"
+                "gate.users-file-cannot-read",
+                "{path}: the users file cannot be read: {strerror} (tarn gate user add makes one)",
+                path=self.path,
+                strerror=error.strerror,
             ) from None
-        except (tomllib.TOMLDecodeError, binascii.Error, KeyError, TypeError, ValueError, AttributeError):
-            raise InputError(f"{self.path}: this is no users file of `tarn gate user add`") from None
+        except (UnreadableError, binascii.Error, KeyError, TypeError, ValueError, AttributeError):
+            raise InputError(
+                "gate.no-users-file-tarn",
+                "{path}: this is no users file of `tarn gate user add`",
+                path=self.path,
+            ) from None
         return secret, users
 
     def _write(self, secret: bytes, verifiers: dict[str, Verifier]) -> None:
@@ -79,4 +92,9 @@ class Users:
                 os.fsync(file.fileno())
             Path(draft).replace(self.path)
         except OSError as error:
-            raise OutputError(f"{self.path}: the users file cannot be written: {error.strerror}") from None
+            raise OutputError(
+                "gate.users-file-cannot-written",
+                "{path}: the users file cannot be written: {strerror}",
+                path=self.path,
+                strerror=error.strerror,
+            ) from None

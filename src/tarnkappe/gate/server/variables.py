@@ -104,7 +104,11 @@ class Variables:
         """The value of a variable."""
         found = self._fixed.get(name.lower(), self._values.get(name.lower()))
         if found is None:
-            raise StatementError(NO_SETTING, "unrecognized configuration parameter")
+            raise StatementError(
+                NO_SETTING,
+                "gate.unrecognized-configuration-parameter",
+                "unrecognized configuration parameter",
+            )
         return found
 
     def set(self, name: str, value: str | None) -> tuple[str, str] | None:
@@ -116,9 +120,15 @@ class Variables:
         if name in self._fixed:
             if name.endswith("read_only") or (value or "").lower() in (self._fixed[name], ""):
                 return None
-            raise StatementError(NOT_ALLOWED, "this parameter cannot be changed")
+            raise StatementError(
+                NOT_ALLOWED, "gate.parameter-cannot-changed", "this parameter cannot be changed"
+            )
         if name not in CHANGEABLE:
-            raise StatementError(NO_SETTING, "unrecognized configuration parameter")
+            raise StatementError(
+                NO_SETTING,
+                "gate.unrecognized-configuration-parameter",
+                "unrecognized configuration parameter",
+            )
         self._values[name] = CHANGEABLE[name] if value is None else _checked(name, value)
         return (REPORTED[name], self._values[name]) if name in REPORTED else None
 
@@ -140,14 +150,14 @@ class Variables:
 
 def _checked(name: str, value: str) -> str:
     if len(value) > LONGEST or any(not letter.isprintable() for letter in value):
-        raise StatementError("22023", "invalid value for parameter")
+        raise StatementError("22023", "gate.invalid-value-parameter", "invalid value for parameter")
     if name == "client_encoding":
         if value.upper().replace("-", "") not in ("UTF8", "UNICODE"):
-            raise StatementError("22023", "the gate speaks UTF8 only")
+            raise StatementError("22023", "gate.gate-speaks-utf8", "the gate speaks UTF8 only")
         return "UTF8"
     if name == "datestyle":
         if not value.upper().startswith("ISO"):
-            raise StatementError("22023", "the gate writes dates as ISO does")
+            raise StatementError("22023", "gate.gate-writes-dates-iso", "the gate writes dates as ISO does")
         return CHANGEABLE[name]
     if name == "intervalstyle":
         return CHANGEABLE[name]

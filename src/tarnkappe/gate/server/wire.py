@@ -6,10 +6,11 @@ import asyncio
 import struct
 from typing import Any
 
-from pygwire import BackendConnection
-from pygwire.messages import ErrorResponse, NoticeResponse, PGMessage
+from pygwire import BackendConnection, ConnectionPhase, TransactionStatus
+from pygwire.messages import ErrorResponse, NoticeResponse, PGMessage, ReadyForQuery
 
 HEADER = struct.Struct("!cI")
+QUERY, SYNC = b"Q", b"S\x00\x00\x00\x04"
 
 
 class ProtocolViolationError(Exception):
@@ -53,11 +54,18 @@ class Wire:
             body = await self._reader.readexactly(length - 4)
         except (asyncio.IncompleteReadError, OSError):
             raise GoneError from None
+        if head[:1] == QUERY and self._protocol.phase is ConnectionPhase.EXTENDED_QUERY:
+            self._leave_extended_protocol()
         try:
             (message,) = list(self._protocol.receive(head + body))
         except Exception:  # whatever bytes a stranger can make the decoder fail with
             raise ProtocolViolationError from None
         return message
+
+    def _leave_extended_protocol(self) -> None:
+        """Let a simple query end steps that no Sync ended, as PostgreSQL does and asyncpg relies on."""
+        list(self._protocol.receive(SYNC))
+        self._protocol.send(ReadyForQuery(status=TransactionStatus.IDLE))  # the client does not wait for it
 
     def send(self, message: PGMessage) -> None:
         """Queue a message; `flush` sends what is queued."""

@@ -84,10 +84,12 @@ quote_ident(name) := CASE WHEN regexp_full_match(name, '[a-z_][a-z0-9_]*') THEN 
 quote_literal(name) := '''' || replace(name, '''', '''''') || '''';
 array_upper(a, dimension) := len(a);
 array_lower(a, dimension) := 1;
+_pg_expandarray(keys) := CAST(NULL AS STRUCT(x SMALLINT, n INTEGER));
 array_position_(a, b) := list_position(a, b);
 pg_options_to_table(options) := CAST(NULL AS VARCHAR);
 pg_event_trigger_ddl_commands() := CAST(NULL AS VARCHAR);
 txid_current_if_assigned() := CAST(NULL AS BIGINT);
+pg_advisory_unlock_all() := CAST(NULL AS VARCHAR);
 row_security_active(relation) := false;
 pg_jit_available() := false;
 function_oid(name) := CAST(CASE WHEN regexp_replace(CAST(name AS VARCHAR), '^pg_catalog[.]', '') = 'array_in' THEN 750 ELSE 0 END AS UINTEGER);

@@ -26,7 +26,7 @@ from tarnkappe.gate.sql.errors import (
     StatementError,
 )
 from tarnkappe.gate.sql.operands import MOST_PARAMETERS, BindParameters, parameter_number
-from tarnkappe.gate.sql.types import WireType
+from tarnkappe.gate.sql.parameter_kinds import NAMED, declared_kind, is_all, kind_of_cast
 
 VERSION = "PostgreSQL 16.0 (Tarnkappe gate)"
 SCHEMAS = {"": "pg_catalog_", "pg_catalog": "pg_catalog_", "information_schema": "information_schema_"}
@@ -129,9 +129,9 @@ def _function_names() -> frozenset[str]:
 def read_catalog_query(tree: exp.Expr, declared: Sequence[int]) -> CatalogQuery:
     """The query of the catalog that a tree is."""
     if not isinstance(tree, (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)):
-        raise StatementError(NOT_OFFERED, "only queries are offered here")
+        raise StatementError(NOT_OFFERED, "gate.only-queries-offered", "only queries are offered here")
     if any(isinstance(node, _CHANGES) for node in tree.walk()):
-        raise StatementError(NOT_OFFERED, "only queries are offered here")
+        raise StatementError(NOT_OFFERED, "gate.only-queries-offered", "only queries are offered here")
     parameters = BindParameters(declared)
     own = {name.casefold() for cte in tree.find_all(exp.CTE) if (name := cte.alias)}
     changed: exp.Expr = tree.copy()
@@ -145,7 +145,7 @@ def read_catalog_query(tree: exp.Expr, declared: Sequence[int]) -> CatalogQuery:
         used = frozenset(int(node.this.this) for node in changed.find_all(exp.Parameter))
         return CatalogQuery(changed.sql(dialect="duckdb", comments=False), parameters, used)
     except (ValueError, TypeError, AttributeError, KeyError):
-        raise StatementError(SYNTAX, "syntax error") from None
+        raise StatementError(SYNTAX, "gate.syntax-error", "syntax error") from None
 
 
 def _outermost(tree: exp.Expr) -> Iterator[exp.Select]:
@@ -201,12 +201,12 @@ def _place_table(table: exp.Table, own: set[str]) -> None:
         table.set("db", None)
         return
     if not isinstance(table.this, exp.Identifier) or table.catalog:
-        raise StatementError(NO_TABLE, "relation does not exist")
+        raise StatementError(NO_TABLE, "gate.relation-not-exist", "relation does not exist")
     schema, name = table.db.casefold(), table.name.casefold()
     if not schema and name in own:
         return
     if (schema or "pg_catalog", name) not in catalog_tables() or schema not in SCHEMAS:
-        raise StatementError(NO_TABLE, "relation does not exist")
+        raise StatementError(NO_TABLE, "gate.relation-not-exist", "relation does not exist")
     if table.args.get("alias") is None:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
     table.set("this", exp.to_identifier(name))
@@ -226,14 +226,14 @@ def _rebuilt(node: exp.Expr, parameters: BindParameters) -> exp.Expr:
 
 def _rewritten(node: exp.Expr, parameters: BindParameters) -> exp.Expr:
     if isinstance(node, exp.Dot) and isinstance(node.this, exp.Identifier):
-        if node.this.this.casefold() == "pg_catalog":
+        if node.this.this.casefold() in ("pg_catalog", "information_schema"):
             return cast(exp.Expr, node.expression)
-        raise StatementError(NO_FUNCTION, "function does not exist")
+        raise StatementError(NO_FUNCTION, "gate.function-not-exist", "function does not exist")
     if isinstance(node, exp.Collate):
         return cast(exp.Expr, node.this)
     if isinstance(node, exp.Operator):
         return _operator(node)
-    if isinstance(node, exp.NEQ) and _is_all(node.expression):
+    if isinstance(node, exp.NEQ) and is_all(node.expression):
         arrays = node.expression.expressions
         return exp.Not(this=exp.EQ(this=node.this, expression=exp.Any(this=exp.paren(arrays[0]))))
     if isinstance(node, exp.ByteString):
@@ -250,18 +250,13 @@ def _rewritten(node: exp.Expr, parameters: BindParameters) -> exp.Expr:
         return _cast(node)
     if isinstance(node, (exp.JSONObject, exp.JSONArrayAgg)):
         return exp.cast(exp.Null(), "varchar")
-    if _is_all(node) and isinstance(node.parent, exp.NEQ):
+    if is_all(node) and isinstance(node.parent, exp.NEQ):
         return node  # its parent is rewritten next
     if isinstance(node, exp.Anonymous):
         return _function(node)
     if isinstance(node, exp.Func) and type(node).__name__ not in _HARMLESS:
         return _function(exp.Anonymous(this=node.sql_name().lower(), expressions=list(node.args.values())))
     return node
-
-
-def _is_all(node: exp.Expr) -> bool:
-    """Whether this is ALL of an array, as in `word <> ALL ('{a,b}'::text[])`."""
-    return isinstance(node, exp.Anonymous) and str(node.this).upper() == "ALL" and len(node.expressions) == 1
 
 
 def _operator(node: exp.Operator) -> exp.Expr:
@@ -272,23 +267,23 @@ def _operator(node: exp.Operator) -> exp.Expr:
         return exp.Not(this=match) if sign.startswith("!") else match
     if sign == "=":
         return exp.EQ(this=node.this, expression=node.expression)
-    raise StatementError(NOT_OFFERED, "operators of this kind are not offered here")
+    raise StatementError(
+        NOT_OFFERED, "gate.operators-kind-not-offered", "operators of this kind are not offered here"
+    )
 
 
 def _parameter(node: exp.Parameter, parameters: BindParameters) -> exp.Expr:
     number = parameter_number(node)
     if number is None or not 0 <= number < MOST_PARAMETERS:
-        raise StatementError(NO_PARAMETER, "there is no such parameter")
-    parameters.found.setdefault(number, _declared(number, parameters))
+        raise StatementError(NO_PARAMETER, "gate.catalog-reader-no-parameter", "there is no such parameter")
+    if number not in parameters.found:
+        kind, is_array = declared_kind(
+            parameters.declared[number] if number < len(parameters.declared) else 0
+        )
+        if kind is None and isinstance(node.parent, exp.Cast):
+            kind, is_array = kind_of_cast(node.parent.to)
+        parameters.settle(number, kind or types.TEXT, is_array)
     return node
-
-
-def _declared(number: int, parameters: BindParameters) -> WireType:
-    oid = parameters.declared[number] if number < len(parameters.declared) else 0
-    if oid in types.BY_ARRAY:
-        parameters.arrays.add(number)
-        return types.BY_ARRAY[oid]
-    return types.BY_OID.get(oid, types.TEXT)
 
 
 def _cast(node: exp.Cast) -> exp.Expr:
@@ -301,13 +296,21 @@ def _cast(node: exp.Cast) -> exp.Expr:
         if word.upper() in _LOOKUPS:
             return _lookup(node, word.upper())
         if word not in _KINDS:
-            raise StatementError("42704", "type does not exist")
+            raise StatementError("42704", "gate.type-not-exist", "type does not exist")
         return exp.cast(node.this, _KINDS[word], dialect="duckdb")
-    if isinstance(target, exp.DataType) and target.this == exp.DType.ARRAY and node.this.is_string:
-        return exp.Cast(this=_array(node.this.this), to=target)
+    if isinstance(target, exp.DataType) and target.this == exp.DType.ARRAY:
+        return _array_cast(node, target)
     if isinstance(target, exp.DataType) and target.this == exp.DType.NAME:
         return exp.cast(node.this, "VARCHAR", dialect="duckdb")
     return node
+
+
+def _array_cast(node: exp.Cast, target: exp.DataType) -> exp.Expr:
+    """A cast to an array, whose elements may have a type of the catalog."""
+    element = kind_of_cast(target)[0]
+    if element is not None and element.short in _KINDS and element in NAMED.values():
+        target = exp.DataType.build(f"{_KINDS[element.short]}[]", dialect="duckdb")
+    return exp.Cast(this=_array(node.this.this) if node.this.is_string else node.this, to=target)
 
 
 def _array(text: str) -> exp.Expr:
@@ -315,7 +318,7 @@ def _array(text: str) -> exp.Expr:
     try:
         found = types.read_array(types.TEXT, text.encode(), types.TEXT_FORMAT)
     except types.ValueOutOfTypeError:
-        raise StatementError(BAD_VALUE, "malformed array literal") from None
+        raise StatementError(BAD_VALUE, "gate.malformed-array-literal", "malformed array literal") from None
     return exp.array(*(exp.Null() if value is None else exp.Literal.string(value) for value in found))
 
 
@@ -341,7 +344,7 @@ def _function(node: exp.Anonymous) -> exp.Expr:
     if name in _ENGINE:
         return node
     if name not in _function_names():
-        raise StatementError(NO_FUNCTION, "function does not exist")
+        raise StatementError(NO_FUNCTION, "gate.function-not-exist", "function does not exist")
     return _own(name, [part for part in node.expressions if isinstance(part, exp.Expr)])
 
 

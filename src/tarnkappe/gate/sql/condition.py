@@ -15,7 +15,14 @@ from sqlglot import exp
 
 from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.dialect import only
-from tarnkappe.gate.sql.errors import NOT_ALLOWED, NOT_OFFERED, TOO_COMPLEX, WRONG_TYPE, StatementError
+from tarnkappe.gate.sql.errors import (
+    BAD_VALUE,
+    NOT_ALLOWED,
+    NOT_OFFERED,
+    TOO_COMPLEX,
+    WRONG_TYPE,
+    StatementError,
+)
 from tarnkappe.gate.sql.operands import (
     BindParameter,
     BindParameters,
@@ -25,6 +32,7 @@ from tarnkappe.gate.sql.operands import (
     parameter_number,
     read_operand,
 )
+from tarnkappe.gate.sql.parameter_kinds import is_all, kind_of_cast
 from tarnkappe.gate.sql.view import TableView, ViewColumn
 
 MOST_TERMS = 1_000
@@ -151,7 +159,11 @@ def _marked(value: Any, taken: list[Any]) -> str:
 def _safe(operator: str, value: Any) -> Any:
     # An escape at the end of a pattern is an error, but only if some row comes so far.
     if "LIKE" in operator and value is not None and "\\" in value:
-        raise StatementError(NOT_OFFERED, "patterns with a backslash are not offered here")
+        raise StatementError(
+            NOT_OFFERED,
+            "gate.patterns-backslash-not-offered",
+            "patterns with a backslash are not offered here",
+        )
     return value
 
 
@@ -176,14 +188,18 @@ class ConditionReader:
             return None
         only(node, ("this", "table", "db"), "column names")
         if node.table and node.table.casefold() not in self.names:
-            raise StatementError("42P01", "missing FROM-clause entry for a table")
+            raise StatementError(
+                "42P01", "gate.missing-clause-entry-table", "missing FROM-clause entry for a table"
+            )
         return self.view.column(node.this.this, bool(node.this.quoted))
 
     def read(self, node: exp.Expr) -> Condition:
         """The condition that a node is; whatever is not known here is refused."""
         self._terms += 1
         if self._terms > MOST_TERMS:
-            raise StatementError(TOO_COMPLEX, "the condition has too many parts")
+            raise StatementError(
+                TOO_COMPLEX, "gate.condition-too-many-parts", "the condition has too many parts"
+            )
         if isinstance(node, exp.Paren):
             only(node, ("this",), "conditions")
             return self.read(node.this)
@@ -211,17 +227,31 @@ class ConditionReader:
             return ComparisonCondition(self._selecting(column, types.BOOLEAN).name, "=", _TRUE)
         raise StatementError(
             NOT_OFFERED,
+            "gate.condition-not-offered",
             "this condition is not offered here",
-            "Compare columns with constants: = <> < <= > >= BETWEEN IN LIKE IS NULL, with AND, OR and NOT.",
+            hint="Compare columns with constants: = <> < <= > >= BETWEEN IN LIKE IS NULL, with AND, OR "
+            "and NOT.",
         )
 
     def _selecting(self, column: ViewColumn | None, kind: types.WireType | None = None) -> ViewColumn:
         if column is None:
-            raise StatementError(NOT_OFFERED, "a condition compares columns with constants or parameters")
+            raise StatementError(
+                NOT_OFFERED,
+                "gate.condition-compares-columns-constants",
+                "a condition compares columns with constants or parameters",
+            )
         if not column.selects:
-            raise StatementError(NOT_ALLOWED, "a sensitive column cannot be used to choose people")
+            raise StatementError(
+                NOT_ALLOWED,
+                "gate.sensitive-column-cannot-used",
+                "a sensitive column cannot be used to choose people",
+            )
         if kind is not None and not comparable(column.asked, kind):
-            raise StatementError(WRONG_TYPE, "a column cannot be compared with a value of this type")
+            raise StatementError(
+                WRONG_TYPE,
+                "gate.column-cannot-compared-value",
+                "a column cannot be compared with a value of this type",
+            )
         return column
 
     def _comparison(self, node: exp.Expr) -> Condition:
@@ -239,7 +269,10 @@ class ConditionReader:
             one, right, operator = other, left, MIRRORED.get(operator, operator)
         column = self._selecting(one)
         if isinstance(right, exp.Any) and operator == "=":
-            return self._any(column, right)
+            return self._any(column, right.this)
+        if operator == "<>" and is_all(right):
+            only(right, ("this", "expressions"), "comparisons")
+            return Negation(self._any(column, exp.Paren(this=right.expressions[0].copy())))
         return ComparisonCondition(column.name, operator, read_operand(right, column.asked, self.parameters))
 
     def _constant(self, left: exp.Expr, operator: str, right: exp.Expr) -> Condition | None:
@@ -249,23 +282,53 @@ class ConditionReader:
             return Always(str(left.this) == str(right.this))
         return None
 
-    def _any(self, column: ViewColumn, node: exp.Any) -> Condition:
-        inner = node.this
+    def _any(self, column: ViewColumn, inner: exp.Expr) -> Condition:
+        """Whether a column is among the elements of an array."""
         while isinstance(inner, exp.Paren):
             inner = inner.this
-        if isinstance(inner, exp.Cast) and parameter_number(inner.this) is not None:
+        if isinstance(inner, exp.Cast) and (
+            parameter_number(inner.this) is not None or isinstance(inner.this, exp.Array | exp.Literal)
+        ):
+            kind, is_array = kind_of_cast(inner.to)
+            if kind is None or not is_array or not comparable(kind, column.asked):
+                raise StatementError(
+                    WRONG_TYPE,
+                    "gate.column-cannot-compared-value",
+                    "a column cannot be compared with a value of this type",
+                )
             inner = inner.this
         number = parameter_number(inner)
         if number is not None:
             return InListCondition(column.name, self.parameters.take(number, column.asked, is_array=True))
         if isinstance(inner, exp.Array):
             return InListCondition(column.name, self._operands(column, inner.expressions))
-        raise StatementError(NOT_OFFERED, "ANY takes a parameter or an array of constants")
+        if isinstance(inner, exp.Literal) and inner.is_string:
+            return InListCondition(column.name, self._written_array(column, str(inner.this)))
+        raise StatementError(
+            NOT_OFFERED, "gate.any-takes-parameter-array", "ANY takes a parameter or an array of constants"
+        )
+
+    def _written_array(self, column: ViewColumn, text: str) -> tuple[Operand, ...]:
+        """The elements of an array that is written as a text: `'{20,30}'`."""
+        try:
+            values = types.read_array(column.asked, text.encode(), types.TEXT_FORMAT)
+        except (types.ValueOutOfTypeError, UnicodeEncodeError):
+            raise StatementError(
+                BAD_VALUE, "gate.malformed-array-literal", "malformed array literal"
+            ) from None
+        self._terms += len(values)
+        if self._terms > 10 * MOST_TERMS:
+            raise StatementError(
+                TOO_COMPLEX, "gate.condition-too-many-parts", "the condition has too many parts"
+            )
+        return tuple(Constant(value) for value in values)
 
     def _operands(self, column: ViewColumn, nodes: Sequence[exp.Expr]) -> tuple[Operand, ...]:
         self._terms += len(nodes)
         if self._terms > 10 * MOST_TERMS:
-            raise StatementError(TOO_COMPLEX, "the condition has too many parts")
+            raise StatementError(
+                TOO_COMPLEX, "gate.condition-too-many-parts", "the condition has too many parts"
+            )
         return tuple(read_operand(part, column.asked, self.parameters) for part in nodes)
 
     def _between(self, node: exp.Between) -> Condition:
@@ -302,7 +365,9 @@ class ConditionReader:
             equal = ComparisonCondition(column.name, "=", read_operand(what, types.BOOLEAN, self.parameters))
             found = Junction("AND", (Negation(Missing(column.name)), equal))
         else:
-            raise StatementError(NOT_OFFERED, "this condition is not offered here")
+            raise StatementError(
+                NOT_OFFERED, "gate.condition-not-offered", "this condition is not offered here"
+            )
         return _unless(node, found)
 
 

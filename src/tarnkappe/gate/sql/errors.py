@@ -5,6 +5,8 @@ What is said follows from the statement and the policy alone, never from the dat
 
 from __future__ import annotations
 
+from typing import Self
+
 from tarnkappe.errors import QueryError
 
 SYNTAX = "42601"
@@ -31,6 +33,7 @@ SHUTTING_DOWN = "57P01"
 IDLE_TOO_LONG = "57P05"
 PROTOCOL = "08P01"
 TOO_MANY_CLIENTS = "53300"
+TOO_BUSY = "53400"
 LOGIN_FAILED = "28P01"
 NO_LOGIN = "28000"
 INTERNAL = "XX000"
@@ -39,6 +42,20 @@ INTERNAL = "XX000"
 class StatementError(QueryError):
     """A statement is refused for what it says."""
 
-    def __init__(self, sqlstate: str, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.sqlstate, self.message, self.hint = sqlstate, message, hint
+    def __init__(
+        self, sqlstate: str, code: str, template: str, /, *, hint: str = "", **values: object
+    ) -> None:
+        super().__init__(code, template, **values)
+        self.sqlstate, self.hint = sqlstate, hint
+
+    @property
+    def message(self) -> str:
+        """The sentence."""
+        return str(self.reason)
+
+    @classmethod
+    def refusing(cls, sqlstate: str, reason: str) -> Self:
+        """The refusal for a reason that is known already."""
+        error = cls.because(reason)
+        error.sqlstate, error.hint = sqlstate, ""
+        return error

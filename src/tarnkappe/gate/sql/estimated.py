@@ -14,14 +14,14 @@ from typing import Any
 
 from tarnkappe.gate.estimate import IntervalEstimate
 from tarnkappe.gate.labels import NUMBERS
-from tarnkappe.gate.policy import OTHER
+from tarnkappe.gate.policy_columns import OTHER
 from tarnkappe.gate.question import AnswerRows, CountedAnswer, GateQuery, RefusedQuery
 from tarnkappe.gate.sql import types
 from tarnkappe.gate.sql.arrange import Row, finished
 from tarnkappe.gate.sql.errors import NOT_OFFERED, StatementError
 from tarnkappe.gate.sql.selection import AllowedQuery, OutputColumn
 from tarnkappe.gate.sql.view import ViewColumn
-from tarnkappe.table.formats.database import quoted
+from tarnkappe.table.formats.address import quoted
 from tarnkappe.table.table import MISSING
 
 MOST_GROUPS = 200
@@ -43,12 +43,17 @@ class Estimating:
         self.plain = [column for column in selection.grouped if column.selects]
         secret = [column for column in selection.grouped if not column.selects]
         if len(secret) > 1:
-            raise StatementError(NOT_OFFERED, "two sensitive columns are not linked: group by one of them")
+            raise StatementError(
+                NOT_OFFERED,
+                "gate.two-sensitive-columns-not-linked",
+                "two sensitive columns are not linked: group by one of them",
+            )
         if any(column.kind_of is not None for column in selection.asked):
             raise StatementError(
                 NOT_OFFERED,
+                "gate.kinds-cells-not-estimated",
                 "kinds of cells are not estimated",
-                "count(column) counts values, count(*) people; the difference is what is no value.",
+                hint="count(column) counts values, count(*) people; the difference is what is no value.",
             )
         self.secret = secret[0] if secret else None
         for output in selection.outputs:
@@ -65,13 +70,22 @@ class Estimating:
         ):
             raise StatementError(
                 NOT_OFFERED,
+                "gate.count-sum-avg-sensitive",
                 "count, sum and avg of sensitive columns are estimated, without DISTINCT",
-                "Ask for figures of other columns in a statement of their own.",
+                hint="Ask for figures of other columns in a statement of their own.",
             )
         if self.secret is not None and output.function != "count":
-            raise StatementError(NOT_OFFERED, "sum and avg are not estimated by groups of a sensitive column")
+            raise StatementError(
+                NOT_OFFERED,
+                "gate.sum-avg-not-estimated",
+                "sum and avg are not estimated by groups of a sensitive column",
+            )
         if self.secret not in (None, output.column):
-            raise StatementError(NOT_OFFERED, "two sensitive columns are not linked: count one of them")
+            raise StatementError(
+                NOT_OFFERED,
+                "gate.two-sensitive-columns-not-linked-count",
+                "two sensitive columns are not linked: count one of them",
+            )
 
     def rows(
         self, ask: Ask, figures: AskFigures, values: Sequence[Any]
@@ -86,7 +100,11 @@ class Estimating:
             groups = list(dict.fromkeys(found.rows))
             if len(groups) > MOST_GROUPS:
                 raise StatementError(
-                    NOT_OFFERED, f"{len(groups)} groups are too many to be estimated, {MOST_GROUPS} at most"
+                    NOT_OFFERED,
+                    "gate.groups-too-many-estimated",
+                    "{groups} groups are too many to be estimated, {most_groups} at most",
+                    groups=len(groups),
+                    most_groups=MOST_GROUPS,
                 )
         pairs: list[tuple[Row, Row]] = []
         artificial = shown = 0

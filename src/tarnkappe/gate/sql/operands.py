@@ -18,7 +18,7 @@ MOST_ELEMENTS = 10_000
 _NUMBERS = frozenset(kind.oid for kind in types.TYPES if kind.category == "N")
 _TEXTS = frozenset(kind.oid for kind in types.TYPES if kind.category == "S")
 _TIMES = frozenset(kind.oid for kind in types.TYPES if kind.category == "D")
-_CASTS = {
+CASTS = {
     exp.DType.BOOLEAN: types.BOOLEAN,
     exp.DType.SMALLINT: types.SMALLINT,
     exp.DType.INT: types.INTEGER,
@@ -31,6 +31,7 @@ _CASTS = {
     exp.DType.DATE: types.DATE,
     exp.DType.TIMESTAMP: types.TIMESTAMP,
 }
+"""What a constant or a parameter may be cast to."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,18 +72,40 @@ class BindParameters:
     found: dict[int, WireType] = dataclasses.field(default_factory=dict)
     arrays: set[int] = dataclasses.field(default_factory=set)
 
+    def settle(self, number: int, kind: WireType, is_array: bool) -> None:
+        """Fix the type of a parameter for which nothing but its place speaks, unless it is fixed already."""
+        if not 0 <= number < MOST_PARAMETERS:
+            raise StatementError(
+                NO_PARAMETER, "gate.catalog-reader-no-parameter", "there is no such parameter"
+            )
+        if number in self.found and (number in self.arrays) is not is_array:
+            raise StatementError(
+                WRONG_TYPE, "gate.parameter-used-two-types", "a parameter is used as two types"
+            )
+        self.found.setdefault(number, kind)
+        if is_array:
+            self.arrays.add(number)
+
     def take(self, number: int, wanted: WireType, is_array: bool = False) -> BindParameter:
         """The parameter of this number, as which type it is used is `wanted`."""
         if not 0 <= number < MOST_PARAMETERS:
-            raise StatementError(NO_PARAMETER, "there is no such parameter")
+            raise StatementError(
+                NO_PARAMETER, "gate.catalog-reader-no-parameter", "there is no such parameter"
+            )
         oid = self.declared[number] if number < len(self.declared) else 0
         known = types.BY_ARRAY if is_array else types.BY_OID
         kind = wanted if oid in (0, types.UNKNOWN.oid) else known.get(oid)
         if kind is None or not comparable(kind, wanted):
-            raise StatementError(WRONG_TYPE, "a parameter has a type that its column cannot be compared with")
+            raise StatementError(
+                WRONG_TYPE,
+                "gate.parameter-type-column-cannot-compared",
+                "a parameter has a type that its column cannot be compared with",
+            )
         before = self.found.get(number)
         if before is not None and (before is not kind or (number in self.arrays) is not is_array):
-            raise StatementError(WRONG_TYPE, "a parameter is used as two types")
+            raise StatementError(
+                WRONG_TYPE, "gate.parameter-used-two-types", "a parameter is used as two types"
+            )
         self.found[number] = kind
         if is_array:
             self.arrays.add(number)
@@ -103,9 +126,17 @@ class BindParameters:
     def read(self, cells: Sequence[bytes | None], forms: Sequence[int]) -> tuple[Any, ...]:
         """The values of all parameters from the wire."""
         if len(cells) != len(self.oids):
-            raise StatementError("08P01", "the number of parameters is not that of the statement")
+            raise StatementError(
+                "08P01",
+                "gate.number-parameters-not-statement",
+                "the number of parameters is not that of the statement",
+            )
         if len(forms) not in (0, 1, len(cells)) or any(form not in (0, 1) for form in forms):
-            raise StatementError("08P01", "the formats of the parameters are not understood")
+            raise StatementError(
+                "08P01",
+                "gate.formats-parameters-not-understood",
+                "the formats of the parameters are not understood",
+            )
         spread = list(forms) * len(cells) if len(forms) == 1 else list(forms) or [0] * len(cells)
         return tuple(self._value(number, cell, spread[number]) for number, cell in enumerate(cells))
 
@@ -115,11 +146,15 @@ class BindParameters:
             if number in self.arrays:
                 values = [] if cell is None else read_array(kind, cell, form)
                 if len(values) > MOST_ELEMENTS:
-                    raise StatementError("54000", "the array of a parameter is too long")
+                    raise StatementError(
+                        "54000", "gate.array-parameter-too-long", "the array of a parameter is too long"
+                    )
                 return values
             return kind.read(cell, form)
         except ValueOutOfTypeError:
-            raise StatementError(BAD_VALUE, "a parameter is no value of its type") from None
+            raise StatementError(
+                BAD_VALUE, "gate.parameter-no-value-type", "a parameter is no value of its type"
+            ) from None
 
 
 def comparable(one: WireType, other: WireType) -> bool:
@@ -150,8 +185,9 @@ def read_operand(node: exp.Expr, wanted: WireType, parameters: BindParameters) -
     if text is None:
         raise StatementError(
             NOT_OFFERED,
+            "gate.columns-compared-constants-parameters",
             "columns are compared with constants and parameters only",
-            "No functions, no arithmetic.",
+            hint="No functions, no arithmetic.",
         )
     kind, value = text
     if value is None:
@@ -159,22 +195,34 @@ def read_operand(node: exp.Expr, wanted: WireType, parameters: BindParameters) -
     if kind is types.UNKNOWN:
         kind = wanted
     if not comparable(kind, wanted):
-        raise StatementError(WRONG_TYPE, "a column cannot be compared with a constant of this type")
+        raise StatementError(
+            WRONG_TYPE,
+            "gate.column-cannot-compared-constant",
+            "a column cannot be compared with a constant of this type",
+        )
     return Constant(_parse(kind, value))
 
 
 def _cast(node: exp.Cast, wanted: WireType, parameters: BindParameters) -> Operand:
     only(node, ("this", "to", "_type"), "casts")
     only(node.to, ("this", "nested", "expressions"), "casts")
-    kind = _CASTS.get(node.to.this)
+    kind = CASTS.get(node.to.this)
     if kind is None or node.to.expressions or not comparable(kind, wanted):
-        raise StatementError(WRONG_TYPE, "a column cannot be compared with a value of this type")
+        raise StatementError(
+            WRONG_TYPE,
+            "gate.column-cannot-compared-value",
+            "a column cannot be compared with a value of this type",
+        )
     number = parameter_number(node.this)
     if number is not None:
         return parameters.take(number, kind)
     written = _written(node.this)
     if written is None:
-        raise StatementError(NOT_OFFERED, "only constants and parameters can be cast")
+        raise StatementError(
+            NOT_OFFERED,
+            "gate.only-constants-parameters-can-cast",
+            "only constants and parameters can be cast",
+        )
     return Constant(None if written[1] is None else _parse(kind, written[1]))
 
 
@@ -183,7 +231,9 @@ def _parse(kind: WireType, text: str) -> Any:
         return kind.read(text.encode(), types.TEXT_FORMAT)
     except (ValueOutOfTypeError, UnicodeEncodeError):
         raise StatementError(
-            BAD_VALUE, "a constant is no value of the type that it is compared with"
+            BAD_VALUE,
+            "gate.constant-no-value-type",
+            "a constant is no value of the type that it is compared with",
         ) from None
 
 

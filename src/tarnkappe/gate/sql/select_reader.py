@@ -38,15 +38,16 @@ class _SelectReader:
         if tree.args.get("having") is not None:
             raise StatementError(
                 NOT_OFFERED,
+                "gate.having-not-offered",
                 "HAVING is not offered here",
-                "Ask for all groups, and choose among those of the answer.",
+                hint="Ask for all groups, and choose among those of the answer.",
             )
         only(tree, CLAUSES, "queries")
         self.tree, self.view, self.parameters = tree, view, parameters
         self.names = self._table_names(tree.args.get("from_"))
         self.conditions = ConditionReader(view, self.names, parameters)
         if len(tree.expressions) > MOST_OUTPUTS:
-            raise StatementError("54011", "too many columns")
+            raise StatementError("54011", "gate.too-many-columns", "too many columns")
 
     def read(self) -> AllowedQuery:
         outputs = self._outputs()
@@ -54,7 +55,11 @@ class _SelectReader:
         if grouped or any(output.function for output in outputs):
             for output in outputs:
                 if output.function is None and output.column not in grouped:
-                    raise StatementError(GROUPING, "a column must be in GROUP BY or in an aggregate")
+                    raise StatementError(
+                        GROUPING,
+                        "gate.column-must-group-aggregate",
+                        "a column must be in GROUP BY or in an aggregate",
+                    )
         return AllowedQuery(
             outputs,
             self._condition(),
@@ -70,11 +75,13 @@ class _SelectReader:
     def _table_names(self, clause: exp.From | None) -> frozenset[str]:
         table = None if clause is None else clause.this
         if clause is None or not isinstance(table, exp.Table):
-            raise StatementError(NOT_OFFERED, "queries of this kind are not offered here")
+            raise StatementError(
+                NOT_OFFERED, "gate.queries-kind-not-offered", "queries of this kind are not offered here"
+            )
         only(clause, ("this",), "queries")
         only(table, ("this", "db", "catalog", "alias"), "tables")
         if not is_protected(table, self.view):
-            raise StatementError("42P01", "relation does not exist")
+            raise StatementError("42P01", "gate.relation-not-exist", "relation does not exist")
         alias = table.args.get("alias")
         if alias is None:
             return frozenset({self.view.table.casefold()})
@@ -101,7 +108,9 @@ class _SelectReader:
         if isinstance(node, exp.Column):
             only(node.this, (), "columns")
             if node.table.casefold() not in self.names:
-                raise StatementError("42P01", "missing FROM-clause entry for a table")
+                raise StatementError(
+                    "42P01", "gate.missing-clause-entry-table", "missing FROM-clause entry for a table"
+                )
         return [OutputColumn(column.name, column) for column in self.view.columns]
 
     def _output(self, node: exp.Expr, name: str | None) -> OutputColumn:
@@ -115,35 +124,53 @@ class _SelectReader:
         if function is None:
             raise StatementError(
                 NOT_OFFERED,
+                "gate.only-columns-count-sum",
                 "only columns and count, sum, avg, min and max of columns can be selected",
-                "No functions, no expressions: work on the answer instead.",
+                hint="No functions, no expressions: work on the answer instead.",
             )
         only(node, ("this", "big_int"), "aggregates")
         inner, distinct = node.this, False
         if isinstance(inner, exp.Distinct):
             only(inner, ("expressions",), "aggregates")
             if len(inner.expressions) != 1:
-                raise StatementError(NOT_OFFERED, "aggregates of this kind are not offered here")
+                raise StatementError(
+                    NOT_OFFERED,
+                    "gate.aggregates-kind-not-offered",
+                    "aggregates of this kind are not offered here",
+                )
             inner, distinct = inner.expressions[0], True
         if function == "count" and not distinct and (isinstance(inner, exp.Star) or _is_one(inner)):
             return OutputColumn(name or function, None, function)
         column = self.conditions.column(inner) if inner is not None else None
         if column is None:
-            raise StatementError(NOT_OFFERED, "aggregates are of columns only")
+            raise StatementError(NOT_OFFERED, "gate.aggregates-columns", "aggregates are of columns only")
         if function in ("sum", "avg") and column.shown.category != "N":
-            raise StatementError(NO_FUNCTION, f"{function} needs a column that answers show as numbers")
+            raise StatementError(
+                NO_FUNCTION,
+                "gate.needs-column-answers-show",
+                "{function} needs a column that answers show as numbers",
+                function=function,
+            )
         return OutputColumn(name or function, column, function, distinct)
 
     def _end(self, node: exp.Expr, end: str, name: str | None) -> OutputColumn:
         """An end of the interval of an estimate."""
         only(node, ("this", "expressions"), "aggregates")
         if not self.view.estimates:
-            raise StatementError(NO_FUNCTION, "est_low and est_high need aggregates that are estimated")
+            raise StatementError(
+                NO_FUNCTION,
+                "gate.est-low-est-high",
+                "est_low and est_high need aggregates that are estimated",
+            )
         if len(node.expressions) != 1:
-            raise StatementError(NO_FUNCTION, f"est_{end} takes one aggregate")
+            raise StatementError(
+                NO_FUNCTION, "gate.est-takes-aggregate", "est_{end} takes one aggregate", end=end
+            )
         inner = self._output(node.expressions[0], None)
         if inner.function not in ("count", "sum", "avg") or inner.end is not None:
-            raise StatementError(NO_FUNCTION, f"est_{end} takes count, sum or avg")
+            raise StatementError(
+                NO_FUNCTION, "gate.est-takes-count-sum", "est_{end} takes count, sum or avg", end=end
+            )
         return dataclasses.replace(inner, name=name or f"est_{end}", end=end)
 
     def _grouped(self, outputs: tuple[OutputColumn, ...]) -> tuple[ViewColumn, ...]:
@@ -156,7 +183,7 @@ class _SelectReader:
             place = self._place(node, outputs)
             column = outputs[place].column if place is not None else self.conditions.column(node)
             if column is None or (place is not None and outputs[place].function):
-                raise StatementError(GROUPING, "groups are of columns only")
+                raise StatementError(GROUPING, "gate.groups-columns", "groups are of columns only")
             found.append(column)
         return tuple(found)
 
@@ -182,7 +209,9 @@ class _SelectReader:
         found = []
         for node in clause.expressions:
             if not isinstance(node, exp.Ordered):
-                raise StatementError(NOT_OFFERED, "orders of this kind are not offered here")
+                raise StatementError(
+                    NOT_OFFERED, "gate.orders-kind-not-offered", "orders of this kind are not offered here"
+                )
             only(node, ("this", "desc", "nulls_first"), "orders")
             descending = bool(node.args.get("desc"))
             given = node.args.get("nulls_first")
@@ -201,7 +230,9 @@ class _SelectReader:
             if dataclasses.replace(wanted, name=output.name) == output:
                 return number
         if wanted.column is None or wanted.function or grouped or self._distinct():
-            raise StatementError(NOT_OFFERED, "ORDER BY takes columns of the answer here")
+            raise StatementError(
+                NOT_OFFERED, "gate.order-takes-columns-answer", "ORDER BY takes columns of the answer here"
+            )
         return wanted.column
 
     def _place(self, node: exp.Expr, outputs: tuple[OutputColumn, ...]) -> int | None:
@@ -209,7 +240,9 @@ class _SelectReader:
         if isinstance(node, exp.Literal) and not node.is_string:
             number = int(node.this) if str(node.this).isdecimal() else 0
             if not 1 <= number <= len(outputs):
-                raise StatementError("42P10", "there is no column of this number in the answer")
+                raise StatementError(
+                    "42P10", "gate.no-column-number-answer", "there is no column of this number in the answer"
+                )
             return number - 1
         if isinstance(node, exp.Column) and not node.table and isinstance(node.this, exp.Identifier):
             name = chosen(node.this.this, bool(node.this.quoted), dict.fromkeys(o.name for o in outputs))

@@ -107,5 +107,7 @@ class AllowedQuery:
         skipped, most = self.offset.bound(values), self.limit.bound(values)
         for number in (skipped, most):
             if number is not None and (number != int(number) or number < 0):
-                raise StatementError(BAD_VALUE, "LIMIT and OFFSET take whole numbers from 0 on")
+                raise StatementError(
+                    BAD_VALUE, "gate.limit-offset-take-whole", "LIMIT and OFFSET take whole numbers from 0 on"
+                )
         return int(skipped or 0), None if most is None else int(most)

@@ -89,17 +89,17 @@ class _Words:
 
     def need(self, *expected: str) -> None:
         if not self.take(*expected):
-            raise StatementError(SYNTAX, "syntax error")
+            raise StatementError(SYNTAX, "gate.syntax-error", "syntax error")
 
     def name(self) -> str:
         word = self.any()
         if word.token_type in (TokenType.STRING, TokenType.NUMBER) or len(word.text) > LONGEST_NAME:
-            raise StatementError(SYNTAX, "syntax error")
+            raise StatementError(SYNTAX, "gate.syntax-error", "syntax error")
         return word.text if word.token_type == TokenType.IDENTIFIER else word.text.lower()
 
     def any(self) -> Token:
         if self.place >= len(self._words):
-            raise StatementError(SYNTAX, "syntax error")
+            raise StatementError(SYNTAX, "gate.syntax-error", "syntax error")
         self.place += 1
         return self._words[self.place - 1]
 
@@ -108,7 +108,7 @@ class _Words:
         if self.place < len(self._words) and self._words[self.place].token_type == TokenType.NUMBER:
             text = self.any().text
             if not text.isdecimal() or len(text) > 9:
-                raise StatementError(SYNTAX, "syntax error")
+                raise StatementError(SYNTAX, "gate.syntax-error", "syntax error")
             return int(text)
         return None
 
@@ -133,7 +133,7 @@ def read_session_command(tokens: Sequence[Token]) -> SessionCommand | None:
     words.any()
     command = reader(first, words)
     if not words.done and not isinstance(command, Declare):
-        raise StatementError(SYNTAX, "syntax error")
+        raise StatementError(SYNTAX, "gate.syntax-error", "syntax error")
     return command
 
 
@@ -147,7 +147,11 @@ def _begin(first: str, words: _Words) -> SessionCommand:
 def _commit(_: str, words: _Words) -> SessionCommand:
     words.take("WORK", "TRANSACTION")
     if words.take("PREPARED"):
-        raise StatementError(NOT_OFFERED, "prepared transactions are not offered here")
+        raise StatementError(
+            NOT_OFFERED,
+            "gate.prepared-transactions-not-offered",
+            "prepared transactions are not offered here",
+        )
     return Transaction("commit", "COMMIT")
 
 
@@ -158,7 +162,11 @@ def _rollback(_: str, words: _Words) -> SessionCommand:
         words.name()
         return Transaction("back", "ROLLBACK")
     if words.take("PREPARED"):
-        raise StatementError(NOT_OFFERED, "prepared transactions are not offered here")
+        raise StatementError(
+            NOT_OFFERED,
+            "gate.prepared-transactions-not-offered",
+            "prepared transactions are not offered here",
+        )
     return Transaction("rollback", "ROLLBACK")
 
 
@@ -184,11 +192,13 @@ def _set(_: str, words: _Words) -> SessionCommand:
     while words.take("."):
         name += f".{words.name()}"
     if name in ("role", "session_authorization") or (name == "authorization"):
-        raise StatementError("42501", "permission denied to change who you are")
+        raise StatementError(
+            "42501", "gate.permission-denied-change", "permission denied to change who you are"
+        )
     words.need("=", "TO")
     value = words.rest()
     if not value:
-        raise StatementError(SYNTAX, "syntax error")
+        raise StatementError(SYNTAX, "gate.syntax-error", "syntax error")
     return SetVariable(name, None if value.upper() == "DEFAULT" else value)
 
 
@@ -216,7 +226,9 @@ def _show(_: str, words: _Words) -> SessionCommand:
 def _declare(_: str, words: _Words) -> SessionCommand:
     name = words.name()
     if words.take("BINARY"):
-        raise StatementError(NOT_OFFERED, "binary cursors are not offered here")
+        raise StatementError(
+            NOT_OFFERED, "gate.binary-cursors-not-offered", "binary cursors are not offered here"
+        )
     while words.take("INSENSITIVE", "ASENSITIVE", "NO", "SCROLL"):
         pass
     words.need("CURSOR")

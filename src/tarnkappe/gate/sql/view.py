@@ -12,6 +12,8 @@ from tarnkappe.gate.sql.types import BY_NAME, TEXT, WireType
 from tarnkappe.schema import near
 
 SCHEMA = "public"
+LONGEST_NAME = 63
+"""The characters of a name that are told again, as in PostgreSQL."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,17 +45,26 @@ class TableView:
         columns: what `*` stands for.
         estimates: whether aggregates of sensitive columns are estimated.
         kinds: columns that are there for who names them.
+        post_processing: whether any SELECT may run over its answers.
     """
 
     table: str
     columns: tuple[ViewColumn, ...]
     estimates: bool = False
     kinds: tuple[ViewColumn, ...] = ()
+    post_processing: bool = False
 
     @classmethod
-    def of(cls, policy: GatePolicy, kinds: Mapping[str, str], *, estimates: bool = False) -> TableView:
-        """What a policy shows of a table whose columns have these types; and whether aggregates of sensitive
-        columns are estimated.
+    def of(
+        cls,
+        policy: GatePolicy,
+        kinds: Mapping[str, str],
+        *,
+        estimates: bool = False,
+        post_processing: bool = False,
+    ) -> TableView:
+        """What a policy shows of a table whose columns have these types; whether aggregates of sensitive
+        columns are estimated, and whether any SELECT may run over its answers.
         """
         shown = types_shown(policy, kinds)
         columns = (
@@ -66,7 +77,7 @@ class TableView:
             for name in policy.columns
         )
         marks = tuple(ViewColumn(name, TEXT, TEXT, False, own) for name, own in policy.kinds.items())
-        return cls(policy.table.rpartition(".")[2], tuple(columns), estimates, marks)
+        return cls(policy.table.rpartition(".")[2], tuple(columns), estimates, marks, post_processing)
 
     def column(self, name: str, quoted: bool) -> ViewColumn:
         """The column that a statement means."""
@@ -77,8 +88,15 @@ class TableView:
                 return column
         meant = near(name, [column.name for column in known])
         hint = f'Did you mean "{meant[0]}"?' if meant else ""
-        # what was written does not come back: quoted by mistake, it may be somebody's value
-        raise StatementError(NO_COLUMN, "column does not exist", hint)
+        if quoted:  # what was written does not come back: quoted by mistake, it may be somebody's value
+            raise StatementError(NO_COLUMN, "gate.column-not-exist", "column does not exist", hint=hint)
+        raise StatementError(
+            NO_COLUMN,
+            "gate.column-named-not-exist",
+            'column "{name}" does not exist',
+            hint=hint,
+            name=name[:LONGEST_NAME],
+        )
 
 
 def chosen(name: str, quoted: bool, known: Iterable[str]) -> str | None:

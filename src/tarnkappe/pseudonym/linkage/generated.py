@@ -61,6 +61,20 @@ def two_sources(size: int, seed: int, shared: float = 0.5, errors: tuple[int, in
     )
 
 
+def children_of_one_name(made: TwoSources, seed: int, share: float = 0.04) -> list[tuple[Identity, Identity]]:
+    """Parents who are only in the clinic, with a child of the same name, sex and postcode: not one person."""
+    draw, both = random.Random(seed + 99), {one for one, _ in made.same}
+    parents = [person for number, person in enumerate(made.clinic) if number not in both]
+    draw.shuffle(parents)
+    families: list[tuple[Identity, Identity]] = []
+    for parent in parents[: int(share * len(made.clinic))]:
+        surname, given, born, sex, postcode = parent
+        year = int(str(born)[:4]) + draw.randint(18, 40)
+        day = f"{year}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
+        families.append((parent, (surname, given, day, sex, postcode)))
+    return families
+
+
 @dataclasses.dataclass(frozen=True)
 class _Person:
     surname: str

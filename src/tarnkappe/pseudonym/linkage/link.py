@@ -16,9 +16,10 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.pseudonym.identity import Identity
 from tarnkappe.pseudonym.linkage.blocking import candidates
 from tarnkappe.pseudonym.linkage.contradictions import contradictions
-from tarnkappe.pseudonym.linkage.records import LinkageRecords, records
+from tarnkappe.pseudonym.linkage.explanation import LinkageExplanation, explain
+from tarnkappe.pseudonym.linkage.records import LinkageRecords, Numbers, records
 from tarnkappe.pseudonym.linkage.similarity import Levels, levels
-from tarnkappe.pseudonym.linkage.weights import Floats, Weights, chances, estimate, scores
+from tarnkappe.pseudonym.linkage.weights import Floats, Weights, chances, estimate, parts
 from tarnkappe.table.encoding import Progress
 
 SURE, DOUBTFUL = 0.95, 0.1
@@ -32,11 +33,12 @@ Decisions = Mapping[frozenset[Identity], bool]
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Doubt:
-    """A pair for a person to decide, how likely it is one person, and what speaks against it."""
+    """A pair for a person to decide, how likely it is one person, what contradicts it, and all reasons."""
 
     chance: float
     pair: Pair
     why: str = ""
+    explanation: LinkageExplanation | None = dataclasses.field(default=None, compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,32 +83,58 @@ def link(
     >>> [len(group) for group in found.groups]
     [2, 1, 1]
     """
-    if not 0 < doubtful <= sure <= 1:
-        raise ParameterError("of the chances, 0 < doubtful <= sure <= 1 must hold")
+    return weigh(sources, fields, progress).judged(decisions, sure=sure, doubtful=doubtful)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Weighed:
+    """Candidates with their weights, before anything is linked."""
+
+    people: LinkageRecords
+    pairs: Numbers
+    found: Levels
+    weights: Weights
+    parts: Floats
+
+    def judged(
+        self, decisions: Decisions | None = None, *, sure: float = SURE, doubtful: float = DOUBTFUL
+    ) -> Links:
+        """What is linked from a chance on, and what is left to a person."""
+        if not 0 < doubtful <= sure <= 1:
+            raise ParameterError(
+                "pseudonym.chances-0-doubtful-sure", "of the chances, 0 < doubtful <= sure <= 1 must hold"
+            )
+        return _Judge(self, decisions or {}, sure, doubtful).judge()
+
+
+def weigh(
+    sources: Sequence[Iterable[Identity]], fields: Sequence[str], progress: Progress | None = None
+) -> Weighed:
+    """Find the pairs that may be one person, and what speaks for each."""
     people = records([list(source) for source in sources], fields)
     pairs = candidates(people, progress)
     found = levels(people, pairs) if len(pairs) else np.empty((0, len(people.fields)), dtype=np.int8)
     if progress:
         progress("weighing pairs", 0, len(pairs))
     weights = estimate(people, found)
-    score = scores(people, pairs, found, weights)
-    return _Judge(people, decisions or {}, weights, sure, doubtful).judge(pairs, found, score)
+    return Weighed(people, pairs, found, weights, parts(people, pairs, found, weights))
 
 
 class _Judge:
-    def __init__(
-        self, people: LinkageRecords, decisions: Decisions, weights: Weights, sure: float, doubtful: float
-    ) -> None:
-        self._people, self._decisions, self._weights = people, decisions, weights
+    def __init__(self, weighed: Weighed, decisions: Decisions, sure: float, doubtful: float) -> None:
+        self._weighed, self._decisions = weighed, decisions
+        self._people, self._prior = weighed.people, weighed.weights.prior
         self._sure_chance, self._doubtful = sure, doubtful
-        self._parent = list(range(len(people.people)))
-        self._sources = people.sources.tolist()
+        self._parent = list(range(len(self._people.people)))
+        self._sources = self._people.sources.tolist()
         self._apart: dict[int, set[int]] = {}
         self._links: list[Pair] = []
 
-    def judge(self, pairs: np.ndarray, found: Levels, score: Floats) -> Links:
+    def judge(self) -> Links:
         self._take_decisions()
-        chance = chances(score, self._weights.prior)
+        pairs, found = self._weighed.pairs, self._weighed.found
+        score = self._weighed.parts.sum(axis=1)
+        chance = chances(score, self._prior)
         against = contradictions(self._people, pairs, found)
         kept = np.flatnonzero(chance >= self._doubtful)
         kept = kept[np.argsort(-score[kept], kind="stable")]
@@ -122,16 +150,22 @@ class _Judge:
             if is_sure and rivals.lead(left, right, float(score[place])) >= MARGIN:
                 self._unite(left, right)
             else:
-                doubts.append((float(chance[place]), left, right, str(against[place])))
+                doubts.append(place)
         open_doubts = [
-            Doubt(round(chance, 4), (self._people.people[left], self._people.people[right]), why)
-            for chance, left, right, why in doubts
-            if self._may_be_one(left, right)
+            self._doubt(int(place), float(chance[place]), str(against[place]))
+            for place in doubts
+            if self._may_be_one(*map(int, pairs[place]))
         ]
         groups: dict[int, list[Identity]] = {}
         for number, person in enumerate(self._people.people):
             groups.setdefault(self._root(number), []).append(person)
         return Links([tuple(group) for group in groups.values()], self._links, open_doubts, len(pairs))
+
+    def _doubt(self, place: int, chance: float, why: str) -> Doubt:
+        left, right = map(int, self._weighed.pairs[place])
+        found, own = self._weighed.found[place], self._weighed.parts[place]
+        told = explain(self._people, left, right, found, own, self._prior)
+        return Doubt(round(chance, 4), (self._people.people[left], self._people.people[right]), why, told)
 
     def _take_decisions(self) -> None:
         numbers = {person: number for number, person in enumerate(self._people.people)}

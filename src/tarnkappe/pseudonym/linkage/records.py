@@ -67,11 +67,15 @@ def records(sources: Sequence[Sequence[Identity]], fields: Sequence[str]) -> Lin
     known = [kind for kind in KINDS if kind in fields]
     if "born" not in known or not set(NAMES) & set(known):
         raise ParameterError(
-            "spelling-tolerant linkage needs the fields 'born' and 'surname' or 'given'; "
-            f"it also compares {', '.join(kind for kind in KINDS if kind not in ('born', *NAMES))}"
+            "pseudonym.spelling-tolerant-linkage-needs",
+            "spelling-tolerant linkage needs the fields 'born' and 'surname' or 'given'; it also compares "
+            "{kinds}",
+            kinds=", ".join(kind for kind in KINDS if kind not in ("born", *NAMES)),
         )
     if len(sources) > 62:
-        raise ParameterError("at most 62 sources can be linked at once")
+        raise ParameterError(
+            "pseudonym.most-62-sources-can-linked", "at most 62 sources can be linked at once"
+        )
     bits: dict[Identity, int] = {}
     for number, people in enumerate(sources):
         for person in people:

@@ -26,7 +26,11 @@ def check_review(path: Path) -> None:
     """Refuse a place for the list before any work is done for it."""
     _suffix(path)
     if path.exists():
-        raise OutputError(f"{path}: there is a file already, maybe with decisions: name another file")
+        raise OutputError(
+            "pseudonym.file-already-maybe-decisions",
+            "{path}: there is a file already, maybe with decisions: name another file",
+            path=path,
+        )
     writable(path)
 
 
@@ -47,22 +51,50 @@ def read_decisions(path: Path, fields: Sequence[str]) -> dict[frozenset[Identity
         text = path.read_text(encoding="utf-8-sig")
         rows = json.loads(text) if form == ".json" else list(csv.DictReader(io.StringIO(text)))
     except OSError as error:
-        raise InputError(f"{path}: the decisions cannot be read: {error.strerror}") from None
+        raise InputError(
+            "pseudonym.decisions-cannot-read",
+            "{path}: the decisions cannot be read: {strerror}",
+            path=path,
+            strerror=error.strerror,
+        ) from None
     except (UnicodeDecodeError, json.JSONDecodeError, csv.Error):
-        raise InputError(f"{path}: this is no list of decisions in {form[1:].upper()}") from None
+        raise InputError(
+            "pseudonym.no-list-decisions",
+            "{path}: this is no list of decisions in {form}",
+            path=path,
+            form=form[1:].upper(),
+        ) from None
     decisions: dict[frozenset[Identity], bool] = {}
     for number, row in enumerate(rows, start=1):
         word = str(row.get("decision") or "").strip().casefold()
         if not word:
             continue
         if word not in (SAME, DIFFERENT):
-            raise InputError(f"{path}: the decision of pair {number} is neither '{SAME}' nor '{DIFFERENT}'")
+            raise InputError(
+                "pseudonym.decision-pair-neither-nor",
+                "{path}: the decision of pair {number} is neither '{same}' nor '{different}'",
+                path=path,
+                number=number,
+                same=SAME,
+                different=DIFFERENT,
+            )
         people = [identity(row.get(f"{side} {name}") for name in fields) for side in ("left", "right")]
         if None in people:
-            raise InputError(f"{path}: pair {number} names nobody: its columns must be {', '.join(fields)}")
+            raise InputError(
+                "pseudonym.pair-names-nobody-columns",
+                "{path}: pair {number} names nobody: its columns must be {fields}",
+                path=path,
+                number=number,
+                fields=", ".join(fields),
+            )
         pair = frozenset(person for person in people if person is not None)
         if decisions.setdefault(pair, word == SAME) is not (word == SAME):
-            raise InputError(f"{path}: pair {number} was decided otherwise above")
+            raise InputError(
+                "pseudonym.pair-decided-otherwise",
+                "{path}: pair {number} was decided otherwise above",
+                path=path,
+                number=number,
+            )
     return decisions
 
 
@@ -77,14 +109,24 @@ def _rows(doubts: Sequence[Doubt], fields: Sequence[str]) -> list[dict[str, obje
                 for side, person in zip(("left", "right"), doubt.pair, strict=True)
                 for name, value in zip(fields, person, strict=True)
             },
+            **_reasons(doubt),
         }
         for doubt in doubts
     ]
 
 
+def _reasons(doubt: Doubt) -> dict[str, object]:
+    told = doubt.explanation
+    if told is None:
+        return {}
+    weights = {f"weight_{name}": round(weight, 4) for name, weight in told.weights.items()}
+    return {**weights, "prior": round(told.prior, 4), "total": round(told.total, 4), "why": told.words}
+
+
 def _as_csv(doubts: Sequence[Doubt], fields: Sequence[str]) -> str:
     people = [f"{side} {name}" for side in ("left", "right") for name in fields]
-    columns = ["decision", "chance", "against", *people]
+    reasons = list(_reasons(doubts[0])) if doubts else []
+    columns = ["decision", "chance", "against", *people, *reasons]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -98,5 +140,10 @@ def _as_json(doubts: Sequence[Doubt], fields: Sequence[str]) -> str:
 
 def _suffix(path: Path) -> str:
     if path.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"{path}: a list of pairs is a file {' or '.join(SUFFIXES)}")
+        raise ParameterError(
+            "pseudonym.list-pairs-file",
+            "{path}: a list of pairs is a file {suffixes}",
+            path=path,
+            suffixes=" or ".join(SUFFIXES),
+        )
     return path.suffix.lower()

@@ -1,4 +1,7 @@
-"""How alike two people are, field by field, in a few levels."""
+"""How alike two people are, field by field, in a few levels.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,35 @@ def _name_levels(field: LinkageField, left: Numbers, right: Numbers) -> Levels:
     alike[others] = jaro_winkler(field.letters, left[others], right[others])
     found = np.full(len(left), DIFFERENT, dtype=np.int8)
     found[alike >= FAINT_NAMES] = FAINT
+    short = np.flatnonzero(found == DIFFERENT)  # Jaro-Winkler calls 'Jan' and 'Jna' different
+    found[short[one_slip(field.letters, left[short], right[short])]] = FAINT
     same_sound = (field.sounds[left] == field.sounds[right]) & (alike >= FAINT_NAMES)
     found[(alike >= CLOSE_NAMES) | same_sound] = CLOSE
     return _finished(field, found, equal, left, right)
+
+
+def one_slip(letters: Letters, left: Numbers, right: Numbers) -> npt.NDArray[np.bool_]:
+    """Where two names differ by one letter that was left out, or by two neighbours that were exchanged.
+
+    A letter that is another one does not count: 'Lea' and 'Lia' are two names.
+    """
+    length = (letters != 0).sum(axis=1)
+    found = np.zeros(len(left), dtype=np.bool_)
+    near = np.flatnonzero(np.abs(length[left] - length[right]) <= 1)  # far fewer, and all that can be
+    left, right = left[near], right[near]
+    one, other = letters[left], letters[right]
+    lengths = length[left], length[right]
+    longer = np.where((lengths[0] > lengths[1])[:, np.newaxis], one, other)
+    shorter = np.where((lengths[0] > lengths[1])[:, np.newaxis], other, one)
+    # What agrees from the beginning, and, moved by one, from the end, is all of the shorter name.
+    begin = np.cumprod(longer[:, :-1] == shorter[:, :-1], axis=1).sum(axis=1)
+    end = np.cumprod((longer[:, 1:] == shorter[:, :-1])[:, ::-1], axis=1).sum(axis=1)
+    left_out = (np.abs(lengths[0] - lengths[1]) == 1) & (begin + end >= letters.shape[1] - 1)
+    wrong = one != other
+    crossed = (one[:, :-1] == other[:, 1:]) & (one[:, 1:] == other[:, :-1]) & wrong[:, :-1] & wrong[:, 1:]
+    exchanged = (lengths[0] == lengths[1]) & (wrong.sum(axis=1) == 2) & crossed.any(axis=1)
+    found[near] = (left_out | exchanged) & (np.minimum(*lengths) >= 2)
+    return found
 
 
 def _code_levels(field: LinkageField, left: Numbers, right: Numbers) -> Levels:
@@ -73,6 +102,12 @@ def _finished(
 @compiled
 def jaro_winkler(letters: Letters, left: Numbers, right: Numbers) -> npt.NDArray[np.float64]:
     """The Jaro-Winkler similarity of names, given as rows of characters that end with zeros."""
+    # The definition, pair by pair: letters match within half the longer name, greedily from the left, which
+    # is what published values were computed with. `taken` and `matched` are made once and cleared for each
+    # pair. Names are rows of one array that end with zeros, so no texts are touched; width squared in time at
+    # most.
+    # Not by rapidfuzz: it rewards equal beginnings only from 0.7 on and counts half exchanges differently, so
+    # 302 of 400,000 pairs of example names got another level, and it took 2.3 times as long (Python texts).
     width = letters.shape[1]
     found = np.empty(len(left))
     taken = np.zeros(width, dtype=np.bool_)

@@ -78,15 +78,16 @@ def estimate(records: LinkageRecords, found: Levels, seed: int = 0) -> Weights:
     return Weights(np.maximum(same, SMALLEST), other, prior)
 
 
-def scores(records: LinkageRecords, pairs: Numbers, found: Levels, weights: Weights) -> Floats:
-    """The weight of each pair, names by how rare they are."""
-    total = weights.table[np.arange(found.shape[1]), found].sum(axis=1)
+def parts(records: LinkageRecords, pairs: Numbers, found: Levels, weights: Weights) -> Floats:
+    """What each field (a column) of each pair (a row) speaks for one person, names by how rare they are."""
+    table = np.asarray(weights.table[np.arange(found.shape[1]), found], dtype=np.float64)
     for place, field in enumerate(records.fields):
         if field.kind in NAMES:
-            equal = found[:, place] == EQUAL
-            share = field.shares[field.codes[pairs[equal, 0]]]
-            total[equal] += np.log(weights.other[place, EQUAL]) - np.log(share)
-    return np.asarray(total, dtype=np.float64)
+            # Of two spellings the more frequent one is likelier the right one, so its rarity counts.
+            alike = np.isin(found[:, place], (CLOSE, EQUAL))
+            shares = field.shares[field.codes[pairs[alike]]].max(axis=1)
+            table[alike, place] += np.log(weights.other[place, EQUAL]) - np.log(shares)
+    return table
 
 
 def chances(score: Floats, prior: float) -> Floats:

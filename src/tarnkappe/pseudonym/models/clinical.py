@@ -31,67 +31,78 @@ from tarnkappe.pseudonym.identity import Identity
 from tarnkappe.pseudonym.models.consent import Consent, ConsentScope
 from tarnkappe.pseudonym.models.export import Rows, export
 from tarnkappe.pseudonym.models.parcels import Data
+from tarnkappe.pseudonym.models.stored import StoredRecords
 from tarnkappe.pseudonym.one_way import OneWay
 from tarnkappe.pseudonym.sealing import KeyPair
 from tarnkappe.pseudonym.vault import Registrar
-from tarnkappe.state import Key
+from tarnkappe.state import Key, Store
 
 TOKEN_LIFE = timedelta(minutes=10)
 
 
 class ClinicalDatabase:
-    """Records by PID, opened by tokens."""
+    """Records by PID, opened by tokens.
 
-    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._now, self._key = now, Key.new()
+    Args:
+        now: tells the time.
+        store: where it is kept; in memory if not said.
+        key: the key of the database, without which nobody reads the store; a new one if not said.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        store: Store | None = None,
+        key: Key | None = None,
+    ) -> None:
+        self._now, self._key = now, key or Key.new()
         self._samples = OneWay(self._key, "samples")
-        self._records: dict[str, list[dict[str, Any]]] = {}
-        self._consents: dict[str, Consent] = {}
-        self._tokens: dict[str, tuple[str, datetime]] = {}
-        self._labs: dict[str, str] = {}
+        self._kept = StoredRecords(store or Store.in_memory(), self._key, "clinical database")
 
     def admit(self, token: str, pid: str) -> None:
         """From the PID service: who has this token may see this patient, for some minutes."""
         now = self._now()
-        self._tokens = {name: kept for name, kept in self._tokens.items() if kept[1] > now}
-        self._tokens[token] = (pid, now + TOKEN_LIFE)
+        self._kept.reach(self._kept.mark(token, "token"), self._kept.mark(pid), now + TOKEN_LIFE, now=now)
 
     def record(self, token: str) -> list[dict[str, Any]]:
         """The record of a patient."""
-        return [dict(entry) for entry in self._records.get(self._pid(token), [])]
+        return self._kept.of(self._patient(token))
 
     def add(self, token: str, data: Data) -> None:
         """Add to the record."""
-        self._records.setdefault(self._pid(token), []).append(dict(data))
+        self._kept.add(self._patient(token), data)
 
     def consent(self, token: str, consent: Consent) -> None:
         """What the patient has agreed to, or no longer agrees to."""
-        self._consents[self._pid(token)] = consent
+        self._kept.consent(self._patient(token), consent)
 
     def lab_id(self, token: str) -> str:
         """The name that samples of the patient go by."""
-        pid = self._pid(token)
-        [name] = self._samples.pseudonyms([(pid,)])
-        self._labs[name] = pid
+        patient = self._patient(token)
+        [name] = self._samples.pseudonyms([(patient,)])
+        self._kept.reach(self._kept.mark(name, "sample"), patient, now=self._now())
         return name
 
     def add_result(self, lab_id: str, data: Data) -> None:
         """From the laboratory: a result for a sample."""
-        if lab_id not in self._labs:
-            raise ParameterError("there is no sample with this LabID")
-        self._records.setdefault(self._labs[lab_id], []).append(dict(data))
+        patient = self._kept.reached(self._kept.mark(lab_id, "sample"), self._now())
+        if patient is None:
+            raise ParameterError("pseudonym.no-sample-labid", "there is no sample with this LabID")
+        self._kept.add(patient, data)
 
     def export(self, use: ConsentScope, *, linked_for: str | None = None) -> Rows:
         """An extract for research; exports can be joined only for a purpose that was approved with it."""
         linkage = None if linked_for is None else (self._key, linked_for)
-        return export(self._records, self._consents, use, self._now(), linkage)
+        return export(self._kept.everybody(), self._kept.consents(), use, self._now(), linkage)
 
-    def _pid(self, token: str) -> str:
-        pid, expires = self._tokens.get(token, ("", datetime.min.replace(tzinfo=UTC)))
-        if self._now() >= expires:
-            self._tokens.pop(token, None)
-            raise AccessError("this token is unknown or has expired: ask the PID service for another one")
-        return pid
+    def _patient(self, token: str) -> str:
+        patient = self._kept.reached(self._kept.mark(token, "token"), self._now())
+        if patient is None:
+            raise AccessError(
+                "pseudonym.token-unknown-expired-ask",
+                "this token is unknown or has expired: ask the PID service for another one",
+            )
+        return patient
 
 
 class AccessService:
@@ -123,9 +134,14 @@ class AccessService:
         self._challenges.discard(challenge)
         public = self._physicians.get(physician)
         if public is None or not hmac.compare_digest(proof, _proof(self._keys, public, patient, challenge)):
-            raise AccessError("this is no physician of the network, or the key is another one")
+            raise AccessError(
+                "pseudonym.no-physician-network-key",
+                "this is no physician of the network, or the key is another one",
+            )
         if not is_fresh:
-            raise AccessError("this was asked before: ask for a new challenge")
+            raise AccessError(
+                "pseudonym.asked-before-ask-new", "this was asked before: ask for a new challenge"
+            )
         [pid] = self._registrar.pseudonyms([patient])
         token = secrets.token_urlsafe(24)
         self._database.admit(token, pid)

@@ -38,7 +38,10 @@ def without_identity(table: Table) -> Table:
     """
     kept = [name for name in table.column_names if name not in table.identifiers]
     if not kept or len(kept) == len(table.column_names):
-        raise ColumnError("say which columns are identifiers, and that some are not")
+        raise ColumnError(
+            "pseudonym.say-columns-identifiers-some",
+            "say which columns are identifiers, and that some are not",
+        )
     data = table.data.select(kept).take(shuffled(range(table.num_rows)))
     return Table(data, {name: table.roles[name] for name in kept})
 

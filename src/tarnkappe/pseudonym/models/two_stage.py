@@ -60,7 +60,7 @@ class PseudonymService:
         """The first stage back."""
         pid = self._method.identity(pseudonym)[0]
         if pid is None:
-            raise AccessError("this pseudonym stands for nobody")
+            raise AccessError("pseudonym.pseudonym-stands-nobody", "this pseudonym stands for nobody")
         return pid
 
 

@@ -58,14 +58,21 @@ class Requester:
     def request(self, pseudonyms: Sequence[str], reason: ReidentificationReason, hours: float = HOURS) -> int:
         """Ask who is behind pseudonyms; the number of the request, which an approver must agree to."""
         if not pseudonyms:
-            raise ParameterError("name at least one pseudonym")
+            raise ParameterError("pseudonym.name-least-pseudonym", "name at least one pseudonym")
         if not 0 < hours <= 24 * 365:
-            raise ParameterError("a request is valid for more than 0 hours and at most a year")
+            raise ParameterError(
+                "pseudonym.request-valid-more-0",
+                "a request is valid for more than 0 hours and at most a year",
+            )
         asked = list(dict.fromkeys(encode([decode(pseudonym)])[0] for pseudonym in pseudonyms))
         with self._vault.store.writing() as connection:
             for place, pseudonym in enumerate(asked, start=1):
                 if not _all_names(connection, self._vault.project, pseudonym):
-                    raise ParameterError(f"pseudonym {place} of the request is not in this vault")
+                    raise ParameterError(
+                        "pseudonym.pseudonym-request-not-vault",
+                        "pseudonym {place} of the request is not in this vault",
+                        place=place,
+                    )
             number = connection.execute(
                 sa.insert(REQUESTS)
                 .values(
@@ -212,7 +219,12 @@ def _request(
         sa.select(REQUESTS).where(REQUESTS.c.project == vault.project, REQUESTS.c.number == number)
     ).first()
     if row is None:
-        raise ParameterError(f"vault '{vault.project}': there is no request {number}")
+        raise ParameterError(
+            "pseudonym.vault-no-request",
+            "vault '{project}': there is no request {number}",
+            project=vault.project,
+            number=number,
+        )
     return _read(row, vault.now()), row
 
 

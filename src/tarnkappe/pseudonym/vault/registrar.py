@@ -51,6 +51,23 @@ class Registrar:
         """What an identity consists of in this vault."""
         return self._vault.fields
 
+    @property
+    def person(self) -> str:
+        """Who is at work."""
+        return self._person
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nobody has a pseudonym in this vault yet."""
+        with self._vault.store.reading() as connection:
+            ours = sa.select(IDENTITIES.c.mark).where(IDENTITIES.c.project == self._vault.project)
+            return connection.execute(ours.limit(1)).first() is None
+
+    def count_known(self, people: Sequence[Identity]) -> int:
+        """How many of some people have a pseudonym already."""
+        with self._vault.store.reading() as connection:
+            return len(self._known(connection, [self._mark(person) for person in people]))
+
     def pseudonyms(self, people: Sequence[Identity]) -> list[str]:
         """The pseudonym of each person."""
         distinct = list(dict.fromkeys(people))
@@ -66,13 +83,18 @@ class Registrar:
         every = [person for group in groups for person in group]
         if len(set(every)) < len(every):
             raise ParameterError(
-                "two people have the same identity: add a field that tells them apart, as the place of birth"
+                "pseudonym.two-people-same-identity",
+                "two people have the same identity: add a field that tells them apart, as the place of birth",
             )
         wrong = {len(person) for person in every} - {len(self._vault.fields)}
         if wrong:
             raise ParameterError(
-                f"an identity in vault '{self._vault.project}' consists of {', '.join(self._vault.fields)}: "
-                f"name {len(self._vault.fields)} columns in this order"
+                "pseudonym.identity-vault-consists-name",
+                "an identity in vault '{project}' consists of {fields}: name {fields_2} columns in this "
+                "order",
+                project=self._vault.project,
+                fields=", ".join(self._vault.fields),
+                fields_2=len(self._vault.fields),
             )
         given: list[str] = []
         for start in range(0, len(groups), BATCH):
@@ -101,7 +123,11 @@ class Registrar:
 
     def _write(self, connection: sa.Connection, plan: _Plan, asked: int) -> None:
         if self._vault.record(connection).generation != self._generation:
-            raise AccessError(f"vault '{self._vault.project}': its keys were changed: open it again")
+            raise AccessError(
+                "pseudonym.vault-keys-changed-open",
+                "vault '{project}': its keys were changed: open it again",
+                project=self._vault.project,
+            )
         told = {"asked": asked, "new": len(plan.pseudonyms), "spellings": len(plan.identities)}
         self._vault.log("pseudonyms given", self._person, told, connection)
         if plan.pseudonyms:

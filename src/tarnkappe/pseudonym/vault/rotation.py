@@ -65,7 +65,12 @@ def rotate(
             if not is_vouched(
                 vouch_identity(vouchers, vault.project, row.pseudonym, row.sealed), row.voucher
             ):
-                raise AccessError(f"vault '{vault.project}': {UNVOUCHED}")
+                raise AccessError(
+                    "pseudonym.project-unvouched-vault",
+                    "vault '{project}': {unvouched}",
+                    project=vault.project,
+                    unvouched=UNVOUCHED,
+                )
             agreed = approvers.agree(requesters.agree(row.sealed[:POINT_BYTES]))
             content = open_agreed(
                 agreed, record.public, row.sealed, identity_place(vault.project, row.pseudonym)
@@ -120,7 +125,11 @@ def _appoint_anew(
     members: dict[str, VaultMember]
     if isinstance(asking, KeyShare) and isinstance(agreeing, KeyShare):
         if asking.root != agreeing.root:
-            raise AccessError(f"vault '{vault.project}': its keys were changed: open it again")
+            raise AccessError(
+                "pseudonym.vault-keys-changed-open",
+                "vault '{project}': its keys were changed: open it again",
+                project=vault.project,
+            )
         members = vault.proven_members(connection, asking.root)
         root = fresh.root(vault.project, generation + 1, vault.fields, asking.root.fingerprint)
         signers = {VaultRole.REQUESTER: asking.signer, VaultRole.APPROVER: agreeing.signer}
@@ -141,6 +150,11 @@ def _vouch_merges_anew(connection: sa.Connection, vault: Vault, old: bytes, new:
     for row in connection.execute(merged).all():
         claim = (vault.project, row.pseudonym, row.replaced_by)
         if not is_vouched(vouch_merge(old, *claim), row.voucher):
-            raise AccessError(f"vault '{vault.project}': {UNVOUCHED}")
+            raise AccessError(
+                "pseudonym.project-unvouched-vault",
+                "vault '{project}': {unvouched}",
+                project=vault.project,
+                unvouched=UNVOUCHED,
+            )
         change = sa.update(PSEUDONYMS).where(ours, PSEUDONYMS.c.pseudonym == row.pseudonym)
         connection.execute(change.values(voucher=vouch_merge(new, *claim)))

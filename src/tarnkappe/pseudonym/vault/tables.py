@@ -39,7 +39,9 @@ class ReidentificationReason(StrEnum):
         try:
             return cls(text)
         except ValueError:
-            raise ParameterError(f"unknown reason: use one of {', '.join(cls)}") from None
+            raise ParameterError(
+                "pseudonym.unknown-reason-use", "unknown reason: use one of {what}", what=", ".join(cls)
+            ) from None
 
 
 METADATA = sa.MetaData()

@@ -24,12 +24,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, InputError, OutputError
+from tarnkappe.errors import AccessError, InputError, OutputError, Reason
 from tarnkappe.pseudonym.vault.tables import PROOFS, ROOTS, VaultRole
 from tarnkappe.state.key import Key
 from tarnkappe.state.statement import Signer, Statement, require_signature
 
-TAMPERED = "what stands in it was not written by a member: it was tampered with"
+TAMPERED = Reason(
+    "pseudonym.what-stands-not-written", "what stands in it was not written by a member: it was tampered with"
+)
 SIGNING_ROLES = (VaultRole.REQUESTER, VaultRole.APPROVER)
 """Whose signatures, both of them, make the next root."""
 
@@ -67,7 +69,7 @@ class Root:
     def follows(self, before: Root, signatures: Mapping[VaultRole, object]) -> None:
         """Refuse a root that the requesters and approvers of the one before have not both signed."""
         if self.before != before.fingerprint or self.generation != before.generation + 1:
-            raise AccessError(TAMPERED)
+            raise AccessError.because(TAMPERED)
         for role in SIGNING_ROLES:
             require_signature(before.roles[role], self.statement, signatures[role])
 
@@ -97,18 +99,19 @@ def newest_root(connection: sa.Connection, project: str, seen: tuple[int, str] |
     try:
         roots = [(_root(json.loads(row.content)), row) for row in rows]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise AccessError(TAMPERED) from None
+        raise AccessError.because(TAMPERED) from None
     if seen is None and not roots:
         return None
     start = seen[0] if seen is not None else roots[0][0].generation
     trusted = [found for found, _ in roots if found.generation == start]
     if seen is not None and (len(trusted) != 1 or trusted[0].fingerprint != seen[1]):
         raise AccessError(
-            "this is not the vault that this key has worked with before, or an older copy of it. If both are "
-            "right, remove the project from the file .vaults beside the key"
+            "pseudonym.not-vault-key-worked",
+            "this is not the vault that this key has worked with before, or an older copy of it. If both "
+            "are right, remove the project from the file .vaults beside the key",
         )
     if seen is None and trusted[0].before is not None:
-        raise AccessError(TAMPERED)
+        raise AccessError.because(TAMPERED)
     newest = trusted[0]
     for found, row in roots:
         if found.generation > start:
@@ -184,9 +187,18 @@ class Seen:
             if not all(isinstance(one[0], int) and isinstance(one[1], str) for one in found.values()):
                 raise ValueError
         except OSError as error:
-            raise InputError(f"{self._path}: cannot be read: {error.strerror}") from None
+            raise InputError(
+                "pseudonym.cannot-read",
+                "{path}: cannot be read: {strerror}",
+                path=self._path,
+                strerror=error.strerror,
+            ) from None
         except (ValueError, AttributeError, TypeError, IndexError):
-            raise InputError(f"{self._path}: this is no list of vaults that were seen") from None
+            raise InputError(
+                "pseudonym.no-list-vaults-seen",
+                "{path}: this is no list of vaults that were seen",
+                path=self._path,
+            ) from None
         return dict(found)
 
 
@@ -201,4 +213,9 @@ def _write(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         new.replace(path)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise OutputError(
+            "pseudonym.cannot-written",
+            "{path}: cannot be written: {strerror}",
+            path=path,
+            strerror=error.strerror,
+        ) from None

@@ -157,15 +157,24 @@ class Vault:
             members: who has which role, each with a public key.
         """
         if not fields or len(set(fields)) < len(fields):
-            raise ParameterError("name the fields of an identity, each once")
+            raise ParameterError(
+                "pseudonym.name-fields-identity-once", "name the fields of an identity, each once"
+            )
         missing = set(VaultRole) - {member.role for member in members}
         if missing:
-            raise ParameterError(f"a vault needs at least one {min(missing)}")
+            raise ParameterError(
+                "pseudonym.vault-needs", "a vault needs at least one {missing}", missing=min(missing)
+            )
         shares = Shares.new()
         store.ensure(VAULT)
         with store.writing() as connection:
             if connection.execute(sa.select(VAULTS).where(VAULTS.c.project == project)).first():
-                raise ParameterError(f"{store.place}: there is a vault '{project}' already")
+                raise ParameterError(
+                    "pseudonym.vault-already",
+                    "{store}: there is a vault '{project}' already",
+                    store=store.place,
+                    project=project,
+                )
             connection.execute(
                 sa.insert(VAULTS).values(
                     project=project, fields=json.dumps(list(fields)), public=shares.public, generation=1
@@ -207,7 +216,12 @@ class Vault:
                 return self.record(opened)
         found = connection.execute(sa.select(VAULTS).where(VAULTS.c.project == self.project)).first()
         if found is None:
-            raise ParameterError(f"{self.store.place}: there is no vault '{self.project}'")
+            raise ParameterError(
+                "pseudonym.no-vault",
+                "{store}: there is no vault '{project}'",
+                store=self.store.place,
+                project=self.project,
+            )
         return found
 
     def members(self, connection: sa.Connection | None = None) -> dict[str, VaultMember]:
@@ -263,9 +277,10 @@ class Vault:
     def _require(self, root: Root | None) -> Root:
         if root is None:
             raise AccessError(
-                "an earlier version has made this vault, and nobody has signed its members. A requester and "
-                "an approver look at the list of members and renew it: tarn reidentify rotate "
-                "--trust-members"
+                "pseudonym.earlier-version-made-vault",
+                "an earlier version has made this vault, and nobody has signed its members. A requester and"
+                " an approver look at the list of members and renew it: tarn reidentify rotate "
+                "--trust-members",
             )
         return root
 
@@ -280,10 +295,15 @@ class Vault:
         """Take away the role of a colleague. Only a rotation makes worthless what he may have kept."""
         known = self.members().get(person)
         if known is None:
-            raise ParameterError("this person has no role in the vault")
+            raise ParameterError("pseudonym.person-no-role-vault", "this person has no role in the vault")
         self.share(by, key, known.role)
         if not [other for other in self.members().values() if other.role is known.role and other != known]:
-            raise ParameterError(f"'{person}' is the last {known.role}: appoint another one first")
+            raise ParameterError(
+                "pseudonym.last-appoint-another-first",
+                "'{person}' is the last {role}: appoint another one first",
+                person=person,
+                role=known.role,
+            )
         with self.store.writing() as connection:
             self.log("member dismissed", by, {"member": person, "role": known.role}, connection)
             for table in (MEMBERS, PROOFS):
@@ -300,13 +320,19 @@ class Vault:
     def refuse(self, person: str, why: str, action: str) -> NoReturn:
         """Refuse an access, and log that it was tried."""
         self.log("vault refused", person, {"action": str(action), "why": why})
-        raise AccessError(f"vault '{self.project}': {why}")
+        raise AccessError(
+            "pseudonym.project-why-vault", "vault '{project}': {why}", project=self.project, why=why
+        )
 
 
 def existing_store(place: str | Path) -> Store:
     """The store in which vaults are; a place without one is refused, not made."""
     if not is_address(place) and not Path(place).is_file():
-        raise ParameterError(f"{place}: there is no vault: make one with tarn reidentify new-vault")
+        raise ParameterError(
+            "pseudonym.no-vault-make-tarn",
+            "{place}: there is no vault: make one with tarn reidentify new-vault",
+            place=place,
+        )
     return Store.open(place, VAULT, mode="write")
 
 
@@ -317,8 +343,12 @@ def add_member(connection: sa.Connection, root: Root, member: VaultMember, share
     taken = connection.execute(sa.select(MEMBERS.c.person).where(ours, same)).first()
     if taken:
         raise AccessError(
-            f"'{member.person}' cannot become {member.role}: the person or the key is in the vault already, "
-            f"as '{taken.person}', and four eyes are two people's"
+            "pseudonym.cannot-become-person-key",
+            "'{person}' cannot become {role}: the person or the key is in the vault already, as "
+            "'{person_2}', and four eyes are two people's",
+            person=member.person,
+            role=member.role,
+            person_2=taken.person,
         )
     sealed = seal(member.public, share, _place(root.project, member.person, member.role))
     connection.execute(

@@ -27,6 +27,7 @@ class MicroAggregation(NumberPerturbation, kw_only=True):
     """
 
     name = "micro-aggregation"
+    cites = ("domingo2005",)
 
     k: Annotated[Rows, param("rows that every group has at least", unit="rows", start=3)] = 3
 
@@ -40,9 +41,19 @@ class MicroAggregation(NumberPerturbation, kw_only=True):
         del generator
         require_numbers(values, self.columns)
         if len(values) > MOST_ROWS:
-            raise ParameterError(f"micro-aggregation takes at most {MOST_ROWS:,} rows, not {len(values):,}")
+            raise ParameterError(
+                "recoding.micro-aggregation-takes-most-rows",
+                "micro-aggregation takes at most {most_rows:,} rows, not {values:,}",
+                most_rows=MOST_ROWS,
+                values=len(values),
+            )
         if len(values) < self.k:
-            raise ParameterError(f"k = {self.k} is larger than the table, which has {len(values)} rows")
+            raise ParameterError(
+                "recoding.k-larger-table-rows",
+                "k = {k} is larger than the table, which has {values} rows",
+                k=self.k,
+                values=len(values),
+            )
         spread = values.std(axis=0)
         changed = values.copy()
         for group in groups_of(values / np.where(spread > 0, spread, 1.0), self.k):

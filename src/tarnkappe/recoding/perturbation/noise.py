@@ -23,6 +23,7 @@ class AdditiveNoise(NumberPerturbation, kw_only=True):
     """
 
     name = "noise"
+    cites = ("kim1986",)
 
     share: Annotated[
         NoiseShare, param("the standard deviation of the noise / that of the column", start=0.1)

@@ -132,7 +132,11 @@ def numbers_of(data: pa.Table, name: str) -> Numbers:
     """The numbers of a column, NaN where one is missing."""
     kind = data.schema.field(name).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise ColumnError(f"the column '{name}' has no numbers, which this perturbation needs: use 'pram'")
+        raise ColumnError(
+            "recoding.column-no-numbers-perturbation",
+            "the column '{name}' has no numbers, which this perturbation needs: use 'pram'",
+            name=name,
+        )
     found = pc.cast(data[name], pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(found, np.float64)
 
@@ -142,7 +146,9 @@ def require_numbers(values: Numbers, columns: Sequence[str]) -> None:
     for place, name in enumerate(columns):
         if np.isnan(values[:, place]).any():
             raise ColumnError(
-                f"the column '{name}' has missing values, which would stay as they are: fill them"
+                "recoding.column-missing-values-would-stay",
+                "the column '{name}' has missing values, which would stay as they are: fill them",
+                name=name,
             )
 
 

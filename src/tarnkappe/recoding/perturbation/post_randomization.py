@@ -25,6 +25,7 @@ class PostRandomization(CategoryPerturbation, kw_only=True):
     """
 
     name = "pram"
+    cites = ("gouweleeuw1998",)
 
     keep: Annotated[
         Share,
@@ -40,7 +41,11 @@ class PostRandomization(CategoryPerturbation, kw_only=True):
     def change(self, codes: Codes, categories: int, generator: np.random.Generator) -> Codes:
         """Draw new categories."""
         if categories > MOST_CATEGORIES:
-            raise ParameterError(f"pram takes columns of at most {MOST_CATEGORIES:,} categories")
+            raise ParameterError(
+                "recoding.pram-takes-columns-most-categories",
+                "pram takes columns of at most {most_categories:,} categories",
+                most_categories=MOST_CATEGORIES,
+            )
         counts = np.bincount(codes, minlength=categories).astype(np.int64)
         until = np.cumsum(self.transitions(counts), axis=1)
         chance = generator.random(len(codes))

@@ -1,4 +1,7 @@
-"""Rank swapping: every number is exchanged with one that is near it in the order."""
+"""Rank swapping: every number is exchanged with one that is near it in the order.
+
+Explained in docs/explanation/kernels.md.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ class RankSwapping(NumberPerturbation, kw_only=True):
     """
 
     name = "rank-swapping"
+    cites = ("moore1996",)
 
     distance: Annotated[
         Reach,
@@ -54,6 +58,9 @@ class RankSwapping(NumberPerturbation, kw_only=True):
 @compiled
 def _partners(number: int, reach: int, chance: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """With which place each place is exchanged: a random free one of the next `reach`, else none."""
+    # From the left, each place once: whoever is free looks only forward, so nobody is exchanged twice. The
+    # free ones are counted first, so that every one of them has the same probability. Places times reach in
+    # time. `chance` below 1 times `free` may still round up to `free`, hence the minimum.
     partner = np.full(number, -1, np.int64)
     for place in range(number):
         if partner[place] >= 0:

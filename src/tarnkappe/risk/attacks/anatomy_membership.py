@@ -19,6 +19,7 @@ class AnatomyMembership(Attack):
     """
 
     name = "anatomy-membership"
+    cites = ("xiao2006anatomy",)
     title = "Membership in an Anatomy release"
     needs = (AttackNeed.RELEASE, AttackNeed.ROWS, AttackNeed.SENSITIVE_TABLE)
     repaired_by = ("generalize",)

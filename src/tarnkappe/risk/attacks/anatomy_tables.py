@@ -24,11 +24,16 @@ class AnatomyTables:
         values = [name for name in second.column_names if name not in shared and name != "count"]
         if len(shared) != 1 or len(values) != 1:
             raise ColumnError(
-                "the two tables of an Anatomy release must share one column, the group, and the second must "
-                "have one more, the sensitive value (and at most a column 'count')"
+                "risk.two-tables-anatomy-release",
+                "the two tables of an Anatomy release must share one column, the group, and the second must"
+                " have one more, the sensitive value (and at most a column 'count')",
             )
         if shared[0] in first.quasi_identifiers:
-            raise ColumnError(f"the group '{shared[0]}' of an Anatomy release is no quasi-identifier")
+            raise ColumnError(
+                "risk.group-anatomy-release-no-quasi",
+                "the group '{shared}' of an Anatomy release is no quasi-identifier",
+                shared=shared[0],
+            )
         self.column = values[0]
         repeats = (
             np.ones(second.num_rows, np.int64) if "count" not in second.column_names else _numbers(second)

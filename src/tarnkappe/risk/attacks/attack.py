@@ -177,7 +177,7 @@ class Attack(Parameters, tag_field="attack"):
             share=share,
             classes=len(found.sizes),
             examples=tuple(found.describe(int(index)) for index in order[:shown]),
-            explanation=found.success(people(victims, share)) if victims else found.failure,
+            explanation=found.success(victims_text(victims, share)) if victims else found.failure,
             evidence=found.evidence,
         )
 
@@ -272,11 +272,11 @@ class SensitiveAttack(ClassAttack):
         return target.distribution(self.column)
 
 
-def people(number: int, share: float) -> str:
-    """A number of people with their share, as a report says it.
+def victims_text(number: int, share: float) -> str:
+    """Who falls victim, as a report says it: attacks count rows, and a person may have several.
 
-    >>> people(1234, 0.5), people(1, 0.00001)
-    ('1,234 people (50.0 %)', '1 person (< 0.1 %)')
+    >>> victims_text(1234, 0.5), victims_text(1, 0.00001)
+    ('the people of 1,234 rows (50.0 %)', 'the person of 1 row (< 0.1 %)')
     """
-    who = "1 person" if number == 1 else f"{number:,} people"
+    who = "the person of 1 row" if number == 1 else f"the people of {number:,} rows"
     return f"{who} ({'< 0.1' if share < 0.0005 else f'{100 * share:.1f}'} %)"

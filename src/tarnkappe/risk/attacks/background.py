@@ -9,7 +9,7 @@ from enum import StrEnum
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import DistinctDiversity
-from tarnkappe.privacy.model import require
+from tarnkappe.privacy.requiring import require
 from tarnkappe.table import Table
 
 
@@ -64,7 +64,12 @@ class ExclusionRule:
     where: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        require(len(self.excludes) > 0, f"a rule about '{self.column}' excludes nothing: name some values")
+        require(
+            len(self.excludes) > 0,
+            "risk.rule-about-excludes-nothing-name",
+            "a rule about '{column}' excludes nothing: name some values",
+            column=self.column,
+        )
 
 
 class Function(StrEnum):
@@ -94,13 +99,22 @@ class PublishedAggregate:
 
     def __post_init__(self) -> None:
         if self.function is Function.SUM:
-            require(self.column is not None and self.equals is None, "a sum needs a column, and no 'equals'")
+            require(
+                self.column is not None and self.equals is None,
+                "risk.sum-needs-column-no-equals",
+                "a sum needs a column, and no 'equals'",
+            )
         else:
             require(
                 (self.column is None) == (self.equals is None),
+                "risk.count-value-needs-both",
                 "a count of a value needs both column and equals",
             )
-            require(self.value >= 0 and self.value == int(self.value), "a count is a whole number from 0")
+            require(
+                self.value >= 0 and self.value == int(self.value),
+                "risk.count-whole-number-0",
+                "a count is a whole number from 0",
+            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,7 +170,12 @@ NOTHING = Background()
 
 def missing(attack: str, need: AttackNeed) -> ParameterError:
     """The error of an attack that lacks what it needs."""
-    return ParameterError(f"the attack '{attack}' needs {need.description}")
+    return ParameterError(
+        "risk.attack-needs",
+        "the attack '{attack}' needs {description}",
+        attack=attack,
+        description=need.description,
+    )
 
 
 def columns_from_people(
@@ -165,9 +184,15 @@ def columns_from_people(
     """The roles of a release: as given, else what is known of people, and what is not."""
     if not qi:
         if people is None:
-            raise ColumnError("name the columns that an attacker may know: --qi COLUMN ...")
+            raise ColumnError(
+                "risk.name-columns-attacker-may-know",
+                "name the columns that an attacker may know: --qi COLUMN ...",
+            )
         qi = [n for n in release.column_names if n in people.column_names and n not in sensitive]
         if not qi:
-            raise ColumnError("the release and the people have no column in common: name them alike")
+            raise ColumnError(
+                "risk.release-people-no-column",
+                "the release and the people have no column in common: name them alike",
+            )
         sensitive = sensitive or [n for n in release.column_names if n not in people.column_names]
     return release.with_roles(quasi_identifiers=qi, sensitive=sensitive)

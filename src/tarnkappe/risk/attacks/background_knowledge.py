@@ -87,6 +87,7 @@ class BackgroundKnowledge(SensitiveAttack):
     """
 
     name = "background-knowledge"
+    cites = ("machanavajjhala2007",)
     title = "Background knowledge"
     knowledge = "What linking needs, and some values that the person does not have."
 
@@ -99,8 +100,12 @@ class BackgroundKnowledge(SensitiveAttack):
 
     def rules(self) -> Iterator[Problem]:
         if self.through == self.column:
-            template = "through '{column}' is the attack without it"
-            yield rule("background-knowledge.through-itself", template, "through", column=self.column)
+            yield rule(
+                "background-knowledge.through-itself",
+                "through '{column}' is the attack without it",
+                "through",
+                column=self.column,
+            )
 
     @classmethod
     def usual(cls, target: Target) -> Sequence[Attack]:

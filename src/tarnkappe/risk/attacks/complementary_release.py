@@ -25,6 +25,7 @@ class ComplementaryRelease(Attack):
     """
 
     name = "complementary-release"
+    cites = ("sweeney2002", "ganta2008")
     title = "Complementary releases"
     needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE, AttackNeed.EARLIER)
     repaired_by = ("generalize", "suppress", "base-on-earlier")

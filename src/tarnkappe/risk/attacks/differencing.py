@@ -32,6 +32,7 @@ class Differencing(Attack):
     """
 
     name = "differencing"
+    cites = ("denning1979",)
     title = "Differencing of two answers"
     needs = (AttackNeed.ANSWERS,)
     repaired_by = ()

@@ -17,6 +17,7 @@ class Homogeneity(SensitiveAttack):
     """
 
     name = "homogeneity"
+    cites = ("machanavajjhala2007",)
     title = "Homogeneity"
 
     def succeeds(self, target: Target) -> Mask:

@@ -29,6 +29,7 @@ class KnowledgeRules(Attack):
     """
 
     name = "knowledge-rules"
+    cites = ("machanavajjhala2007",)
     title = "Background knowledge as rules"
     needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE, AttackNeed.RULES)
     knowledge = "What linking needs, and rules that say who does not have which value."

@@ -24,6 +24,7 @@ class Linking(ClassAttack):
     """
 
     name = "linking"
+    cites = ("sweeney2002",)
     title = "Linking with a register"
 
     k: Annotated[

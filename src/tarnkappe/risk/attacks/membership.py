@@ -22,6 +22,7 @@ class MembershipAttack(Attack):
     """
 
     name = "membership"
+    cites = ("nergiz2007",)
     title = "Membership of a person"
     needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE)
     knowledge = "The quasi-identifiers of everybody who could be in the table."

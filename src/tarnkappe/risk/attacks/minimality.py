@@ -37,6 +37,7 @@ class Minimality(Attack):
     """
 
     name = "minimality"
+    cites = ("wong2007",)
     title = "Minimality"
     needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE, AttackNeed.MINIMAL_FOR)
     repaired_by = ()
@@ -51,7 +52,10 @@ class Minimality(Attack):
         people, fit = target.people, target.fit
         exact = (fit.choices == 1).all() and (fit.class_sizes == target.classes.sizes)[target.kept].all()
         if not exact:
-            raise ParameterError("minimality needs exactly the people who are in the release, nobody else")
+            raise ParameterError(
+                "risk.minimality-needs-exactly-people",
+                "minimality needs exactly the people who are in the release, nobody else",
+            )
         found = {
             violator.kinds: violator
             for groups in self._one_step_less(target)
@@ -88,7 +92,11 @@ class Minimality(Attack):
         for column in target.classes.quasi_identifiers:
             hierarchy = target.background.hierarchies.get(column.name)
             if hierarchy is None:
-                raise HierarchyError(f"minimality needs the hierarchy of '{column.name}'")
+                raise HierarchyError(
+                    "risk.minimality-needs-hierarchy",
+                    "minimality needs the hierarchy of '{column}'",
+                    column=column.name,
+                )
             shown = {target.classes.labels(int(i))[column.name] for i in np.flatnonzero(target.kept)}
             levels[column.name] = released_level(hierarchy, shown, column.name)
             known = people.kinds.columns[column.name]
@@ -130,7 +138,11 @@ def released_level(hierarchy: Hierarchy, labels: set[str], column: str) -> int:
     for level in range(hierarchy.height + 1):
         if labels <= set(hierarchy.labels(level)):
             return level
-    raise HierarchyError(f"the cells of '{column}' are not labels of one level of its hierarchy")
+    raise HierarchyError(
+        "risk.cells-not-labels-level",
+        "the cells of '{column}' are not labels of one level of its hierarchy",
+        column=column,
+    )
 
 
 def _largest(counts: dict[int, int], without: int, number: int) -> int:

@@ -28,7 +28,8 @@ class KnownPeople:
         known = [name for name in dict.fromkeys(quasi_identifiers) if name in table.column_names]
         if not known:
             raise ColumnError(
-                "of the people no quasi-identifier is known: name the columns as the release does"
+                "risk.people-no-quasi-identifier",
+                "of the people no quasi-identifier is known: name the columns as the release does",
             )
         self.table = table
         rows = Tuples.of_rows(encode(table, known).values())

@@ -21,6 +21,7 @@ class ProbabilisticInference(SensitiveAttack):
     """
 
     name = "probabilistic-inference"
+    cites = ("machanavajjhala2007",)
     title = "Probabilistic inference"
 
     confidence: Annotated[

@@ -22,6 +22,7 @@ class QuasiIdentifierJoin(ReleaseJoin):
     """
 
     name = "quasi-identifier-join"
+    cites = ("sweeney2002",)
     title = "Joined on quasi-identifiers"
 
     def joins(self, target: Target, name: str, pairs: Pairs) -> Sequence[Joined] | None:

@@ -34,6 +34,7 @@ class Reconstruction(Attack):
     """
 
     name = "reconstruction"
+    cites = ("dinur2003",)
     title = "Reconstruction from a sequence of answers"
     needs = (AttackNeed.PEOPLE, AttackNeed.LISTINGS)
     repaired_by = ()
@@ -97,7 +98,8 @@ def _possible_values(results: Sequence[tuple[Sequence[str], Indices]]) -> dict[i
         found = signatures(knowledge) if results else []
     except ContradictionError:
         raise ParameterError(
-            "the answers contradict each other for the people who are known: no table can have given them"
+            "risk.answers-contradict-other-people",
+            "the answers contradict each other for the people who are known: no table can have given them",
         ) from None
     return {row: frozenset(labels[v] for v in found[place]) for row, place in number.items()}
 

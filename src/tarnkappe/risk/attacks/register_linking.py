@@ -22,6 +22,7 @@ class RegisterLinking(ClassAttack):
     """
 
     name = "register-linking"
+    cites = ("sweeney2002",)
     title = "Linking with this register"
     needs = (AttackNeed.RELEASE, AttackNeed.PEOPLE)
     knowledge = "A register with the quasi-identifiers of everybody in the table, and of others."

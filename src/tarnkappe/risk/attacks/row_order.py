@@ -27,6 +27,7 @@ class RowOrder(Attack):
     """
 
     name = "row-order"
+    cites = ("sweeney2002",)
     title = "Order of rows"
     needs = (AttackNeed.RELEASE, AttackNeed.ROWS, AttackNeed.EARLIER)
     repaired_by = ("shuffle",)

@@ -25,6 +25,7 @@ class SensitiveJoin(ReleaseJoin, kw_only=True):
     """
 
     name = "sensitive-join"
+    cites = ("sweeney2002",)
     title = "Joined on a sensitive column"
 
     column: Annotated[Name, param("the sensitive column", kind="column")]

@@ -23,6 +23,7 @@ class Similarity(SensitiveAttack):
     """
 
     name = "similarity"
+    cites = ("li2007",)
     title = "Similarity"
     knowledge = "What linking needs, and what the values mean."
 
@@ -66,5 +67,9 @@ class Similarity(SensitiveAttack):
     def _with_levels(self, target: Target) -> tuple[Distribution, Levels]:
         distribution = self.values(target)
         if distribution.column.levels is None:
-            raise HierarchyError(f"similarity needs a hierarchy of '{self.column}' that names the categories")
+            raise HierarchyError(
+                "risk.similarity-needs-hierarchy-names",
+                "similarity needs a hierarchy of '{column}' that names the categories",
+                column=self.column,
+            )
         return distribution, distribution.column.levels

@@ -24,6 +24,7 @@ class Skewness(SensitiveAttack):
     """
 
     name = "skewness"
+    cites = ("li2007",)
     title = "Skewness"
     judges_classes_alone = False  # what is frequent overall depends on all of them
     knowledge = "What linking needs, and how frequent the values are overall."

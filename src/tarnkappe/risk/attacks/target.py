@@ -71,7 +71,11 @@ class Target:
     def distribution(self, column: str) -> Distribution:
         """The values of a sensitive column in each class."""
         if column not in self.sensitive:
-            raise ColumnError(f"the values of '{column}' are not counted: name it as a sensitive column")
+            raise ColumnError(
+                "risk.values-not-counted-name",
+                "the values of '{column}' are not counted: name it as a sensitive column",
+                column=column,
+            )
         return self.classes.distributions[(column,)]
 
     def released_totals(self, column: str) -> Counts:

@@ -39,6 +39,7 @@ class Temporal(Attack):
     """
 
     name = "temporal"
+    cites = ("sweeney2002", "xiao2007")
     title = "Changed data"
     needs = (AttackNeed.RELEASE, AttackNeed.EARLIER)
     repaired_by = ("generalize",)

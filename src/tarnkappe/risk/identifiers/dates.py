@@ -22,6 +22,7 @@ from tarnkappe.risk.identifiers.detector import (
 from tarnkappe.risk.identifiers.safe_harbor import OLDEST, safe_age, safe_birth_year
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.table import Role
+from tarnkappe.table.spelling import SpellingKind
 from tarnkappe.table.spelling.moments import COMPACT, SERIAL, YEAR, YEARS, DateOrder, written
 
 AGE_WORDS = phrases("age, alter, lebensalter, years old, jahre, edad, eta, idade, leeftijd, wiek, yas, vek")
@@ -38,6 +39,9 @@ QUANTITY_WORDS = phrases(
 
 LATEST = 2050
 """The last year that two digits stand for."""
+
+SOME = 0.2
+"""With so large a share of dates alone in their cells, a column is one of dates with exceptions."""
 
 _MONTH = r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)[a-zäöü]*\.?"
 _DAY = (
@@ -59,20 +63,25 @@ class DatesDetector(Detector):
 
     def look(self, column: ColumnView) -> IdentifierFinding | None:
         """By the type of the column, by its values, then inside its values."""
-        if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        spelled = column.spelling is not None and column.spelling.kind is SpellingKind.DATE
+        if spelled or pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
             return (
                 self.finding(column, column.filled, "the values are dates with day and month")
                 if column.filled
                 else None
             )
-        share = column.share_of(_is_date)
+        share, alone = column.shares_of(_is_date)
         if share >= MOSTLY:
             return self.finding(
                 column,
                 round(share * column.filled),
                 f"{percent(share)} of the values are dates with day or month",
             )
-        return self.inside_text(column, column.cells_with(_INSIDE, lambda _: True))
+        cells = column.cells_with(_INSIDE, lambda _: True)
+        if alone >= SOME and cells <= round(alone * column.filled):  # none stands within a text
+            reason = f"{percent(alone)} of the values are dates with day or month, the others are not"
+            return self.finding(column, cells, reason)
+        return self.inside_text(column, cells)
 
     def guess(self, column: ColumnView) -> IdentifierFinding | None:
         """Days and months that stand in columns of their own."""

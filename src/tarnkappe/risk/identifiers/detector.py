@@ -177,7 +177,9 @@ class ShapeDetector(Detector):
     def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Whole cells first, then cells that contain one."""
         shape = re.compile(self.shape)
-        share = self._share(column, lambda text: bool(shape.fullmatch(text)) and self.valid(text))
+        share = 0.0
+        if self.shape:
+            share = self._share(column, lambda text: bool(shape.fullmatch(text)) and self.valid(text))
         if self.shape and share >= self.most:
             reason = f"{percent(share)} of the values are {self.what}{self._doubt(column)}"
             return self.finding(column, round(share * column.filled), reason)
@@ -198,7 +200,9 @@ class ShapeDetector(Detector):
         measured = not self.decimals and column.is_numeric and not column.is_whole_number
         if measured or column.rarefied_share < self.distinct:
             return 0.0
-        return column.share_of(lambda text: holds(text) and (self.decimals or not DECIMAL.fullmatch(text)))
+        return column.share_of(
+            lambda text: holds(text) and (self.decimals or not DECIMAL.fullmatch(text)), self.most
+        )
 
     def _doubt(self, column: ColumnView) -> str:
         return "" if self.named(column) else ", whatever the header says"

@@ -45,7 +45,8 @@ class FreeText(Detector):
     def _notes(self, column: ColumnView) -> bool:
         several = column.distinct > NOTES and column.words >= 2
         other = column.about("thing") or (column.about("known") and column.rarefied_share < NEARLY_ALL)
-        return column.about("notes") and several and column.rarefied_share > NOTES_DIFFERENT and not other
+        varied = column.rarefied_share > NOTES_DIFFERENT or column.words >= WORDS
+        return column.about("notes") and several and varied and not other
 
     @staticmethod
     def _sentences(column: ColumnView) -> bool:

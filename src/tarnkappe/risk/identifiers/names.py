@@ -11,7 +11,10 @@ from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS, WORD_LIS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
 
 _LETTERS = r"[^\W\d_]"
-_LOOKS = re.compile(rf"{_LETTERS}[^\W\d_.'’-]*(?:[.'’-]?[ ,]*{_LETTERS}[^\W\d_'’-]*\.?){{0,5}}")
+_NEXT = rf"(?:[.'’-]?[ ,]*{_LETTERS}++\.?)"
+_LOOKS = re.compile(rf"{_LETTERS}++{_NEXT}{{0,5}}|{_LETTERS}{{2,}}+\.{_NEXT}{{0,4}}")
+"""Up to six words, with what stands between words of names. No word is tried in pieces: that would take a
+time that grows with the fifth power of a text's length."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TITLES = (
     "Mr|Mrs|Ms|Miss|Master|Sir|Dr|Prof|Rev|Sheriff|Herr|Herrn|Frau|Hr|Fr|Mme|Mlle|Monsieur|Madame|Sra|Sr|Señor|"
@@ -72,16 +75,16 @@ class NamesDetector(Detector):
         """Whole columns of names first, then names in text."""
         if column.is_numeric:
             return None
-        titled = column.share_of(lambda text: bool(_TITLED.search(text)))
+        titled = column.share_of(lambda text: bool(_TITLED.search(text)), MOSTLY_DIFFERENT)
         if titled >= MOSTLY_DIFFERENT and column.rarefied_share >= DIFFERENT and column.words < MANY_NAMES:
             reason = f"{percent(titled)} of the values are names with a title"
             return self.finding(column, column.filled, reason)
         looks = _looks_like_names(column)
         known, number = self._known(column) if looks >= LOOKS else (0.0, 0)
-        if column.about("place", "thing") and known < UNDER_THINGS:
+        if (column.about("place", "thing") or column.names_things) and known < UNDER_THINGS:
             known = 0.0
         many = number >= MANY_NAMES and column.rarefied_share >= DIFFERENT
-        several = column.share_of(_has_two_capitals) >= 0.9
+        several = column.share_of(_has_two_capitals, 0.9) >= 0.9
         different = several and column.rarefied_share >= MOSTLY_DIFFERENT
         if known >= KNOWN or (known >= FEW_KNOWN and (many or different)):
             return self.finding(
@@ -100,11 +103,11 @@ class NamesDetector(Detector):
         letters = column.share_of(lambda text: bool(re.search(_LETTERS, text)))
         if column.says(IN_FULL) and letters >= LOOKS and column.distinct >= 2 and not column.about("thing"):
             return self.finding(column, column.filled, "the header speaks of names of people")
-        if column.about("thing"):
+        if column.about("thing") or column.names_things:
             return None
         looks = _looks_like_names(column)
         some = column.rarefied_share >= DIFFERENT or self._known(column)[0] >= FEW_KNOWN
-        some = some or column.share_of(_has_two_capitals) >= LOOKS
+        some = some or column.share_of(_has_two_capitals, LOOKS) >= LOOKS
         if looks >= LOOKS_NAMED and column.distinct >= DIFFERENT_NAMES and some:
             return self.finding(column, column.filled, "the header speaks of names, and the values may be")
         # Whatever the cells look like: a digit or a sign in a name does not make it another's.
@@ -122,11 +125,13 @@ class NamesDetector(Detector):
         They may be names of firms or films; that they may be names of people is reason enough. Under one
         word for somebody who does something (a rider, an adjuster) they may repeat.
         """
-        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES:
+        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES or column.names_things:
             return None
         if column.rarefied_share < (SOME if _is_agent(column) else VARIOUS):
             return None
-        if _looks_like_names(column) < ALL_DIFFERENT or column.share_of(_has_two_capitals) < ALL_DIFFERENT:
+        if _looks_like_names(column) < ALL_DIFFERENT:
+            return None
+        if column.share_of(_has_two_capitals, ALL_DIFFERENT) < ALL_DIFFERENT:
             return None
         if column.words > WORDS_OF_NAMES:
             return None
@@ -156,11 +161,16 @@ class NamesDetector(Detector):
         if column.words < 2:
             return None
         cells = column.cells_with(_ADDRESSED, lambda _: True)
+        if column.words < MANY_NAMES and (
+            column.names_things or (column.about("name") and column.about("thing"))
+        ):
+            return self.inside_text(column, cells)  # firms and goods are called after people
         return self.inside_text(column, max(cells, column.cells_with(_PAIR.pattern, _is_full_name)))
 
 
 def _looks_like_names(column: ColumnView) -> float:
-    return column.share_of(lambda text: len(text) <= 60 and bool(_LOOKS.fullmatch(text)))
+    """The share of the values that look like names; nobody asks how small it is if it is under the least."""
+    return column.share_of(lambda text: len(text) <= 60 and bool(_LOOKS.fullmatch(text)), LOOKS_NAMED)
 
 
 def _is_agent(column: ColumnView) -> bool:

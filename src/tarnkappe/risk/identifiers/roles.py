@@ -212,11 +212,12 @@ def _diagnoses(column: ColumnView) -> ProposedRole | None:
 
 
 def _organisation(column: ColumnView) -> ProposedRole | None:
-    if not (column.about("name") and column.about("thing")) or column.is_numeric:
-        return None
-    if column.rarefied_share <= ORGANISED:
+    named = column.about("name") and (column.about("thing") or column.names_things)
+    if not named or column.is_numeric or column.rarefied_share <= ORGANISED:
         return None
     reason = "the header speaks of names of things, not of people"
+    if not column.about("thing"):
+        reason = "the values are names of firms, offices or schools, not of people"
     return ProposedRole(Role.QUASI_IDENTIFIER, reason, Certainty.LIKELY, is_organisation=True)
 
 

@@ -181,7 +181,7 @@ def with_proposed_roles(
 def view_of(table: Table, name: str) -> ColumnView:
     """A column as detectors see it."""
     spelling = None if table.reading is None else table.reading.spelling(name)
-    return ColumnView(name, table.data.column(name), spelling)
+    return ColumnView(name, table.data.column(name), spelling, "" if spelling is None else spelling.label)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 
 from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind
 from tarnkappe.risk.identifiers.view import CLOCK, CODE, ColumnView
@@ -39,6 +40,10 @@ _FRACTION = re.compile(r"[A-Za-z$€£]{0,3}\s?[-+]?[0-9]+[.,][0-9]+\s?[A-Za-z%]
 _DIAGNOSIS = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.[0-9A-TV-Z]{1,4})?")
 _ONE_WORD = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])(?=.{6})[A-Za-z0-9]+(?:[-_/.:#][A-Za-z0-9]+)?")
 _ALL = ("known", "sensitive", "date", "group", "thing", "place", "town", "notes")
+_OF_DICTIONARY = re.compile(r"[A-Z]{2}(?:TERM|LLT|DECOD|HLT|HLGT|BODSYS|SOC)")
+"""How clinical studies (CDISC) name the words and codes of a medical dictionary for what happened."""
+LONGEST_STREET = 4
+"""House numbers have at most so many digits."""
 _OF_SUBJECTS = ("usubjid", "subjid")
 """How clinical studies (CDISC) name the number of a person; it may repeat over all visits."""
 
@@ -64,8 +69,12 @@ class UniqueCodes(Detector):
         """Whether the values are codes, and most of them different."""
         if column.numbers_people:
             return self.finding(column, column.filled, "the header speaks of the numbers of people")
-        if column.filled < LEAST_ROWS or column.distinct < 3:
+        if column.filled < LEAST_ROWS or column.distinct < 3 or pa.types.is_duration(column.type):
             return None
+        if _OF_DICTIONARY.fullmatch(column.name) or _is_house_number(column):
+            return None
+        if column.rarefied_share >= DIFFERENT and (hashes := self._hashes(column)):
+            return hashes  # whatever the header speaks of: nobody draws such numbers for groups of people
         named = self._is_named(column)
         if not named and column.about("id") and column.says(HEADER_WORDS["group"]):
             return None  # the number of a team, a ward, a school: others know it
@@ -95,7 +104,10 @@ class UniqueCodes(Detector):
         """A hash or a random identifier stands for a person even if several rows have the same."""
         if column.numbers is not None:
             return None
-        if column.share_of(lambda text: bool(_HASH.fullmatch(text) and re.search(r"\d", text))) < NEARLY_ALL:
+        hashed = column.share_of(
+            lambda text: bool(_HASH.fullmatch(text) and re.search(r"\d", text)), NEARLY_ALL
+        )
+        if hashed < NEARLY_ALL:
             return None
         return self.finding(column, column.filled, "the values are hashes or random identifiers of persons")
 
@@ -113,7 +125,8 @@ class UniqueCodes(Detector):
             return ""
         if not named and column.about("known", "date") and numbers.max() - numbers.min() < YEARS:
             return ""  # ages, days and years of few people may all differ
-        if numbers.max() - numbers.min() < 1.05 * len(numbers) or _never_repeat(column):
+        counted = column.is_amount and bool((column.number_counts > 1).any())
+        if (numbers.max() - numbers.min() < 1.05 * len(numbers) and not counted) or _never_repeat(column):
             return "running number"
         lengths = np.array([len(text.lstrip("-")) for text in column.sample])
         exempt = (_is_explained(column) or column.is_amount) and lengths.max() < LONGER
@@ -167,6 +180,13 @@ def _never_repeat(column: ColumnView) -> bool:
 def _is_different(column: ColumnView, least: float, named: bool) -> bool:
     """Whether values differ enough; under a header of identifiers it is enough if half of the rows differ."""
     return column.rarefied_share >= least or (named and 2 * column.distinct >= column.filled)
+
+
+def _is_house_number(column: ColumnView) -> bool:
+    """Whether cells are numbers of houses: without the street they tell as little as any small number."""
+    return (
+        column.is_whole_number and column.about("street") and max(map(len, column.sample)) <= LONGEST_STREET
+    )
 
 
 def _is_time(text: str) -> bool:

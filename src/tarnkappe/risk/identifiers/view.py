@@ -22,6 +22,8 @@ SAMPLE = 2000
 
 MOST_SPELLED = 100_000
 """So many texts that stand for numbers are read as such."""
+AT_ONCE = 100
+"""After so many values it is asked whether looking at the rest can change anything."""
 DRAWN = 100
 """The rarefied share is that of so many cells."""
 DECIMAL = re.compile(r"[-+]?[0-9]*[.,][0-9]+(?:[eE][-+]?[0-9]+)?")
@@ -30,6 +32,7 @@ DECIMAL = re.compile(r"[-+]?[0-9]*[.,][0-9]+(?:[eE][-+]?[0-9]+)?")
 NEARLY_ALL = 0.9
 """A column is one of numbers if so large a share of its cells is."""
 MOSTLY = 0.6
+HALF = 0.5
 LEAST_PEOPLE = 5
 LONG = 5
 """A number of so many digits is no count of a few."""
@@ -122,7 +125,7 @@ class ColumnView:
     def _sampled(self) -> npt.NDArray[np.int64]:
         return np.arange(0, self.distinct, max(1, -(-self.distinct // SAMPLE)))
 
-    @property
+    @cached_property
     def _sample_counts(self) -> npt.NDArray[np.int64]:
         return self.counts[self._sampled]
 
@@ -219,6 +222,12 @@ class ColumnView:
             return self.is_whole_number
         return self.cell_share(lambda text: bool(CODE.fullmatch(text))) >= MOSTLY
 
+    @cached_property
+    def names_things(self) -> bool:
+        """Whether most cells have a word that firms, offices and schools have in their names."""
+        words = WORD_LISTS["organisation"].words
+        return self.share_of(lambda text: not words.isdisjoint(words_of(text)), HALF) >= HALF
+
     def says(self, words: Iterable[str]) -> bool:
         """Whether the header has one of some words."""
         return any(f" {folded(word)} " in self.header for word in words)
@@ -231,23 +240,40 @@ class ColumnView:
         """
         return WordList.of(words).last_in(self.header_words) > 0
 
-    def share_of(self, holds: Callable[[str], bool]) -> float:
+    def share_of(self, holds: Callable[[str], bool], least: float = 0.0) -> float:
         """The share of the cells that something holds of, or of the different values, if that is larger.
 
         A share of cells does not depend on how many rows there are. That of values finds what a frequent
-        word such as "unknown" would hide.
+        word such as "unknown" would hide. A share that cannot reach `least` any more is not counted to its
+        end, and 0 is said instead.
         """
         if not self.sample:
             return 0.0
-        held = self._held(holds)
-        return max(float(held.mean()), self._share(held))
+        held = self._held(holds, least)
+        return 0.0 if held is None else max(float(held.mean()), self._share(held))
+
+    def shares_of(self, holds: Callable[[str], bool]) -> tuple[float, float]:
+        """The share that `share_of` tells and the one that `cell_share` tells, from one look."""
+        held = self._held(holds) if self.sample else None
+        if held is None:
+            return 0.0, 0.0
+        cells = self._share(held)
+        return max(float(held.mean()), cells), cells
 
     def cell_share(self, holds: Callable[[str], bool]) -> float:
         """The share of the cells that something holds of."""
-        return self._share(self._held(holds)) if self.sample else 0.0
+        held = self._held(holds) if self.sample else None
+        return 0.0 if held is None else self._share(held)
 
-    def _held(self, holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
-        return np.fromiter(map(holds, self.sample), dtype=bool, count=len(self.sample))
+    def _held(self, holds: Callable[[str], bool], least: float = 0.0) -> npt.NDArray[np.bool_] | None:
+        """Of which values something holds; None if the rest cannot make the share as large as `least`."""
+        held = np.ones(len(self.sample), dtype=bool)
+        for start in range(0, len(held), AT_ONCE):
+            some = self.sample[start : start + AT_ONCE]
+            held[start : start + AT_ONCE] = np.fromiter(map(holds, some), dtype=bool, count=len(some))
+            if least and held.mean() < least and self._share(held) < least:
+                return None
+        return held
 
     def _share(self, held: npt.NDArray[np.bool_]) -> float:
         return float(self._sample_counts[held].sum() / self._sample_counts.sum())

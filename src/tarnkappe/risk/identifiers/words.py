@@ -10,6 +10,7 @@ import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
 
@@ -20,6 +21,7 @@ LONG_ENOUGH = 4
 
 _UNDIVIDED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "ł": "l", "đ": "d", "ı": "i", "ð": "d", "þ": "th"}
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
+_WRITTEN_OUT = _UMLAUTS | _UNDIVIDED
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CASES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z]+")
 
@@ -57,16 +59,24 @@ def folded(text: str) -> str:
         return plain
     made = []
     for place, character in enumerate(plain):
-        instead = (_UMLAUTS | _UNDIVIDED).get(character.lower())
+        if character.isascii():
+            made.append(character)
+            continue
+        instead = _WRITTEN_OUT.get(character.lower())
         if instead is None:
-            parts = unicodedata.normalize("NFKD", character)
-            made.append("".join(part for part in parts if not unicodedata.combining(part)))
+            made.append(_base(character))
         elif character.isupper():
             loud = (plain[place + 1 : place + 2] or plain[place - 1 : place]).isupper()
             made.append(instead.upper() if loud else instead.capitalize())
         else:
             made.append(instead)
     return "".join(made)
+
+
+@lru_cache(maxsize=4096)
+def _base(character: str) -> str:
+    """A character without its accent; `_UMLAUTS` and `_UNDIVIDED` are asked before."""
+    return "".join(p for p in unicodedata.normalize("NFKD", character) if not unicodedata.combining(p))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,9 @@ from tarnkappe.risk.measures.distinction import Distinction
 from tarnkappe.risk.measures.measure import Chart, MeasureResult, RiskFigure, RiskMeasure
 from tarnkappe.risk.measures.reidentification import ReidentificationRisk
 from tarnkappe.risk.measures.special_uniques import SpecialUniques
+from tarnkappe.risk.measures.survey_risk import SurveyRisk
 from tarnkappe.risk.measures.uniqueness import Uniqueness
+from tarnkappe.risk.measures.wildcards import Wildcards
 from tarnkappe.schema import Family, fields_of
 
 MEASURES: Family[RiskMeasure] = Family(
@@ -20,6 +22,8 @@ MEASURES: Family[RiskMeasure] = Family(
     SpecialUniques,
     Contributions,
     Distinction,
+    Wildcards,
+    SurveyRisk,
 )
 
 
@@ -56,6 +60,8 @@ __all__ = [
     "RiskFigure",
     "RiskMeasure",
     "SpecialUniques",
+    "SurveyRisk",
     "Uniqueness",
+    "Wildcards",
     "with_usual",
 ]

@@ -71,7 +71,7 @@ class DisclosureResult(MeasureResult):
             yield RiskFigure(
                 f"{name}, above",
                 risk.above,
-                f"people whose value is told with more than {share} certainty",
+                f"rows whose value is told with more than {share} certainty",
                 share=True,
             )
 
@@ -79,10 +79,10 @@ class DisclosureResult(MeasureResult):
         for name, risk in self.columns.items():
             yield Chart(
                 f"How well {name} can be guessed",
-                "Share of the people whose value an attacker guesses right.",
+                "Share of the rows whose value an attacker guesses right.",
                 (
-                    RiskFigure("knowing nothing", risk.blind, "of the people", share=True),
-                    RiskFigure("knowing the quasi-identifiers", risk.guessed, "of the people", share=True),
+                    RiskFigure("knowing nothing", risk.blind, "of the rows", share=True),
+                    RiskFigure("knowing the quasi-identifiers", risk.guessed, "of the rows", share=True),
                 ),
             )
 
@@ -96,6 +96,7 @@ class AttributeDisclosure(RiskMeasure):
     """
 
     name = "attribute-disclosure"
+    cites = ("lambert1993",)
     title = "Attribute disclosure"
 
     threshold: Annotated[

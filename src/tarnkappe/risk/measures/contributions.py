@@ -103,6 +103,7 @@ class Contributions(RiskMeasure):
     """
 
     name = "contributions"
+    cites = ("shapley1953",)
     title = "Contribution of each column"
     usual = False
 

@@ -90,6 +90,7 @@ class Distinction(RiskMeasure):
     """
 
     name = "distinction"
+    cites = ("motwani2007",)
     title = "Distinction and separation"
     usual = False
 
@@ -104,7 +105,12 @@ class Distinction(RiskMeasure):
         total = sum(math.comb(width, size) for size in range(1, largest + 1))
         if total > MOST_SETS:
             raise ParameterError(
-                f"{self.name}: {width} columns have {total:,} sets of up to {largest}: choose a smaller size"
+                "risk.columns-sets-up-choose",
+                "{name}: {width} columns have {total:,} sets of up to {largest}: choose a smaller size",
+                name=self.name,
+                width=width,
+                total=total,
+                largest=largest,
             )
         found: list[ColumnSet] = []
         for place, sizes in _parted(classes, largest):

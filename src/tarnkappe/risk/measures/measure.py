@@ -95,6 +95,11 @@ class RiskMeasure(Parameters, tag_field="measure"):
     title: ClassVar[str]
     usual: ClassVar[bool] = True
 
+    @property
+    def distributions(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that it counts in the classes beside those that are protected."""
+        return ()
+
     @abstractmethod
     def measure(self, classes: Classes, progress: Progress | None = None) -> MeasureResult:
         """Measure the risk of the people in a table."""

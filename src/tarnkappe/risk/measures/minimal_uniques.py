@@ -9,6 +9,8 @@ small:
 - If a row is unique in a part of a set, its values there are shared with nobody. So it cannot make another
   row ambiguous in the set: such rows are left out of the counting.
 - The sets of one size do not depend on each other: they are counted on all cores.
+
+Explained in docs/explanation/risk.md.
 """
 
 from __future__ import annotations
@@ -125,6 +127,9 @@ class UniqueRows:
 @compiled
 def count_in_array(keys: npt.NDArray[np.uint64], num_keys: int, left_out: Flags, single: Flags) -> Flags:
     """Which rows have a key that no other row has, by an array with a place for every key."""
+    # Two passes and a byte for each possible key. Left out rows must not be counted: they are unique already
+    # and make nobody ambiguous. A row that stands for several is never unique, so its key counts as seen
+    # twice at once.
     seen = np.zeros(num_keys, np.uint8)  # 0 nobody, 1 one person, 2 more
     for row in range(len(keys)):
         if not left_out[row]:
@@ -138,6 +143,9 @@ def count_in_array(keys: npt.NDArray[np.uint64], num_keys: int, left_out: Flags,
 @compiled
 def count_in_hash_table(keys: npt.NDArray[np.uint64], left_out: Flags, single: Flags) -> Flags:
     """Which rows have a key that no other row has, by a hash table of the rows that were first."""
+    # One pass: the first row of a key is unique until a second one comes and takes that back. The table is
+    # sized by the rows that count, at most half full; slots have row numbers, and keys are compared at these
+    # rows.
     rows = 0
     for row in range(len(keys)):
         rows += not left_out[row]

@@ -84,7 +84,7 @@ class Reidentification(MeasureResult):
         }
 
     def figures(self) -> Iterator[RiskFigure]:
-        told = f"people with a risk above {100 * float(decimal(self.threshold)):.3g} %"
+        told = f"rows with a risk above {100 * float(decimal(self.threshold)):.3g} %"
         yield RiskFigure("prosecutor, above", self.prosecutor.above, f"share of {told}", share=True)
         if self.journalist is not None:
             unsure = "chance of an attacker who does not know whether a person is in the table"
@@ -105,7 +105,7 @@ class Reidentification(MeasureResult):
             "How probable it is to find somebody's row",
             "People by the chance of an attacker who knows that the person is in the table.",
             tuple(
-                RiskFigure(f"{start} to {end}", part.rows, "people")
+                RiskFigure(f"{start} to {end}", part.rows, "rows")
                 for start, end, part in zip(starts, ends, self.distribution, strict=False)
             ),
         )
@@ -124,6 +124,7 @@ class ReidentificationRisk(RiskMeasure):
     """
 
     name = "reidentification"
+    cites = ("elemam2008",)
     title = "Re-identification"
 
     threshold: Annotated[

@@ -96,6 +96,7 @@ class SpecialUniques(RiskMeasure):
     """
 
     name = "special-uniques"
+    cites = ("manning2008",)
     title = "Special uniques"
     usual = False
 
@@ -107,7 +108,12 @@ class SpecialUniques(RiskMeasure):
         sets = sum(math.comb(width, size) for size in range(1, largest + 1))
         if sets > MOST_SETS:
             raise ParameterError(
-                f"{self.name}: {width} columns have {sets:,} sets of up to {largest}: choose a smaller size"
+                "risk.columns-sets-up-choose-smaller",
+                "{name}: {width} columns have {sets:,} sets of up to {largest}: choose a smaller size",
+                name=self.name,
+                width=width,
+                sets=sets,
+                largest=largest,
             )
         released = np.flatnonzero(classes.released)
         rows = UniqueRows(

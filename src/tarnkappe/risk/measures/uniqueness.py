@@ -92,6 +92,7 @@ class Uniqueness(RiskMeasure):
     """
 
     name = "uniqueness"
+    cites = ("skinner2002", "dankar2012")
     title = "Uniqueness"
 
     sampling_fraction: Annotated[

@@ -53,4 +53,4 @@ def state_event(job: JobRecord) -> Event:
     """The state of a job as an event."""
     when = job.finished or job.started or job.created
     event = {"n": int((when - job.created) * 1000), "time": round(when, 3), "state": str(job.state)}
-    return event | ({"error": job.error} if job.error else {})
+    return event | ({"error": str(job.error)} if job.error else {})

@@ -15,7 +15,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import LimitError, NotFoundError
+from tarnkappe.errors import LimitError, NotFoundError, Reason
+from tarnkappe.service.cursors import Cursor, after
 from tarnkappe.service.jobs.events import Event, state_event
 from tarnkappe.service.jobs.lineage import made_from, note_lineage, uploads_behind, without_upload
 from tarnkappe.service.jobs.record import ENDED, JobRecord, JobState, record_of
@@ -66,7 +67,7 @@ class Jobs(JobRunners):
                 return self.get(before, who)
         used: dict[str, set[str]] = {"files": set(), "jobs": set()}
         resolved = self._resolver(who, used=used).resolve(document, chosen)
-        self._sense.require(chosen, resolved, who, self._nursery)
+        self._sense.require(chosen, resolved, who, self._server)
         job = JobRecord(secrets.token_hex(16), chosen.name, who.id, document, JobState.WAITING, self._clock())
         values = {field.name: getattr(job, field.name) for field in dataclasses.fields(job)}
         values |= {"document": json.dumps(document), "state": str(job.state)}
@@ -80,7 +81,11 @@ class Jobs(JobRunners):
                 JOBS.c.owner == who.id, JOBS.c.state.in_([JobState.WAITING, JobState.RUNNING])
             )
             if connection.execute(open_jobs).scalar_one() >= self._limits.jobs_of_one:
-                raise LimitError(f"you have {self._limits.jobs_of_one} jobs under way: wait for some to end")
+                raise LimitError(
+                    "service.jobs-under-way-wait",
+                    "you have {jobs_of_one} jobs under way: wait for some to end",
+                    jobs_of_one=self._limits.jobs_of_one,
+                )
             connection.execute(sa.insert(JOBS).values(values))
             note_lineage(connection, job.id, behind)
             if key is not None:
@@ -94,7 +99,7 @@ class Jobs(JobRunners):
 
     def require_unpackable(self, path: Path, who: Account) -> None:
         """Refuse an upload that would become too large when a job reads it."""
-        self._sense.require_unpackable(path, who, self._nursery)
+        self._sense.require_unpackable(path, who, self._server)
 
     def get(self, job_id: str, who: Account) -> JobRecord:
         """One of the jobs of a person; those of others are as if they were not there.
@@ -106,18 +111,34 @@ class Jobs(JobRunners):
         with self._store.reading() as connection:
             row = connection.execute(mine).first()
         if row is None:
-            raise NotFoundError("you have no such job")
+            raise NotFoundError("service.no-job", "you have no such job")
         job = record_of(row)
         who.require(KINDS[job.kind].right)
         return job
 
-    def list(self, who: Account, limit: int = 100) -> list[JobRecord]:
-        """The jobs of a person that her roles still allow, the newest first."""
-        allowed = [kind.name for kind in KINDS if who.may(kind.right)]
-        mine = sa.select(JOBS).where(JOBS.c.owner == who.id, JOBS.c.kind.in_(allowed))
-        mine = mine.order_by(JOBS.c.created.desc()).limit(limit)
+    def list(
+        self,
+        who: Account,
+        limit: int = 100,
+        cursor: Cursor | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> list[JobRecord]:
+        """The jobs of a person that her roles still allow, the newest first; after a cursor, if given."""
+        allowed = [
+            kind.name for kind in KINDS if who.may(kind.right) and (kinds is None or kind.name in kinds)
+        ]
+        mine = sa.select(JOBS).where(JOBS.c.owner == who.id, JOBS.c.kind.in_(allowed), after(JOBS, cursor))
+        mine = mine.order_by(JOBS.c.created.desc(), JOBS.c.id.desc()).limit(limit)
         with self._store.reading() as connection:
             return [record_of(row) for row in connection.execute(mine)]
+
+    def made_from(self, file_id: str, who: Account) -> Sequence[JobRecord]:
+        """The jobs of a person that come from an upload, the newest first."""
+        mine = sa.select(JOBS).join(LINEAGE, LINEAGE.c.job == JOBS.c.id)
+        mine = mine.where(LINEAGE.c.file == file_id, JOBS.c.owner == who.id)
+        with self._store.reading() as connection:
+            rows = connection.execute(mine.order_by(JOBS.c.created.desc(), JOBS.c.id.desc()))
+            return [record_of(row) for row in rows]
 
     def cancel(self, job_id: str, who: Account) -> JobRecord:
         """End a job without a result; one that has ended stays as it is."""
@@ -144,19 +165,19 @@ class Jobs(JobRunners):
         events = self._events.since(job_id, number)
         return events or ([state_event(job)] if job.has_ended and state_event(job)["n"] > number else [])
 
-    async def progress(self, job_id: str, who: Account, after: int = 0) -> AsyncIterator[Event]:
+    async def progress(self, job_id: str, who: Account, seen: int = 0) -> AsyncIterator[Event]:
         """The events of a job as they come; the last one has a state in which it has ended."""
         from anyio import to_thread
 
         for turn in count():
-            for event in self._events.since(job_id, after):
-                after = event["n"]
+            for event in self._events.since(job_id, seen):
+                seen = event["n"]
                 yield event
                 if event.get("state") in ENDED:
                     return
             if turn % LOOK_AGAIN == 0:  # the events of a job that ended long ago are forgotten
                 job = await to_thread.run_sync(self.get, job_id, who)
-                if job.has_ended and not self._events.since(job_id, after):
+                if job.has_ended and not self._events.since(job_id, seen):
                     yield state_event(job)
                     return
             if self._closing:
@@ -175,7 +196,9 @@ class Jobs(JobRunners):
         """What a job has found: `figures`, `text`, `exit_code` and the `files` that it made."""
         job = self.get(job_id, who)
         if job.state is not JobState.DONE:
-            raise NotFoundError(f"the job is {job.state}: it has no result")
+            raise NotFoundError(
+                "service.job-no-result", "the job is {state}: it has no result", state=job.state
+            )
         found: dict[str, Any] = json.loads((self._folder / job.id / RESULT).read_text(encoding="utf-8"))
         return found
 
@@ -183,7 +206,12 @@ class Jobs(JobRunners):
         """Where something is that a job has made."""
         files: dict[str, str] = self.result(job_id, who)["files"]
         if what not in files:
-            raise NotFoundError(f"the job has made no '{what}': it has made {', '.join(files) or 'no file'}")
+            raise NotFoundError(
+                "service.job-made",
+                "the job has made no '{what}': it has made {files}",
+                what=what,
+                files=", ".join(files) or Reason("service.no-file", "no file"),
+            )
         return self._folder / job_id / files[what]
 
     # ------------------------------------------------------------------ cleaning up
@@ -200,6 +228,11 @@ class Jobs(JobRunners):
             hers = sa.select(JOBS.c.id).where(JOBS.c.owner == person_id)
             jobs = list(connection.execute(hers).scalars())
         self._forget(jobs, by)
+
+    def all_names(self) -> set[str]:
+        """What the folders of everybody's jobs are called."""
+        with self._store.reading() as connection:
+            return set(connection.execute(sa.select(JOBS.c.id)).scalars())
 
     def uploads_in_use(self) -> set[str]:
         """The uploads from which a job comes that is still kept."""

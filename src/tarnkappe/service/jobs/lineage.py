@@ -29,7 +29,9 @@ def uploads_behind(connection: sa.Connection, files: Iterable[str], jobs: Iterab
     for table, ids in ((FILES, set(files)), (JOBS, set(jobs))):
         there = set(connection.execute(sa.select(table.c.id).where(table.c.id.in_(ids))).scalars())
         if there != ids:
-            raise NotFoundError("what the document names was deleted a moment ago")
+            raise NotFoundError(
+                "service.what-document-names-deleted", "what the document names was deleted a moment ago"
+            )
         behind |= there if table is FILES else set()
     of_jobs = sa.select(LINEAGE.c.file).where(LINEAGE.c.job.in_(set(jobs)))
     return behind | set(connection.execute(of_jobs).scalars())

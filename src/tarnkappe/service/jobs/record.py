@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Mapping
@@ -9,6 +10,8 @@ from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
+
+from tarnkappe.errors import Reason
 
 
 class JobState(StrEnum):
@@ -39,7 +42,7 @@ class JobRecord:
         finished: when it ended.
         attempts: how often it began.
         exit_code: of an ended one, as of the command: 0; 1 if a guarantee does not hold; 2 if it failed.
-        error: why it failed, or why it began anew.
+        error: why it failed, or why it began anew: a reason, or the text of an older version.
     """
 
     id: str
@@ -63,10 +66,25 @@ class JobRecord:
         """Everything but the document, for JSON."""
         told = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         del told["document"]
-        return told | {"state": str(self.state)}
+        reason = self.error.document() if isinstance(self.error, Reason) else None
+        return told | {"state": str(self.state), "error": str(self.error), "reason": reason}
 
 
 def record_of(row: sa.Row[Any]) -> JobRecord:
     """A job as the store has it."""
     said = dict(row._mapping)
-    return JobRecord(**{**said, "document": json.loads(said["document"]), "state": JobState(said["state"])})
+    said |= {"document": json.loads(said["document"]), "state": JobState(said["state"])}
+    return JobRecord(**said | {"error": _reason(said["error"])})
+
+
+def kept(reason: Reason | None) -> str:
+    """Why a job failed, as the store has it: with code and arguments, for pages in any language."""
+    return "" if reason is None else json.dumps(reason.document(), ensure_ascii=False)
+
+
+def _reason(text: str) -> str:
+    """What `kept` has made; version 0.1.0 kept the sentence alone."""
+    if text.startswith("{"):
+        with contextlib.suppress(ValueError, KeyError):
+            return Reason.again(json.loads(text))
+    return text

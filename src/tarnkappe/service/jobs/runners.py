@@ -21,13 +21,13 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from tarnkappe.errors import AccessError, TarnkappeError
+from tarnkappe.errors import AccessError, Reason, TarnkappeError
+from tarnkappe.schema import replace
 from tarnkappe.service.documents import Resolver
 from tarnkappe.service.files import Files
 from tarnkappe.service.jobs.events import Events
-from tarnkappe.service.jobs.nursery import Nursery
-from tarnkappe.service.jobs.process import Ending, JobProcess, Message
-from tarnkappe.service.jobs.record import JobRecord, JobState, record_of
+from tarnkappe.service.jobs.process import Ending, ForkServer, JobProcess, Message
+from tarnkappe.service.jobs.record import JobRecord, JobState, kept, record_of
 from tarnkappe.service.people import Account
 from tarnkappe.service.people.identities import by_id
 from tarnkappe.service.settings import Limits, ServiceSettings
@@ -42,6 +42,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 MOST_TRIES = 5
 """Of what fails for another reason."""
 
+SERVICE_ENDED = Reason("service.service-ended", "the service ended while the job ran")
+ENDED_BEFORE = Reason("service.ended-before", "the job was ended before it had found anything")
 T = TypeVar("T")
 log = logging.getLogger("tarnkappe.service")
 
@@ -73,7 +75,7 @@ class JobRunners:
         self._changed = threading.Condition()
         self._waiting: dict[str, str] = {}
         self._running: dict[str, Running] = {}
-        self._nursery: Nursery | None = None
+        self._server: ForkServer | None = None
         self._threads: list[threading.Thread] = []
         self._closing = False
         self._ended = threading.Event()
@@ -94,7 +96,7 @@ class JobRunners:
     def open(self) -> None:
         """Begin to run jobs: those first that a service before this one left."""
         self._recover()
-        self._nursery = Nursery()
+        self._server = ForkServer(self._settings.folder)
         for _ in range(self._limits.jobs_at_once):
             thread = threading.Thread(target=self._attend_jobs, daemon=True)
             thread.start()
@@ -110,8 +112,6 @@ class JobRunners:
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
-        if self._nursery is not None:
-            self._nursery.close()
 
     def _recover(self) -> None:
         """Take up what was waiting or running when the last service ended."""
@@ -122,7 +122,7 @@ class JobRunners:
             if job.state is JobState.WAITING:
                 self._waiting[job.id] = job.owner
             else:
-                self._again(job, "the service ended while the job ran")
+                self._again(job, SERVICE_ENDED)
 
     def _attend_jobs(self) -> None:
         while True:
@@ -164,9 +164,16 @@ class JobRunners:
                 found = json.loads((self._folder / job.id / RESULT).read_text(encoding="utf-8"))
                 exit_code = int(found["exit_code"])
         except TarnkappeError as error:
-            ending = Ending("failed", str(error), error.exit_code)
+            ending = Ending("failed", error.reason, error.exit_code)
         except Exception as error:
-            ending = Ending("failed", f"the service could not run the job ({type(error).__name__})")
+            ending = Ending(
+                "failed",
+                Reason(
+                    "service.could-not-run",
+                    "the service could not run the job ({kind})",
+                    kind=type(error).__name__,
+                ),
+            )
         if running.cancelled:
             self._insist(lambda: self._end(job, JobState.CANCELLED))
         elif self._closing and ending.how in ("stopped", "killed"):
@@ -175,9 +182,9 @@ class JobRunners:
         elif ending.how == "done":
             self._insist(lambda: self._end(job, JobState.DONE, exit_code=exit_code))
         elif ending.how == "killed":
-            self._insist(lambda: self._again(job, ending.error))
+            self._insist(lambda: self._again(job, ending.error or ENDED_BEFORE))
         else:
-            why = ending.error or "the job was ended before it had found anything"
+            why = ending.error or ENDED_BEFORE
             code = ending.exit_code or 2
             self._insist(lambda: self._end(job, JobState.FAILED, error=why, exit_code=code))
 
@@ -219,7 +226,7 @@ class JobRunners:
         with self._store.reading() as connection:
             who = by_id(connection, job.owner)
         if who is None:
-            raise AccessError("who asked for the job is gone")
+            raise AccessError("service.asked-job-gone", "who asked for the job is gone")
         who.require(kind.right)
         names: dict[str, str] = {}
         document = self._resolver(who, names).resolve(job.document, kind)
@@ -228,8 +235,8 @@ class JobRunners:
         folder.mkdir(mode=0o700)
         names[f"{folder}/"] = ""
         names |= {shown(address): name for name, address in self._settings.databases.items()}
-        assert self._nursery is not None, "jobs run while the house is open"
-        process = running.process = JobProcess(self._nursery)
+        assert self._server is not None, "jobs run while the house is open"
+        process = running.process = JobProcess(self._server)
 
         def tell(message: Message) -> None:
             self._events.add(job, **message)
@@ -243,24 +250,34 @@ class JobRunners:
     def _limits_of(self, most_seconds: float | None) -> Limits:
         if most_seconds is None or most_seconds >= self._limits.job_seconds:
             return self._limits
-        return dataclasses.replace(self._limits, job_seconds=most_seconds)
+        return replace(self._limits, job_seconds=most_seconds)
 
-    def _again(self, job: JobRecord, why: str) -> None:
+    def _again(self, job: JobRecord, why: Reason) -> None:
         """A job lost its process: it begins anew, or ends clearly."""
         if KINDS[job.kind].restarts and job.attempts < self._limits.attempts:
-            self._store_values(job, state=str(JobState.WAITING), error=why)
-            self._events.add(job, state=str(JobState.WAITING), error=f"{why}: it begins anew")
+            self._store_values(job, state=str(JobState.WAITING), error=kept(why))
+            anew = Reason("service.begins-anew", "{why}: it begins anew", why=why)
+            self._events.add(job, state=str(JobState.WAITING), error=str(anew))
             with self._changed:
                 self._waiting[job.id] = job.owner
                 self._changed.notify()
         else:
-            self._end(job, JobState.FAILED, error=f"{why} ({job.attempts} times): start it again if you want")
+            ended = Reason(
+                "service.ended-times",
+                "{why} ({attempts} times): start it again if you want",
+                why=why,
+                attempts=job.attempts,
+            )
+            self._end(job, JobState.FAILED, error=ended)
 
-    def _end(self, job: JobRecord, state: JobState, *, error: str = "", exit_code: int = 2) -> JobRecord:
+    def _end(
+        self, job: JobRecord, state: JobState, *, error: Reason | None = None, exit_code: int = 2
+    ) -> JobRecord:
         ended = dataclasses.replace(
-            job, state=state, error=error, exit_code=exit_code, finished=self._clock()
+            job, state=state, error=error or "", exit_code=exit_code, finished=self._clock()
         )
-        values = {"state": str(state), "error": error, "exit_code": exit_code, "finished": ended.finished}
+        values = {"state": str(state), "exit_code": exit_code, "finished": ended.finished}
+        values["error"] = kept(error)
         with self._store.writing() as connection:
             connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(values))
             who = by_id(connection, job.owner)
@@ -271,7 +288,7 @@ class JobRunners:
                 "by": who.name if who else job.owner,
             }
             self._log.append("job ended", told, connection)
-        self._events.add(job, state=str(state), **({"error": error} if error else {}))
+        self._events.add(job, state=str(state), **({"error": str(error)} if error else {}))
         return ended
 
     def _store_values(self, job: JobRecord, **values: Any) -> None:

@@ -6,7 +6,6 @@ may be as large as he likes; so it is read under limits of time and memory, and 
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,10 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tarnkappe import errors
 from tarnkappe.errors import JobError, LimitError, TarnkappeError
-from tarnkappe.service.jobs.nursery import Nursery
-from tarnkappe.service.jobs.process import Ending, JobProcess
+from tarnkappe.schema import replace
+from tarnkappe.service.jobs.process import Ending, ForkServer, JobProcess
 from tarnkappe.service.people import Account
 from tarnkappe.service.settings import Limits
 from tarnkappe.service.work import JobKind
@@ -37,13 +35,13 @@ class SenseCheck:
     """Reads documents of people."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = dataclasses.replace(limits, job_seconds=SECONDS, job_memory=MEMORY)
+        self._limits = replace(limits, job_seconds=SECONDS, job_memory=MEMORY)
         self._lock = threading.Lock()
         self._waiting: Counter[str] = Counter()
         self._turns: dict[str, threading.Semaphore] = {}
 
     def require(
-        self, kind: type[JobKind], document: Mapping[str, Any], who: Account, nursery: Nursery | None
+        self, kind: type[JobKind], document: Mapping[str, Any], who: Account, server: ForkServer | None
     ) -> None:
         """Refuse a document that its job could not read.
 
@@ -51,37 +49,37 @@ class SenseCheck:
             kind: of the job.
             document: with paths in place of names.
             who: asks.
-            nursery: where processes come from; without one the house is closed, and nobody waits for it.
+            server: where processes come from; without one the house is closed, and nobody waits for it.
 
         Raises:
             TarnkappeError: as the job would.
         """
-        if nursery is None:
+        if server is None:
             require_sense(kind, document)
             return
         with self._turn(who.id):
-            ending = self._read(kind, document, nursery)
+            ending = self._read(kind, document, server)
         _require_done(ending, "the document")
 
-    def require_unpackable(self, path: Path, who: Account, nursery: Nursery | None) -> None:
+    def require_unpackable(self, path: Path, who: Account, server: ForkServer | None) -> None:
         """Refuse an upload that would become too large when it is read; a row of it is never read here."""
         asked = {
             "unpacked_bytes": self._limits.unpacked_bytes,
             "compression": self._limits.compression,
         }
-        if nursery is None:
+        if server is None:
             require_unpackable(path, **asked)
             return
         with self._turn(who.id):
             never = threading.Event()
-            ending = JobProcess(nursery).run(
+            ending = JobProcess(server).run(
                 UNPACKING, {"path": str(path), **asked}, {}, Path(), self._limits, never, lambda _: None
             )
         _require_done(ending, "the file")
 
-    def _read(self, kind: type[JobKind], document: Mapping[str, Any], nursery: Nursery) -> Ending:
+    def _read(self, kind: type[JobKind], document: Mapping[str, Any], server: ForkServer) -> Ending:
         never, nobody = threading.Event(), Path()
-        return JobProcess(nursery).run(
+        return JobProcess(server).run(
             kind.name, document, {}, nobody, self._limits, never, lambda _: None, check=True
         )
 
@@ -89,7 +87,10 @@ class SenseCheck:
     def _turn(self, person: str) -> Iterator[None]:
         with self._lock:
             if self._waiting[person] >= MOST_WAITING:
-                raise LimitError("too many of your requests are being read: wait for some to be answered")
+                raise LimitError(
+                    "service.too-many-requests-being",
+                    "too many of your requests are being read: wait for some to be answered",
+                )
             self._waiting[person] += 1
             turns = self._turns.setdefault(person, threading.Semaphore(AT_ONCE))
         try:
@@ -107,7 +108,17 @@ def _require_done(ending: Ending, what: str) -> None:
     if ending.how == "done":
         return
     if ending.how == "killed":
-        raise JobError(f"{what} could not be read: the process that read it ended unexpectedly")
+        raise JobError(
+            "service.could-not-read-process",
+            "{what} could not be read: the process that read it ended unexpectedly",
+            what=what,
+        )
     if not ending.kind:
-        raise LimitError(f"reading {what} took too much and was ended: {ending.error}")
-    raise getattr(errors, ending.kind, TarnkappeError)(ending.error)
+        raise LimitError(
+            "service.reading-took-too-much",
+            "reading {what} took too much and was ended: {error}",
+            what=what,
+            error=ending.error,
+        )
+    assert ending.error is not None
+    raise TarnkappeError.again(ending.error.document() | {"kind": ending.kind})

@@ -57,7 +57,11 @@ class Guessing:
                 if tries + 1 == free:
                     self._log.append("locked out", {"subject": subject[:20]}, connection)
         if wait:
-            raise LoginError(f"too many wrong tries: wait {math.ceil(wait)} seconds")
+            raise LoginError(
+                "service.too-many-wrong-tries",
+                "too many wrong tries: wait {wait} seconds",
+                wait=math.ceil(wait),
+            )
 
     def forgive(self, name: str, address: str) -> None:
         """The password was right: the account is as before the first try, the address as before this one."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import LoginError, NotFoundError, ParameterError
+from tarnkappe.errors import LoginError, NotFoundError, ParameterError, Reason
 from tarnkappe.service.people import identities
 from tarnkappe.service.people.login_throttle import Guessing
 from tarnkappe.service.people.roles import Account, ServiceRole
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 LEAST_PASSWORD = 10
 NAME = re.compile(r"[\w.@+-]{1,64}")
 LINK_SECONDS = 15 * 60.0
-WRONG = "the name or the password is wrong"
+INVITATION_SECONDS = 7 * 24 * 3600.0
+WRONG = Reason("service.name-password-wrong", "the name or the password is wrong")
 WAYS_IN = (SESSIONS, LINKS, TOKENS)
 """By what somebody comes in without showing a password again."""
 
@@ -81,12 +82,17 @@ class Accounts:
     def add(self, name: str, roles: Iterable[str], password: str | None = None, by: str = "") -> Account:
         """Add somebody; without a password she logs in by links only."""
         if not NAME.fullmatch(name):
-            raise ParameterError("a name has up to 64 letters, digits and . @ + - _, nothing else")
+            raise ParameterError(
+                "service.name-up-64-letters",
+                "a name has up to 64 letters, digits and . @ + - _, nothing else",
+            )
         chosen = " ".join(sorted(ServiceRole.parse(roles)))
         hashed = None if password is None else self._hash(name, password)
         with self._store.writing() as connection:
             if connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first():
-                raise ParameterError(f"there is somebody called '{name}' already")
+                raise ParameterError(
+                    "service.somebody-called", "there is somebody called '{name}' already", name=name
+                )
             connection.execute(sa.insert(PEOPLE).values(name=name, password=hashed, roles=chosen))
             identities.new_identity(connection, name, self._clock())
             person = self._person(connection, name)
@@ -115,12 +121,88 @@ class Accounts:
         self._forget()
         return person
 
+    def change_own_password(self, secret: str, old: str, new: str, address: str = "") -> Account:
+        """Give oneself another password; all other sessions, all tokens and links end.
+
+        Args:
+            secret: that of the session in which it is done; it stays.
+            old: the password until now; who has none yet need not show one.
+            new: the password from now on.
+            address: from where, to slow down who guesses.
+
+        Raises:
+            LoginError: the old password is wrong.
+        """
+        person = self.by_session(secret)
+        if person is None:
+            raise LoginError("service.session-ended-log-again", "the session has ended: log in again")
+        with self._store.reading() as connection:
+            known = self._password(connection, person.name)
+        if known is not None:
+            self._guessing.count(person.name, address)
+            if not self._fits(known, old):
+                raise LoginError(
+                    "service.password-until-now-wrong",
+                    "the password until now is wrong: your password was not changed",
+                )
+            self._guessing.forgive(person.name, address)
+        hashed = self._hash(person.name, new)
+        with self._store.writing() as connection:
+            # Hashing takes a while, in which somebody may have ended the session or changed the password.
+            still = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.digest == digest_of(secret)))
+            if still.first() is None or self._password(connection, person.name) != known:
+                raise LoginError("service.session-ended-log-again", "the session has ended: log in again")
+            mine = sa.update(PEOPLE).where(PEOPLE.c.name == person.name)
+            connection.execute(mine.values(password=hashed))
+            self._end_ways_in(connection, person, besides=secret)
+            self._note("password changed", person, person.name, connection)
+        self._forget()
+        return person
+
+    def invite(self, name: str, roles: Iterable[str], by: str = "") -> tuple[Account, str]:
+        """Add somebody who chooses her password by herself; she, and the secret of a link for her."""
+        person = self.add(name, roles, by=by)
+        return person, self.make_link(name, INVITATION_SECONDS)
+
+    def reset(self, name: str, by: str = "") -> str:
+        """Take somebody her password and every way in; the secret of a link by which she chooses another."""
+        with self._store.writing() as connection:
+            person = self._person(connection, name)
+            connection.execute(sa.update(PEOPLE).where(PEOPLE.c.name == name).values(password=None))
+            self._end_ways_in(connection, person)
+            self._note("password reset", person, by, connection)
+        self._forget()
+        return self.make_link(name, INVITATION_SECONDS)
+
+    def end_other_sessions(self, secret: str) -> int:
+        """Log somebody out everywhere but here; how many sessions ended."""
+        person = self.by_session(secret)
+        if person is None:
+            return 0
+        with self._store.writing() as connection:
+            others = sa.and_(SESSIONS.c.person == person.id, SESSIONS.c.digest != digest_of(secret))
+            ended = connection.execute(sa.delete(SESSIONS).where(others)).rowcount
+            self._note("other sessions ended", person, person.name, connection)
+        self._forget()
+        return ended
+
+    def has_password(self, person: Account) -> bool:
+        """Whether somebody can log in by a password."""
+        with self._store.reading() as connection:
+            return self._password(connection, person.name) is not None
+
+    def sessions_of(self, person: Account) -> int:
+        """In how many browsers somebody is logged in now."""
+        hers = sa.and_(SESSIONS.c.person == person.id, SESSIONS.c.expires > self._clock())
+        with self._store.reading() as connection:
+            counted = connection.execute(sa.select(sa.func.count()).select_from(SESSIONS).where(hers))
+            return int(counted.scalar_one())
+
     def remove(self, name: str, by: str = "") -> Account:
         """Take somebody out, with all sessions, links and tokens; who gets the name later gets nothing."""
         with self._store.writing() as connection:
             person = self._person(connection, name)
-            for table in WAYS_IN:
-                connection.execute(sa.delete(table).where(table.c.person == person.id))
+            self._end_ways_in(connection, person)
             connection.execute(sa.delete(PEOPLE).where(PEOPLE.c.name == name))
             identities.end_identity(connection, person.id, self._clock())
             self._note("person removed", person, by, connection)
@@ -147,20 +229,23 @@ class Accounts:
         """
         self._guessing.count(name, address)
         with self._store.reading() as connection:
-            row = connection.execute(sa.select(PEOPLE).where(PEOPLE.c.name == name)).first()
+            known = self._password(connection, name)
             person = identities.by_name(connection, name)
-        known = None if row is None else row.password
         if not self._fits(known or self._nobody, password) or known is None or person is None:
-            raise LoginError(WRONG)
+            raise LoginError.because(WRONG)
         self._guessing.forgive(name, address)
-        return self._begin(person, "password")
+        with self._store.writing() as connection:
+            # Comparing takes a while: the password may be another one by now, and has ended all sessions.
+            if self._password(connection, name) != known:
+                raise LoginError.because(WRONG)
+            return self._begin(connection, person.id, "password")
 
-    def make_link(self, name: str) -> str:
+    def make_link(self, name: str, seconds: float = LINK_SECONDS) -> str:
         """The secret of a link that logs somebody in, once and soon."""
         secret = secrets.token_urlsafe(32)
         with self._store.writing() as connection:
             person = self._person(connection, name)
-            expires = self._clock() + LINK_SECONDS
+            expires = self._clock() + seconds
             connection.execute(sa.delete(LINKS).where(LINKS.c.expires < self._clock()))
             made = {"digest": digest_of(secret), "person": person.id, "expires": expires}
             connection.execute(sa.insert(LINKS).values(made))
@@ -171,20 +256,20 @@ class Accounts:
         with self._store.writing() as connection:
             mine = LINKS.c.digest == digest_of(secret)
             row = connection.execute(sa.select(LINKS).where(mine)).first()
+            if row is None or row.expires < self._clock():
+                raise LoginError(
+                    "service.link-used-too-old",
+                    "this link was used, or is too old: start the service again, or log in by password",
+                )
             connection.execute(sa.delete(LINKS).where(mine))
-            person = None if row is None else identities.by_id(connection, row._mapping[LINKS.c.person])
-        if row is None or person is None or row.expires < self._clock():
-            raise LoginError(
-                "this link was used, or is too old: start the service again, or log in by password"
-            )
-        return self._begin(person, "link")
+            return self._begin(connection, row._mapping[LINKS.c.person], "link")
 
     def by_session(self, secret: str | None) -> Account | None:
         """Who shows the secret of a session."""
         if not secret:
             return None
-        digest = digest_of(secret)
-        found = self._known.get(digest)
+        digest, known = digest_of(secret), self._known
+        found = known.get(digest)
         if found is None:
             with self._store.reading() as connection:
                 row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.digest == digest)).first()
@@ -193,7 +278,7 @@ class Accounts:
                 )
             if row is None or person is None:
                 return None
-            found = self._known[digest] = LoginSession(person, "", row.expires)
+            found = known[digest] = LoginSession(person, "", row.expires)
         return found.person if found.expires > self._clock() else None
 
     def knows(self, secret: str | None) -> bool:
@@ -213,8 +298,8 @@ class Accounts:
         """Who shows a token: its person, with the roles that both have."""
         if not secret or not secret.startswith(PREFIX):
             return None
-        digest = digest_of(secret)
-        if digest not in self._known_tokens:
+        digest, known = digest_of(secret), self._known_tokens
+        if digest not in known:
             token = self.tokens.find(secret)
             if token is None:
                 return None
@@ -223,8 +308,8 @@ class Accounts:
             if owner is None:
                 return None
             allowed = dataclasses.replace(owner, roles=owner.roles & token.roles)
-            self._known_tokens[digest] = token, allowed
-        token, person = self._known_tokens[digest]
+            known[digest] = token, allowed
+        token, person = known[digest]
         return person if token.expires > self._clock() else None
 
     def revoke(self, person: Account, token_id: str) -> None:
@@ -234,23 +319,34 @@ class Accounts:
 
     # ------------------------------------------------------------------ parts
 
-    def _begin(self, asked: Account, how: str) -> LoginSession:
+    def _begin(self, connection: sa.Connection, person_id: str, how: str) -> LoginSession:
+        """A session, in the transaction that has looked whether there may be one."""
         secret, now = secrets.token_urlsafe(32), self._clock()
-        with self._store.writing() as connection:
-            person = identities.by_id(connection, asked.id)
-            if person is None:
-                raise LoginError(WRONG)
-            expires = now + self._hours * 3600.0
-            connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < now))
-            made = {"digest": digest_of(secret), "person": person.id, "expires": expires}
-            connection.execute(sa.insert(SESSIONS).values(made))
-            self._log.append("logged in", {"name": person.name, "by": how}, connection)
+        person = identities.by_id(connection, person_id)
+        if person is None:
+            raise LoginError.because(WRONG)
+        expires = now + self._hours * 3600.0
+        connection.execute(sa.delete(SESSIONS).where(SESSIONS.c.expires < now))
+        made = {"digest": digest_of(secret), "person": person.id, "expires": expires}
+        connection.execute(sa.insert(SESSIONS).values(made))
+        self._log.append("logged in", {"name": person.name, "by": how}, connection)
         return LoginSession(person, secret, expires)
+
+    def _password(self, connection: sa.Connection, name: str) -> str | None:
+        """The hash of somebody's password, if she has one."""
+        return connection.execute(sa.select(PEOPLE.c.password).where(PEOPLE.c.name == name)).scalar()
+
+    def _end_ways_in(self, connection: sa.Connection, person: Account, besides: str = "") -> None:
+        """End all sessions, links and tokens of somebody, but the session with this secret."""
+        kept = digest_of(besides)
+        for table in WAYS_IN:
+            hers = sa.and_(table.c.person == person.id, table.c.digest != kept)
+            connection.execute(sa.delete(table).where(hers))
 
     def _person(self, connection: sa.Connection, name: str) -> Account:
         person = identities.by_name(connection, name)
         if person is None:
-            raise NotFoundError("there is nobody of this name")
+            raise NotFoundError("service.nobody-name", "there is nobody of this name")
         return person
 
     def _note(self, event: str, person: Account, by: str, connection: sa.Connection) -> None:
@@ -258,8 +354,8 @@ class Accounts:
         self._log.append(event, told, connection)
 
     def _forget(self) -> None:
-        self._known.clear()
-        self._known_tokens.clear()
+        # New ones, not emptied ones: who has read the store before the change notes it in the old one.
+        self._known, self._known_tokens = {}, {}
 
     @cached_property
     def _hasher(self) -> PasswordHasher:

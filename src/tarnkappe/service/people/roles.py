@@ -44,7 +44,9 @@ class ServiceRole(StrEnum):
         try:
             return frozenset(map(cls, names))
         except ValueError as error:
-            raise ParameterError(f"{error}: the roles are {', '.join(cls)}") from None
+            raise ParameterError(
+                "service.error-what-roles", "{error}: the roles are {what}", error=error, what=", ".join(cls)
+            ) from None
 
 
 RIGHTS: dict[ServiceRole, frozenset[Right]] = {
@@ -91,12 +93,17 @@ class Account:
         """Refuse what she may not do."""
         if not self.may(right):
             able = " or ".join(role for role in ServiceRole if right in RIGHTS[role])
-            raise AccessError(f"this needs the role {able}: ask who manages the people of this service")
+            raise AccessError(
+                "service.needs-role-ask-manages",
+                "this needs the role {able}: ask who manages the people of this service",
+                able=able,
+            )
 
     def require_own_name(self) -> None:
         """Refuse to speak by name, where others know people by names alone, for who got a used one."""
         if self.has_used_name:
             raise AccessError(
-                "somebody else had your name here before, and the other side knows people by name: ask "
-                "who manages the people of this service for a name that nobody had"
+                "service.somebody-else-name",
+                "somebody else had your name here before, and the other side knows people by name: ask who "
+                "manages the people of this service for a name that nobody had",
             )

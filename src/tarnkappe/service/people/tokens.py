@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 
 import sqlalchemy as sa
 
-from tarnkappe.errors import AccessError, NotFoundError, ParameterError
+from tarnkappe.errors import AccessError, LoginError, NotFoundError, ParameterError
 from tarnkappe.service.people import identities
 from tarnkappe.service.people.roles import Account, ServiceRole
-from tarnkappe.service.tables import TOKENS
+from tarnkappe.service.tables import SESSIONS, TOKENS
 from tarnkappe.state import AuditLog, Store
 
 PREFIX = "tarn_"
@@ -40,21 +40,46 @@ class ApiTokens:
         self._store, self._log, self._clock = store, AuditLog(store), clock
 
     def make(
-        self, person: Account, label: str, roles: Iterable[str] | None = None, days: float = 90.0
+        self,
+        person: Account,
+        label: str,
+        roles: Iterable[str] | None = None,
+        days: float = 90.0,
+        session: str | None = None,
     ) -> tuple[Token, str]:
-        """A new token and its secret, with these roles of the person or all."""
+        """A new token and its secret.
+
+        Args:
+            person: for whom it speaks.
+            label: what it is for.
+            roles: some roles of the person; without any, all.
+            days: how long it lasts.
+            session: the secret of the session in which it is made; one that has ended makes no token.
+        """
         chosen = person.roles if roles is None else ServiceRole.parse(roles)
         if not chosen <= person.roles:
-            raise AccessError("a token has no role that its person does not have")
+            raise AccessError(
+                "service.token-no-role-person", "a token has no role that its person does not have"
+            )
         if not chosen:
-            raise ParameterError("a token without a role can do nothing: give it one")
+            raise ParameterError(
+                "service.token-without-role-can-nothing-give",
+                "a token without a role can do nothing: give it one",
+            )
         if not 0 < days <= LONGEST_DAYS:
-            raise ParameterError(f"a token lasts more than 0 and at most {LONGEST_DAYS:g} days, not {days:g}")
+            raise ParameterError(
+                "service.token-lasts-more-0",
+                "a token lasts more than 0 and at most {longest_days:g} days, not {days:g}",
+                longest_days=LONGEST_DAYS,
+                days=days,
+            )
         secret = PREFIX + secrets.token_urlsafe(32)
         token = Token(secrets.token_hex(8), person.id, label[:100], chosen, self._clock() + days * DAY)
         with self._store.writing() as connection:
             if identities.by_id(connection, person.id) is None:
-                raise AccessError("who is gone makes no tokens")
+                raise AccessError("service.gone-makes-no-tokens", "who is gone makes no tokens")
+            if session is not None and not _lasts(connection, session):
+                raise LoginError("service.session-ended-log-again", "the session has ended: log in again")
             connection.execute(
                 sa.insert(TOKENS).values(
                     id=token.id,
@@ -86,8 +111,13 @@ class ApiTokens:
         ours = sa.and_(TOKENS.c.id == token_id, TOKENS.c.person == person.id)
         with self._store.writing() as connection:
             if not connection.execute(sa.delete(TOKENS).where(ours)).rowcount:
-                raise NotFoundError("you have no such token")
+                raise NotFoundError("service.no-token", "you have no such token")
             self._log.append("token revoked", {"id": token_id, "by": person.name}, connection)
+
+
+def _lasts(connection: sa.Connection, session: str) -> bool:
+    mine = sa.select(SESSIONS.c.digest).where(SESSIONS.c.digest == digest_of(session))
+    return connection.execute(mine).first() is not None
 
 
 def digest_of(secret: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import Depends, Path, Request, Security
+from fastapi import Depends, Path, Query, Request, Response, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from tarnkappe.errors import LoginError
 from tarnkappe.service.core import ServiceCore
+from tarnkappe.service.cursors import Cursor
 from tarnkappe.service.people import Account
 from tarnkappe.service.routes.models import ErrorOut
-from tarnkappe.service.security import SESSION_COOKIE
+from tarnkappe.service.security import API, SESSION_COOKIE
 
 # The guard has recognized who asks; these two tell readers of the OpenAPI document how.
 _token = HTTPBearer(auto_error=False, scheme_name="token", description="An API token: tarn_...")
@@ -36,7 +38,7 @@ def _person(
     del token, cookie
     person: Account | None = getattr(request.state, "person", None)
     if person is None:
-        raise LoginError("log in first, or show a token")
+        raise LoginError("service.log-first-show-token", "log in first, or show a token")
     return person
 
 
@@ -44,6 +46,19 @@ TheHouse = Annotated[ServiceCore, Depends(_house)]
 Who = Annotated[Account, Depends(_person)]
 """Who asks; `rights.toml` says who may."""
 Id = Annotated[str, Path(pattern="^[0-9a-f]{32}$", examples=["0f8fad5bd9cb469fa16570867728950e"])]
+
+AfterCursor = Annotated[
+    str | None, Query(max_length=200, description="Only what comes after: the cursor of the last answer.")
+]
+
+
+def name_next(response: Response, part: str, listed: Sequence[Any], limit: int) -> None:
+    """Name the next piece of a list of which one more was asked for than is told (RFC 8288)."""
+    if len(listed) > limit:
+        last = listed[limit - 1]
+        cursor = Cursor(last.created, last.id)
+        response.headers["Link"] = f'<{API}/{part}?after={cursor}&limit={limit}>; rel="next"'
+
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorOut, "description": "The request cannot be understood."},

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from tarnkappe.errors import AccessError
 from tarnkappe.service.people import ServiceRole
 from tarnkappe.service.routes.access import PROBLEMS, TheHouse, Who
-from tarnkappe.service.routes.models import LinkOut, PersonChange, PersonIn, PersonOut
+from tarnkappe.service.routes.models import InvitationIn, LinkOut, PersonChange, PersonIn, PersonOut
 
 router = APIRouter(
     tags=["people"], responses={code: PROBLEMS[code] for code in (400, 401, 403, 404, 413, 422)}
@@ -31,7 +31,10 @@ def add_person(given: PersonIn, house: TheHouse, who: Who) -> PersonOut:
 def change_person(name: str, given: PersonChange, house: TheHouse, who: Who) -> PersonOut:
     """She is logged out everywhere; another password also ends her tokens and links."""
     if given.roles is not None and name == who.name and ServiceRole.ADMIN not in given.roles:
-        raise AccessError("you would lock yourself out: another admin has to do that")
+        raise AccessError(
+            "service.would-lock-yourself-out-another-admin",
+            "you would lock yourself out: another admin has to do that",
+        )
     return PersonOut.of(house.people.change(name, roles=given.roles, password=given.password, by=who.name))
 
 
@@ -39,8 +42,24 @@ def change_person(name: str, given: PersonChange, house: TheHouse, who: Who) -> 
 def remove_person(name: str, house: TheHouse, who: Who) -> None:
     """With all sessions, tokens, uploads and jobs. Who gets the name later gets nothing of hers."""
     if name == who.name:
-        raise AccessError("you would lock yourself out: another admin has to do that")
+        raise AccessError(
+            "service.would-lock-yourself-out-another-admin",
+            "you would lock yourself out: another admin has to do that",
+        )
     house.remove_person(name, by=who.name)
+
+
+@router.post("/invitations", summary="Invite somebody", status_code=201)
+def invite(given: InvitationIn, house: TheHouse, who: Who) -> LinkOut:
+    """Add somebody who chooses her password by herself: the link works once, for 7 days."""
+    _, secret = house.people.invite(given.name, given.roles, by=who.name)
+    return LinkOut(path=f"/login/link?secret={secret}")
+
+
+@router.post("/people/{name}/reset", summary="Take somebody her password", status_code=201)
+def reset_person(name: str, house: TheHouse, who: Who) -> LinkOut:
+    """Her sessions, links and tokens end. By the link she chooses another one; it works once, for 7 days."""
+    return LinkOut(path=f"/login/link?secret={house.people.reset(name, by=who.name)}")
 
 
 @router.post("/people/{name}/link", summary="A link that logs somebody in once", status_code=201)

@@ -41,6 +41,8 @@ JOB_EXAMPLES: dict[str, Any] = {
         "Several methods side by side", "compare", {**JOB, "compare": {"methods": ["auto", "mondrian"]}}
     ),
     "lattice": _example("Every combination of levels", "lattice", JOB),
+    "alternatives": _example("Other releases that are nearly as good, in words", "alternatives", JOB),
+    "utility": _example("What a release is still good for", "utility", {**JOB, "release": {"file": FILE}}),
     "sql": _example(
         "A query with anonymization inside",
         "sql",
@@ -51,6 +53,11 @@ JOB_EXAMPLES: dict[str, Any] = {
         },
     ),
     "profile": _example("What the columns seem to be", "profile", {"input": {"file": FILE}}),
+    "propose": _example(
+        "A whole release of a table that nobody has described",
+        "propose",
+        {"input": {"file": FILE}, "proposal": {"for": "partner", "sensitive": ["diagnosis"]}},
+    ),
     "hierarchy": _example(
         "How a column would generalize",
         "hierarchy",

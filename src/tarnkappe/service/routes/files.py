@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
-from tarnkappe.service.routes.access import PROBLEMS, Id, TheHouse, Who
-from tarnkappe.service.routes.models import FileOut, Preview
+from tarnkappe.service.cursors import Cursor
+from tarnkappe.service.kept import kept_about
+from tarnkappe.service.routes.access import PROBLEMS, AfterCursor, Id, TheHouse, Who, name_next
+from tarnkappe.service.routes.models import FileOut, KeptOut, Preview, ProposalIn
 
 router = APIRouter(
     tags=["files"], responses={code: PROBLEMS[code] for code in (400, 401, 403, 404, 413, 422)}
@@ -39,9 +41,17 @@ async def upload(
 
 
 @router.get("/files", summary="Your uploads")
-def list_files(house: TheHouse, who: Who) -> list[FileOut]:
-    """The newest first."""
-    return [FileOut.model_validate(file) for file in house.files.list(who)]
+def list_files(
+    house: TheHouse,
+    who: Who,
+    response: Response,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+    after: AfterCursor = None,
+) -> list[FileOut]:
+    """The newest first. The header `Link` of an answer names the next piece, if there is one."""
+    listed = house.files.list(who, limit + 1, None if after is None else Cursor.parse(after))
+    name_next(response, "files", listed, limit)
+    return [FileOut.model_validate(file) for file in listed[:limit]]
 
 
 @router.get("/files/{file_id}", summary="An upload")
@@ -60,10 +70,25 @@ def remove_file(file_id: Id, house: TheHouse, who: Who) -> None:
     house.remove_file(file_id, who)
 
 
+@router.get("/files/{file_id}/kept", summary="What is kept about an upload")
+def what_is_kept(file_id: Id, house: TheHouse, who: Who) -> list[KeptOut]:
+    """The upload, what was decided about it, and every job with what it has made; all of it goes with it."""
+    return [KeptOut.model_validate(each) for each in kept_about(house, file_id, who)]
+
+
 @router.get("/files/{file_id}/profile", summary="Its columns, with proposed roles and why")
 async def profile(file_id: Id, house: TheHouse, who: Who) -> dict[str, Any]:
     """A job looks at the table the first time."""
     return await house.profile(file_id, who)
+
+
+@router.post("/files/{file_id}/proposal", summary="A whole release, with the reasons")
+async def proposal(file_id: Id, given: ProposalIn, house: TheHouse, who: Who) -> dict[str, Any]:
+    """What `tarn look` shows: how the file is read, what each column is and why, what is promised. What you
+    state wins over what is found. `document` is the job of the kind `anonymize` that makes the release.
+    """
+    stated = given.model_dump(exclude_unset=True, exclude={"reading"}, by_alias=True)
+    return await house.propose(file_id, stated, who, given.reading)
 
 
 @router.post("/files/{file_id}/hierarchy", summary="How a column would generalize")

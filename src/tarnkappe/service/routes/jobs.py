@@ -8,17 +8,19 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Query, Request
+from fastapi import APIRouter, Body, Header, Query, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import StreamingResponse
 
 from tarnkappe.service.core import ServiceCore
-from tarnkappe.service.downloads import MEDIA, Form, Formulas, table_as, whole
+from tarnkappe.service.cursors import Cursor
+from tarnkappe.service.downloads import MEDIA, Form, Formulas, style_of, table_as, whole
 from tarnkappe.service.jobs import JobRecord
 from tarnkappe.service.people import Account
-from tarnkappe.service.routes.access import PROBLEMS, Id, TheHouse, Who
+from tarnkappe.service.routes.access import PROBLEMS, AfterCursor, Id, TheHouse, Who, name_next
 from tarnkappe.service.routes.examples import JOB_EXAMPLES
 from tarnkappe.service.routes.models import JobIn, JobOut, ResultOut
+from tarnkappe.service.work.anonymize import MANIFEST
 
 router = APIRouter(
     tags=["jobs"], responses={code: PROBLEMS[code] for code in (400, 401, 403, 404, 409, 413, 422)}
@@ -46,9 +48,17 @@ def start_job(
 
 
 @router.get("/jobs", summary="Your jobs")
-def list_jobs(house: TheHouse, who: Who, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[JobOut]:
-    """The newest first."""
-    return [_told(job) for job in house.jobs.list(who, limit)]
+def list_jobs(
+    house: TheHouse,
+    who: Who,
+    response: Response,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    after: AfterCursor = None,
+) -> list[JobOut]:
+    """The newest first. The header `Link` of an answer names the next piece, if there is one."""
+    listed = house.jobs.list(who, limit + 1, None if after is None else Cursor.parse(after))
+    name_next(response, "jobs", listed, limit)
+    return [_told(job) for job in listed[:limit]]
 
 
 @router.get("/jobs/{job_id}", summary="A job")
@@ -134,17 +144,18 @@ def take_file(
         Formulas, Query(description="In CSV: what becomes of texts that a spreadsheet program would run.")
     ] = Formulas.NEUTRALIZE,
 ) -> StreamingResponse:
-    """Tables in the format that is asked for, everything else as it is. The manifest has the hash of the
-    Parquet file.
+    """Tables in the format that is asked for, everything else as it is. CSV is written as the file was that
+    the rows come from, or for Excel. The manifest has the hash of the Parquet file.
     """
     path = house.jobs.file(job_id, what, who)
     house.log.append("result taken", {"job": job_id, "what": what, "by": who.name})
     is_table = path.suffix == ".parquet"
-    name = Path(path.name).with_suffix(f".{format}") if is_table else Path(path.name)
+    name = Path(path.name).with_suffix(format.suffix) if is_table else Path(path.name)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if path.suffix == ".html":
         headers["Content-Security-Policy"] = PAGE_POLICY
-    content = table_as(path, format, formulas) if is_table else whole(path)
+    style = style_of(path.with_name(MANIFEST), format)
+    content = table_as(path, format, formulas, style) if is_table else whole(path)
     return StreamingResponse(content, media_type=MEDIA[name.suffix], headers=headers)
 
 

@@ -33,6 +33,8 @@ class ErrorOut(BaseModel):
 
     error: str = Field(examples=["the table has no column 'agee': did you mean 'age'?"])
     kind: str = Field(examples=["ColumnError"])
+    code: str = Field("", description="What is wrong, for programs.", examples=["table.table-no-column"])
+    args: dict[str, Any] = Field({}, description="What the sentence names.", examples=[{"name": "agee"}])
 
 
 class Login(Given):
@@ -82,6 +84,20 @@ class PersonOut(BaseModel):
         return cls(name=person.name, roles=sorted(person.roles))
 
 
+class InvitationIn(Given):
+    """Somebody who chooses her password by herself."""
+
+    name: Name
+    roles: Roles
+
+
+class PasswordIn(Given):
+    """Another password for oneself; who has none yet shows no old one."""
+
+    old: str = Field("", max_length=1000, json_schema_extra={"format": "password"})
+    new: Password
+
+
 class LinkOut(BaseModel):
     """A way in that works once."""
 
@@ -128,12 +144,53 @@ class FileOut(BaseModel):
     created: Time
 
 
+class KeptOut(BaseModel):
+    """One thing that is kept about an upload."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    what: str = Field(description="upload, draft, or the kind of a job", examples=["anonymize"])
+    id: str
+    bytes: int
+    created: Time
+    until: float | None = Field(
+        None, description="When it is removed if nobody uses it, in seconds since 1970."
+    )
+    shows: str = Field(description="raw, internal, released or none", examples=["released"])
+
+
 class Preview(Given):
     """A column and how it should generalize: a builder with its parameters, or nothing for a proposal."""
 
     column: str = Field(examples=["age"])
     hierarchy: dict[str, Any] = Field(
         default_factory=dict, examples=[{"builder": "intervals", "width": [5, 10]}]
+    )
+
+
+class ProposalIn(Given):
+    """What you know better than it can be found; without anything, everything is proposed."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    audience: str = Field("partner", alias="for", description="internal, partner or public.")
+    k: int | None = Field(None, ge=1, description="How many rows look alike at least.", examples=[5])
+    identifiers: list[str] = Field(default_factory=list, examples=[["name"]])
+    quasi_identifiers: list[str] = Field(default_factory=list, examples=[["age", "sex"]])
+    sensitive: list[str] = Field(default_factory=list, examples=[["diagnosis"]])
+    publish: list[str] = Field(default_factory=list, description="Released as they are.", examples=[[]])
+    hierarchies: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, examples=[{"age": {"builder": "intervals", "width": [5, 10]}}]
+    )
+    weights: dict[str, float] = Field(default_factory=dict, examples=[{"age": 2.0}])
+    accept: dict[str, list[str]] = Field(
+        default_factory=dict, description="Detectors that are wrong about a column.", examples=[{}]
+    )
+    uniform: bool = Field(False, description="One level for a column, in all rows.")
+    reading: dict[str, Any] = Field(
+        default_factory=dict,
+        description="How the file is written, if it was read wrongly: as keys of [input].",
+        examples=[{"dates": "dmy"}],
     )
 
 
@@ -156,6 +213,7 @@ class JobOut(BaseModel):
     attempts: int = Field(description="How often it began: again if its process was killed.", examples=[1])
     exit_code: int | None = Field(None, description="0; 1 if a guarantee does not hold; 2 if it failed.")
     error: str = Field("", description="Why it failed, or why it began anew.")
+    reason: dict[str, Any] | None = Field(None, description="The same with its code and arguments.")
 
 
 class ResultOut(BaseModel):

@@ -39,7 +39,7 @@ def list_kinds(who: Who) -> list[dict[str, Any]]:
         {
             "kind": kind.name,
             "summary": (kind.__doc__ or "").partition("\n")[0],
-            "sections": list(kind.sections),
+            "sections": list(kind.sections()),
             "allowed": who.may(kind.right),
         }
         for kind in KINDS

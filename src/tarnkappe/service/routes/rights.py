@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -13,6 +12,7 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 
 from tarnkappe.errors import AccessError, LoginError
+from tarnkappe.schema.written import toml_table
 from tarnkappe.service.people import Account, Right, ServiceRole
 from tarnkappe.service.people.roles import RIGHTS
 from tarnkappe.service.security import API
@@ -46,19 +46,26 @@ class Need:
         if person is None:
             if "nothing" in self.ways:
                 return
-            raise LoginError("log in first, or show a token")
+            raise LoginError("service.log-first-show-token", "log in first, or show a token")
         if ("session" if has_session else "token") not in self.ways:
-            raise AccessError("this is done in a session, not by a token: log in with a password")
+            raise AccessError(
+                "service.done-session-not-token",
+                "this is done in a session, not by a token: log in with a password",
+            )
         if self.rights and not person.rights & self.rights:
             able = " or ".join(role for role in ServiceRole if RIGHTS[role] & self.rights)
-            raise AccessError(f"this needs the role {able}: ask who manages the people of this service")
+            raise AccessError(
+                "service.needs-role-ask-manages",
+                "this needs the role {able}: ask who manages the people of this service",
+                able=able,
+            )
 
 
 @cache
 def needs() -> dict[str, Need]:
     """What every operation needs, by method and path."""
     place = files("tarnkappe.service").joinpath("rights.toml")
-    listed = tomllib.loads(place.read_text(encoding="utf-8"))["route"]
+    listed = toml_table(place.read_text(encoding="utf-8"))["route"]
     return {entry["at"]: _need(entry) for entry in listed}
 
 

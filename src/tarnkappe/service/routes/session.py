@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from tarnkappe.service.people.people import csrf_of
 from tarnkappe.service.routes.access import PROBLEMS, TheHouse, Who
-from tarnkappe.service.routes.models import Login, SessionOut, TokenIn, TokenMade, TokenOut
+from tarnkappe.service.routes.models import Login, PasswordIn, SessionOut, TokenIn, TokenMade, TokenOut
 from tarnkappe.service.security import end_session, set_session
 
 router = APIRouter(tags=["session"], responses={code: PROBLEMS[code] for code in (400, 401, 403, 413, 422)})
@@ -44,6 +44,14 @@ def log_out(request: Request, response: Response, house: TheHouse, who: Who) -> 
     end_session(response, house.settings)
 
 
+@router.put("/session/password", summary="Change your own password", status_code=204)
+def change_password(given: PasswordIn, request: Request, house: TheHouse, who: Who) -> None:
+    """Your other sessions, your links and your tokens end."""
+    del who
+    address = request.client.host if request.client else ""
+    house.people.change_own_password(request.state.session, given.old, given.new, address)
+
+
 @router.get("/tokens", summary="Your tokens")
 def list_tokens(house: TheHouse, who: Who) -> list[TokenOut]:
     """All that is known of them; their secrets are not."""
@@ -51,9 +59,10 @@ def list_tokens(house: TheHouse, who: Who) -> list[TokenOut]:
 
 
 @router.post("/tokens", summary="Make a token", status_code=201)
-def make_token(given: TokenIn, house: TheHouse, who: Who) -> TokenMade:
+def make_token(given: TokenIn, request: Request, house: TheHouse, who: Who) -> TokenMade:
     """A token for a program, with some of your roles; the secret is in this answer and nowhere else."""
-    token, secret = house.people.tokens.make(who, given.label, given.roles, given.days)
+    session = request.state.session
+    token, secret = house.people.tokens.make(who, given.label, given.roles, given.days, session)
     return TokenMade(**TokenOut.of(token).model_dump(), secret=secret)
 
 

@@ -5,6 +5,7 @@ A document has the shape of a job file, in which tables and hierarchies are name
 """
 
 from tarnkappe.schema import Family
+from tarnkappe.service.work.alternatives import AlternativesJob
 from tarnkappe.service.work.anonymize import Anonymize
 from tarnkappe.service.work.attack import AttackRelease
 from tarnkappe.service.work.check import CheckJob
@@ -15,8 +16,10 @@ from tarnkappe.service.work.hierarchy import PreviewHierarchy
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 from tarnkappe.service.work.lattice import LatticeJob
 from tarnkappe.service.work.profile import ProfileJob
+from tarnkappe.service.work.propose import ProposeJob
 from tarnkappe.service.work.request_check import RequestCheck
 from tarnkappe.service.work.sql import Sql
+from tarnkappe.service.work.utility import UtilityJob
 
 KINDS: Family[JobKind] = Family(
     "kind of job",
@@ -25,8 +28,11 @@ KINDS: Family[JobKind] = Family(
     AttackRelease,
     Compare,
     LatticeJob,
+    AlternativesJob,
+    UtilityJob,
     Sql,
     ProfileJob,
+    ProposeJob,
     PreviewHierarchy,
     GateProof,
     RequestCheck,

@@ -14,9 +14,9 @@ from tarnkappe.risk import ATTACKS, Attack, Target
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.risk.repairs import propose
 from tarnkappe.schema import fields_of
+from tarnkappe.service.work.documents import RestAttack
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, in_words
 from tarnkappe.service.work.knowledge import (
-    KNOWLEDGE,
     background,
     hierarchies_of,
     people_of,
@@ -32,14 +32,19 @@ class AttackRelease(JobKind):
     """Replay one attack, list its victims, and propose repairs."""
 
     name = "attack"
-    sections = ("input", "columns", "attack", *KNOWLEDGE)
+    document = RestAttack
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
         name, parameters, _, _ = _asked(document)
         unknown = set(parameters) - {field.name for field in fields_of(ATTACKS[name])}
         if unknown:
-            raise ParameterError(f"the attack '{name}' has no parameter '{min(unknown)}'")
+            raise ParameterError(
+                "service.attack-no-parameter",
+                "the attack '{name}' has no parameter '{unknown}'",
+                name=name,
+                unknown=min(unknown),
+            )
         if "input" in document:
             _job(document)
 
@@ -72,9 +77,17 @@ def _asked(document: Mapping[str, Any]) -> tuple[str, dict[str, Any], int, bool]
     said = dict(document.get("attack", {}))
     name, limit, repair = said.pop("name", None), said.pop("limit", SHOWN), said.pop("repair", False)
     if not isinstance(name, str):
-        raise ParameterError(f"[attack] names no attack: there are {', '.join(ATTACKS.names)}")
+        raise ParameterError(
+            "service.attack-names-no-attack",
+            "[attack] names no attack: there are {names}",
+            names=", ".join(ATTACKS.names),
+        )
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
-        raise ParameterError(f"[attack]: limit is a whole number of at least 0, not {limit!r}")
+        raise ParameterError(
+            "service.attack-limit-whole-number",
+            "[attack]: limit is a whole number of at least 0, not {limit!r}",
+            limit=limit,
+        )
     return ATTACKS[name].name, said, limit, bool(repair)
 
 
@@ -92,7 +105,9 @@ def _target(document: Mapping[str, Any], work: JobContext) -> Target:
     table = roles_from_people(table, people)
     if not table.quasi_identifiers:
         raise ColumnError(
-            f"name the columns that an attacker may know: give them the role {Role.QUASI_IDENTIFIER}"
+            "service.name-columns-attacker-may-know",
+            "name the columns that an attacker may know: give them the role {quasi_identifier}",
+            quasi_identifier=Role.QUASI_IDENTIFIER,
         )
     hierarchies = hierarchies_of(job, table, (*table.quasi_identifiers, *table.sensitive))
     return Target.of(table, background(document, table, people, hierarchies, work.progress) or NOTHING)
@@ -104,5 +119,10 @@ def _attacks(name: str, parameters: dict[str, Any], target: Target) -> list[Atta
     if not on_column or "column" in parameters:
         return [ATTACKS.create(name, parameters)]
     if not target.sensitive:
-        raise ColumnError(f"{name} learns a sensitive column: give one the role {Role.SENSITIVE}")
+        raise ColumnError(
+            "service.learns-sensitive-column-give",
+            "{name} learns a sensitive column: give one the role {sensitive}",
+            name=name,
+            sensitive=Role.SENSITIVE,
+        )
     return [ATTACKS.create(name, {**parameters, "column": column}) for column in target.sensitive]

@@ -10,15 +10,15 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job
 from tarnkappe.job.identifier_guard import untouched
-from tarnkappe.job.job import refuse_unknown
+from tarnkappe.job.unknown_keys import refuse_unknown
 from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render, render_scan
 from tarnkappe.risk import MEASURES, check, find_identifiers
 from tarnkappe.risk.attacks import NOTHING
 from tarnkappe.risk.identifiers import ColumnScan, find_alarms, with_proposed_roles
+from tarnkappe.service.work.documents import RestCheck
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, in_words
 from tarnkappe.service.work.knowledge import (
-    KNOWLEDGE,
     background,
     hierarchies_of,
     people_of,
@@ -33,7 +33,7 @@ class CheckJob(JobKind):
     """Tell which guarantees a table has: k, l, t, delta, risks, and the attacks that work."""
 
     name = "check"
-    sections = ("input", "population", "columns", "privacy", "check", *KNOWLEDGE)
+    document = RestCheck
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
@@ -99,7 +99,11 @@ def _job(document: Mapping[str, Any]) -> Job:
     refuse_unknown(asked, ASKED, "key of [check]")
     worst = asked.get("worst", 0)
     if not isinstance(worst, int) or isinstance(worst, bool) or worst < 0:
-        raise ParameterError(f"[check]: worst is a whole number of at least 0, not {worst!r}")
+        raise ParameterError(
+            "service.check-worst-whole-number",
+            "[check]: worst is a whole number of at least 0, not {worst!r}",
+            worst=worst,
+        )
     taken = ("input", "population", "columns", "privacy")
     return Job.from_dict({key: value for key, value in document.items() if key in taken})
 
@@ -108,6 +112,9 @@ def _measures(document: Mapping[str, Any]) -> list[Any]:
     made = []
     for entry in document.get("check", {}).get("measures", ()):
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
-            raise ParameterError('[check]: measures are tables with a name, as {"name": "special-uniques"}')
+            raise ParameterError(
+                "service.check-measures-tables-name",
+                '[check]: measures are tables with a name, as {{"name": "special-uniques"}}',
+            )
         made.append(MEASURES.create(entry["name"], {key: v for key, v in entry.items() if key != "name"}))
     return made

@@ -7,9 +7,10 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job import Job, compare_job
-from tarnkappe.job.job import refuse_unknown
+from tarnkappe.job.unknown_keys import refuse_unknown
 from tarnkappe.report.comparison import table_rows, write_comparison
-from tarnkappe.service.work.kind import JOB_SECTIONS, JobContext, JobKind, JobOutcome
+from tarnkappe.service.work.documents import RestCompare
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 from tarnkappe.utility import Workload
 
 PAGE = "comparison.html"
@@ -20,7 +21,7 @@ class Compare(JobKind):
     """Publish the same table in several ways: loss, suppression, query error, accuracy, time."""
 
     name = "compare"
-    sections = (*JOB_SECTIONS, "compare")
+    document = RestCompare
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
@@ -48,5 +49,5 @@ def _read(document: Mapping[str, Any]) -> tuple[Job, Mapping[str, Any]]:
     refuse_unknown(asked, ASKED, "key of [compare]")
     methods = asked.get("methods", [])
     if not isinstance(methods, list) or not all(isinstance(name, str) for name in methods):
-        raise ParameterError("[compare]: methods is a list of names")
+        raise ParameterError("service.compare-methods-list-names", "[compare]: methods is a list of names")
     return Job.from_dict({key: value for key, value in document.items() if key != "compare"}), asked

@@ -10,6 +10,7 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.federation import require_packages
 from tarnkappe.service.people import Right
+from tarnkappe.service.work.documents import RestFederate
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 
 LONGEST_RUN = 64
@@ -20,16 +21,20 @@ class Federate(JobKind):
 
     name = "federate"
     right = Right.FEDERATE
-    sections = ("federation", "run")
+    document = RestFederate
     restarts = False
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
         if "federation" not in document:
-            raise ParameterError("name the 'federation'")
+            raise ParameterError("service.name-federation", "name the 'federation'")
         run = document.get("run", "0")
         if not isinstance(run, str) or not 0 < len(run) <= LONGEST_RUN:
-            raise ParameterError(f"a 'run' is a text of at most {LONGEST_RUN} letters that no other run has")
+            raise ParameterError(
+                "service.run-text-most-letters",
+                "a 'run' is a text of at most {longest_run} letters that no other run has",
+                longest_run=LONGEST_RUN,
+            )
 
     @classmethod
     def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.service.people import Right
+from tarnkappe.service.work.documents import RestGate
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 
 
@@ -17,12 +18,12 @@ class GateProof(JobKind):
 
     name = "gate-proof"
     right = Right.WATCH_GATE
-    sections = ("gate",)
+    document = RestGate
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
         if "gate" not in document:
-            raise ParameterError("name the 'gate'")
+            raise ParameterError("service.name-gate", "name the 'gate'")
 
     @classmethod
     def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:

@@ -9,6 +9,7 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import BUILDERS, HierarchyProposal, format_hierarchy, propose, read_hierarchy
 from tarnkappe.job import InputSource
 from tarnkappe.report.figures import hierarchy_figures
+from tarnkappe.service.work.documents import RestHierarchyPreview
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 from tarnkappe.table.encoding import encode_column
 
@@ -20,13 +21,15 @@ class PreviewHierarchy(JobKind):
     """The hierarchy that a builder or a file gives a column: its levels and the way of each value."""
 
     name = "hierarchy"
-    sections = ("input", "column", "hierarchy")
+    document = RestHierarchyPreview
     most_seconds = 120.0
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
         if not isinstance(document.get("column"), str) or "input" not in document:
-            raise ParameterError("name the table as 'input' and its 'column'")
+            raise ParameterError(
+                "service.name-table-input-column", "name the table as 'input' and its 'column'"
+            )
         plan = document.get("hierarchy", {})
         if isinstance(plan, Mapping) and plan.get("builder") is not None:
             BUILDERS.create(plan["builder"], {key: value for key, value in plan.items() if key != "builder"})

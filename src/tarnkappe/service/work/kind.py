@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from rich.console import Console, RenderableType
 
 from tarnkappe.errors import JobError
+from tarnkappe.schema import Parameters
 from tarnkappe.service.people import Right
 from tarnkappe.table import MISSING
 from tarnkappe.table.encoding import Progress, as_text
 
-JOB_SECTIONS = ("input", "population", "columns", "privacy", "search", "output")
 HEAD_ROWS = 20
 TEXT_WIDTH = 110
 
@@ -66,7 +66,7 @@ class JobKind(ABC):
     Attributes:
         name: by which documents ask for it.
         right: who may start it.
-        sections: what a document may say.
+        document: what a client may ask, in which tables are named.
         restarts: whether it may begin anew if its process was killed: not if it leaves traces beside its
             folder.
         most_seconds: that it may take, if that is less than what the limits allow any job.
@@ -74,9 +74,14 @@ class JobKind(ABC):
 
     name: ClassVar[str]
     right: ClassVar[Right] = Right.PUBLISH
-    sections: ClassVar[tuple[str, ...]]
+    document: ClassVar[type[Parameters]]
     restarts: ClassVar[bool] = True
     most_seconds: ClassVar[float | None] = None
+
+    @classmethod
+    def sections(cls) -> tuple[str, ...]:
+        """The names of what a document may say."""
+        return tuple(cls.document.__struct_encode_fields__)
 
     @classmethod
     @abstractmethod
@@ -94,7 +99,11 @@ def require_sense(kind: type[JobKind], document: Mapping[str, Any]) -> None:
     try:
         kind.check(document)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
-        raise JobError(f"a value in the document has the wrong type ({type(error).__name__})") from None
+        raise JobError(
+            "service.value-document-wrong-type",
+            "a value in the document has the wrong type ({name})",
+            name=type(error).__name__,
+        ) from None
 
 
 def in_words(what: RenderableType) -> str:

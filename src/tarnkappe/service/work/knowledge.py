@@ -8,7 +8,7 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job import InputSource, Job
-from tarnkappe.job.job import create_model
+from tarnkappe.job.sections import create_model
 from tarnkappe.privacy import DistinctDiversity
 from tarnkappe.risk.attacks import Background, columns_from_people
 from tarnkappe.risk.background_files import answers_of, rules_of
@@ -76,7 +76,11 @@ def _earlier(document: Mapping[str, Any], release: Table, progress: Progress) ->
         known = [name for name in release.quasi_identifiers if name in table.column_names]
         wanted = [name for name in release.sensitive if name in table.column_names]
         if not known:
-            raise ParameterError(f"earlier release {place} has none of the columns that an attacker knows")
+            raise ParameterError(
+                "service.earlier-release-none-columns",
+                "earlier release {place} has none of the columns that an attacker knows",
+                place=place,
+            )
         earlier[f"release {place}"] = table.with_roles(quasi_identifiers=known, sensitive=wanted)
     return earlier
 
@@ -86,5 +90,8 @@ def _minimal(document: Mapping[str, Any]) -> DistinctDiversity | None:
         return None
     model = create_model(document["minimal_for"])
     if not isinstance(model, DistinctDiversity):
-        raise ParameterError("minimal_for: minimality is known for distinct-diversity")
+        raise ParameterError(
+            "service.minimal-minimality-known-distinct",
+            "minimal_for: minimality is known for distinct-diversity",
+        )
     return model

@@ -11,7 +11,8 @@ import numpy as np
 from tarnkappe.job import Job, explore_job
 from tarnkappe.lattice import LatticeView
 from tarnkappe.report.figures import lattice_figures
-from tarnkappe.service.work.kind import JOB_SECTIONS, JobContext, JobKind, JobOutcome
+from tarnkappe.service.work.documents import RestJob
+from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome
 from tarnkappe.table import write
 
 TABLE = "lattice.parquet"
@@ -23,7 +24,7 @@ class LatticeJob(JobKind):
     """Does each combination of levels keep the promises, what does it lose, what suppress?"""
 
     name = "lattice"
-    sections = JOB_SECTIONS
+    document = RestJob
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:

@@ -7,21 +7,24 @@ from typing import Any
 
 import pyarrow as pa
 
-from tarnkappe.job import Job
+from tarnkappe.errors import TarnkappeError
+from tarnkappe.job import Job, propose
 from tarnkappe.report.check_text import render_scan
 from tarnkappe.risk import find_identifiers
+from tarnkappe.service.work.documents import RestProfile
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, head_of, in_words
-from tarnkappe.table import MISSING
-from tarnkappe.table.encoding import as_text
+from tarnkappe.service.work.propose import with_document
+from tarnkappe.table import MISSING, Table
+from tarnkappe.table.encoding import Progress, as_text
 
 SHOWN_VALUES = 50
 
 
 class ProfileJob(JobKind):
-    """Propose a role for every column, with the reason."""
+    """Propose a role for every column, with the reason; and the release that `propose` would propose."""
 
     name = "profile"
-    sections = ("input",)
+    document = RestProfile
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
@@ -31,8 +34,16 @@ class ProfileJob(JobKind):
     def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
         table = Job.from_dict(document).read_input(work.progress)
         scan = find_identifiers(table, progress=work.progress)
+        proposal, refused = _proposal(table, work.progress)
+        chosen = proposal["columns"] if proposal else {}
         columns = [
-            {"name": found.column, **_values(table.data.column(found.column)), **found.to_dict()}
+            {
+                "name": found.column,
+                **_values(table.data.column(found.column)),
+                "spelled": _spelled(table, found.column),
+                **found.to_dict(),
+                **chosen.get(found.column, {}),
+            }
             for found in scan.columns
         ]
         figures = {
@@ -40,8 +51,25 @@ class ProfileJob(JobKind):
             "columns": columns,
             "head": head_of(table.data),
             "holds": scan.holds,
+            "reading": None if table.reading is None else table.reading.to_dict(),
+            "proposal": proposal,
+            "refused": refused,
         }
         return JobOutcome(figures, in_words(render_scan(scan)))
+
+
+def _spelled(table: Table, name: str) -> str | None:
+    """What the texts of a column stand for, if the file has a spelling."""
+    spelling = None if table.reading is None else table.reading.spelling(name)
+    return None if spelling is None else str(spelling.kind)
+
+
+def _proposal(table: Table, progress: Progress) -> tuple[dict[str, Any] | None, str]:
+    """The release that is proposed if nothing is stated, or why there is none."""
+    try:
+        return with_document(propose(table, progress=progress)), ""
+    except TarnkappeError as error:
+        return None, str(error)
 
 
 def _values(column: pa.ChunkedArray) -> dict[str, Any]:

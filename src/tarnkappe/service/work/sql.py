@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.job.job import refuse_unknown
+from tarnkappe.job.unknown_keys import refuse_unknown
+from tarnkappe.service.work.documents import RestSql
 from tarnkappe.service.work.kind import JobContext, JobKind, JobOutcome, head_of
 from tarnkappe.table import write
 
@@ -22,7 +23,7 @@ class Sql(JobKind):
     """Read, rewrite, run and verify a query over tables of the house."""
 
     name = "sql"
-    sections = ("query", "relations", "columns", "slicing", "sql")
+    document = RestSql
 
     @classmethod
     def check(cls, document: Mapping[str, Any]) -> None:
@@ -30,16 +31,17 @@ class Sql(JobKind):
 
     @classmethod
     def run(cls, document: Mapping[str, Any], work: JobContext) -> JobOutcome:
+        from tarnkappe.algebra.answer_text import SHOWN, answer_lines
         from tarnkappe.algebra.lowering import connect  # loads Ibis, which no other kind of job needs
         from tarnkappe.algebra.session import QuerySession
-        from tarnkappe.report.answer_text import SHOWN, answer_lines
 
         query, catalog, asked = _read(document)
         databases = {source.database for source in catalog.sources.values() if source.database is not None}
         files = {name: source.path for name, source in catalog.sources.items() if source.path is not None}
         if len(databases) > 1 or (databases and files):
             raise ParameterError(
-                "a query runs in one engine: name files, or tables of one database, not both"
+                "service.query-runs-engine-name",
+                "a query runs in one engine: name files, or tables of one database, not both",
             )
         rules = asked.get("rules")
         options: dict[str, Any] = {
@@ -64,11 +66,18 @@ def _read(document: Mapping[str, Any]) -> tuple[str, CatalogFile, Mapping[str, A
 
     query, asked = document.get("query"), document.get("sql", {})
     if not isinstance(query, str) or not query.strip():
-        raise ParameterError("'query' is missing: write SQL over the relations")
+        raise ParameterError(
+            "service.query-missing-write-sql", "'query' is missing: write SQL over the relations"
+        )
     if len(query) > LONGEST:
-        raise ParameterError(f"the query has more than {LONGEST:,} characters")
+        raise ParameterError(
+            "service.query-more-characters", "the query has more than {longest:,} characters", longest=LONGEST
+        )
     refuse_unknown(asked, ASKED, "key of [sql]")
     catalog = CatalogFile.from_dict({key: v for key, v in document.items() if key not in ("query", "sql")})
     if not catalog.sources:
-        raise ParameterError('say which tables there are: "relations": {"patients": {"file": ID}}')
+        raise ParameterError(
+            "service.say-tables-relations-patients",
+            'say which tables there are: "relations": {{"patients": {{"file": ID}}}}',
+        )
     return query, catalog, asked

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tarnkappe.errors import InputError, LimitError
-from tarnkappe.table.files import Format, format_of
+from tarnkappe.table.compression import compression_of
+from tarnkappe.table.files import PIECE, Format, OpenFile, format_of
 
 HARMLESS = 2**30
 """Bytes that any file may become, however small it is: columns of one value are written in a few bytes."""
@@ -31,15 +32,46 @@ def require_unpackable(path: Path, unpacked_bytes: int, compression: int) -> Non
         LimitError: it says of itself that it would.
         InputError: it is no file of its format.
     """
-    most = min(unpacked_bytes, max(path.stat().st_size * compression, HARMLESS))
+    size_on_disk = path.stat().st_size
+    packed = compression_of(path) is not None
+    most = min(unpacked_bytes, max(size_on_disk * compression, 0 if packed else HARMLESS))
     try:
-        size = _parquet_size(path) if format_of(path) is Format.PARQUET else _arrow_size(path, most)
+        if packed:
+            size = _text_size(path, size_on_disk, most)
+        elif format_of(path) is Format.PARQUET:
+            size = _parquet_size(path)
+        else:
+            size = _arrow_size(path, most)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"the file is damaged or cut off ({type(error).__name__})") from None
+        raise InputError(
+            "service.file-damaged-cut-off",
+            "the file is damaged or cut off ({name})",
+            name=type(error).__name__,
+        ) from None
     if size > most:
         raise LimitError(
-            f"unpacked, the table has more than {most:,} bytes: split it, or put it into a database"
+            "service.unpacked-table-more-bytes",
+            "unpacked, the table has more than {most:,} bytes: split it, or put it into a database",
+            most=most,
         )
+
+
+def _text_size(path: Path, size_on_disk: int, most: int) -> int:
+    """Unpacked into nothing, until it is too much."""
+    size = 0
+    try:
+        with path.open("rb") as raw:
+            file = OpenFile(path, size_on_disk, raw)
+            while size <= most and (piece := file.read(PIECE)):
+                size += len(piece)
+    except InputError:  # its words name the path that the file has here
+        raise InputError(
+            "service.file-not-compressed-name",
+            "the file is not compressed as its name says, damaged or cut off",
+        ) from None
+    if not size:
+        raise InputError("service.file-empty", "the file is empty")
+    return size
 
 
 def _parquet_size(path: Path) -> int:

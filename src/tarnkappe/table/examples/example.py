@@ -29,8 +29,16 @@ class ExampleData:
 def check_size(rows: int, seed: int, batch_rows: int = 1) -> None:
     """Refuse sizes and seeds that no example can be made with."""
     if rows < 1:
-        raise ParameterError(f"an example needs at least one row: rows is {rows}")
+        raise ParameterError(
+            "table.example-needs-least-row", "an example needs at least one row: rows is {rows}", rows=rows
+        )
     if batch_rows < 1:
-        raise ParameterError(f"a batch needs at least one row: batch_rows is {batch_rows}")
+        raise ParameterError(
+            "table.batch-needs-least-row",
+            "a batch needs at least one row: batch_rows is {batch_rows}",
+            batch_rows=batch_rows,
+        )
     if seed < 0:
-        raise ParameterError(f"a seed is a whole number from 0 on: seed is {seed}")
+        raise ParameterError(
+            "table.seed-whole-number-0", "a seed is a whole number from 0 on: seed is {seed}", seed=seed
+        )

@@ -7,10 +7,11 @@ which are not in use in Germany, so none is a real place's.
 from __future__ import annotations
 
 import csv
-import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
+
+from tarnkappe.schema.written import toml_table
 
 
 class NameLists(NamedTuple):
@@ -127,7 +128,7 @@ class Place(NamedTuple):
 
 def read_toml(name: str) -> dict[str, Any]:
     """A file of this folder's data."""
-    return tomllib.loads(_text(f"{name}.toml"))
+    return toml_table(_text(f"{name}.toml"))
 
 
 def _text(file: str) -> str:

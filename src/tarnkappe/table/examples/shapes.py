@@ -76,7 +76,9 @@ def _shape(name: str) -> TableShape:
     if name not in SHAPE_NAMES:
         meant = near(name.upper(), SHAPE_NAMES)
         hint = f"did you mean {meant[0]}?" if meant else f"known are {', '.join(SHAPE_NAMES)}"
-        raise ParameterError(f"unknown example shape '{name}': {hint}")
+        raise ParameterError(
+            "table.unknown-example-shape", "unknown example shape '{name}': {hint}", name=name, hint=hint
+        )
     return shape_of(name)
 
 

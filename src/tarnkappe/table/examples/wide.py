@@ -33,7 +33,12 @@ def wide(columns: int = 24, rows: int = 30_162, seed: int = 0) -> ExampleData:
     """
     there = sum(len(shape_of(name).attributes) for name in SIDE_BY_SIDE)
     if not 1 <= columns <= there:
-        raise ParameterError(f"a wide table has 1 to {there} columns, not {columns}")
+        raise ParameterError(
+            "table.wide-table-1-columns",
+            "a wide table has 1 to {there} columns, not {columns}",
+            there=there,
+            columns=columns,
+        )
     data: dict[str, pa.ChunkedArray] = {}
     hierarchies: dict[str, list[list[str]]] = {}
     for shape in SIDE_BY_SIDE:

@@ -13,6 +13,17 @@ UNAMBIGUOUS = re.compile(r"[^@?#]*(@[^@?#:/]*(?::\d+)?(?:/[^@?#:/]*)?)(?:\?[^@]*
 """Account, place, options, with no sign in one of them that could begin the next."""
 
 FILE_DATABASES = ("sqlite", "duckdb")
+DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+"""The drivers that plain names stand for."""
+
+
+def quoted(name: str) -> str:
+    """A name as an identifier of standard SQL.
+
+    >>> print(quoted('so-called "clinic" 1'))
+    "so-called ""clinic"" 1"
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def is_address(source: object) -> bool:
@@ -53,7 +64,12 @@ def database_file(address: str) -> Path | None:
         return None
     name = rest.partition("?")[0]
     if not is_file(scheme, rest) or name in ("/", "/:memory:"):
-        raise ParameterError(f"{shown(address)}: name a file, as in {scheme}:///clinic.db")
+        raise ParameterError(
+            "table.name-file-clinic-db",
+            "{address}: name a file, as in {scheme}:///clinic.db",
+            address=shown(address),
+            scheme=scheme,
+        )
     return Path(name[1:])
 
 

@@ -37,8 +37,12 @@ def read_parquet(
             groups.append(file.read_row_group(group, columns=wanted).select(wanted))
             if progress:
                 progress("reading", group + 1, file.num_row_groups)
-    except (pa.ArrowException, OSError):
-        raise InputError(f"{source.path}: this is no Parquet file, or it is damaged") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise InputError(
+            "table.no-parquet-file-damaged",
+            "{path}: this is no Parquet file, or it is damaged",
+            path=source.path,
+        ) from None
     table = pa.concat_tables(groups) if groups else schema.empty_table().select(wanted)
     return pa.table(
         {
@@ -55,8 +59,10 @@ def read_arrow(
     try:
         table = _read_ipc(source)
         table.validate(full=True)  # unlike other formats, this one is taken from the disk as it is
-    except (pa.ArrowException, OSError):
-        raise InputError(f"{source.path}: this is no Arrow file, or it is damaged") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise InputError(
+            "table.no-arrow-file-damaged", "{path}: this is no Arrow file, or it is damaged", path=source.path
+        ) from None
     if progress:
         progress("reading", source.size, source.size)
     names = check_names(table.column_names, str(source.path))

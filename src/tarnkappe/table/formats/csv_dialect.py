@@ -140,7 +140,10 @@ def _only_one(path: Path, looks: list[_Look], sample: bytes, complete: bool) -> 
             f"{DELIMITERS[look.dialect.delimiter]} ({look.found.first_fields} columns)" for look in looks
         )
         raise InputError(
-            f"{path}: the delimiter cannot be told: {counts} explain the file equally well: pass `delimiter`"
+            "table.delimiter-cannot-told-explain",
+            "{path}: the delimiter cannot be told: {counts} explain the file equally well: pass `delimiter`",
+            path=path,
+            counts=counts,
         )
     return looks[0].dialect
 
@@ -181,9 +184,18 @@ def check_stated(delimiter: str | None, quote: str | None) -> None:
         if character is not None and (
             len(character) != 1 or not character.isascii() or character in "\0\r\n"
         ):
-            raise ParameterError(f"`{name}` must be one ASCII character and no line break, not {character!r}")
+            raise ParameterError(
+                "table.must-ascii-character-no-line",
+                "`{name}` must be one ASCII character and no line break, not {character!r}",
+                name=name,
+                character=character,
+            )
     if delimiter is not None and delimiter == quote:
-        raise ParameterError(f"`delimiter` and `quote` are both {delimiter!r}: they must differ")
+        raise ParameterError(
+            "table.delimiter-quote-both-must-differ",
+            "`delimiter` and `quote` are both {delimiter!r}: they must differ",
+            delimiter=delimiter,
+        )
 
 
 def refuse_malformed(path: Path, found: CsvRecords, first_line: int, fields: int, dialect: Dialect) -> None:
@@ -195,8 +207,20 @@ def refuse_malformed(path: Path, found: CsvRecords, first_line: int, fields: int
     }
     if found.odd_records:
         raise InputError(
-            f"{path}, line {first_line + found.odd_line}: expected {fields} "
-            f"field{'s' if fields != 1 else ''}, found {found.odd_fields}{dialect.hint}"
+            "table.line-expected-field-found",
+            "{path}, line {first_line}: expected {fields} field{what}, found {odd_fields}{hint}",
+            path=path,
+            first_line=first_line + found.odd_line,
+            fields=fields,
+            what="s" if fields != 1 else "",
+            odd_fields=found.odd_fields,
+            hint=dialect.hint,
         )
     if found.fault in faults:
-        raise InputError(f"{path}, line {first_line + found.fault_line}: {faults[found.fault]}")
+        raise InputError(
+            "table.path-first-line-faults-line",
+            "{path}, line {first_line}: {faults}",
+            path=path,
+            first_line=first_line + found.fault_line,
+            faults=faults[found.fault],
+        )

@@ -61,13 +61,47 @@ def titles_above(sample: bytes, complete: bool, delimiters: Sequence[str], quote
     return 0
 
 
-def find_header(rows: Sequence[Row], quoted: Sequence[bool], stated: bool | None = None) -> Header:
+def padded_titles(rows: Sequence[Row]) -> int:
+    """How many lines above the header hold a title in their first field and nothing else.
+
+    So spreadsheet programs write titles: with all fields. Names of columns are published and cells are not,
+    so what follows must be names for sure: words alone, above some column of numbers or dates.
+
+    >>> padded_titles([["Report", None], [None, None], ["name", "age"], ["Ann", "34"], ["Bob", "45"]])
+    2
+    >>> padded_titles([["name", None], ["Ann", "Ulm"], ["Bob", "Bonn"]])
+    0
+    """
+    titles = 0
+    for row in rows[:MOST_TITLES]:
+        if any((cell or "").strip() for cell in row[1:]):
+            break
+        titles += 1
+    if not titles or len(rows) < titles + 2:
+        return 0
+    names, below = rows[titles], rows[titles + 1 :]
+    if _is_second_header(names, below, titled=True):
+        names, below = below[0], below[1:]
+    filled = [place for place, cell in enumerate(names) if (cell or "").strip()]
+    if 2 * len(filled) <= len(names) or any(is_quantity(names[place] or "") for place in filled):
+        return 0
+    for place in filled:
+        cells = [text for row in below if (text := row[place]) is not None]
+        if cells and sum(map(is_quantity, cells)) >= MOSTLY_NUMBERS * len(cells):
+            return titles
+    return 0
+
+
+def find_header(
+    rows: Sequence[Row], quoted: Sequence[bool], stated: bool | None = None, *, titled: bool = False
+) -> Header:
     """What the columns are called, from the first rows of a file.
 
     Args:
         rows: the first rows, the header among them.
         quoted: which fields of the first row stand in quotes that say that they are text.
         stated: whether there is a header, if the user says so.
+        titled: whether titles stand above: then groups of columns may have names, too.
     """
     first, *others = rows
     if stated is False or (stated is None and _is_row(first, quoted, others)):
@@ -75,7 +109,7 @@ def find_header(rows: Sequence[Row], quoted: Sequence[bool], stated: bool | None
         return Header(names, 0, frozenset(), ("the file has no header: its columns are numbered",))
     lines, given = 1, [name or "" for name in first]
     notes: list[str] = []
-    if others and _is_second_header(first, others):
+    if others and _is_second_header(first, others, titled=titled):
         lines, given = 2, _joined_names(first, others[0])
         notes.append("two header lines name the columns")
         others = others[1:]
@@ -96,9 +130,16 @@ def _is_row(first: Row, quoted: Sequence[bool], others: Sequence[Row]) -> bool:
     return numbers > 0 and 2 * alike >= numbers
 
 
-def _is_second_header(first: Row, others: Sequence[Row]) -> bool:
-    """Whether the second line names what the first leaves open, in words that no row has."""
-    if sum(not (name or "").strip() for name in first) < UNNAMED or len(others) < 2:
+def _is_second_header(first: Row, others: Sequence[Row], *, titled: bool = False) -> bool:
+    """Whether the second line names what the first leaves open, in words that no row has.
+
+    Below a title, where the first line is one of names for sure, one gap is enough if the second has none.
+    """
+    if len(others) < 2:
+        return False
+    whole = all((cell or "").strip() and not is_quantity(cell or "") for cell in others[0])
+    least = 1 if titled and whole else UNNAMED
+    if sum(not (name or "").strip() for name in first) < least:
         return False
     new = texts = 0
     for place, cell in enumerate(others[0]):

@@ -25,107 +25,27 @@ from tarnkappe.table.formats.csv_dialect import (
 from tarnkappe.table.formats.csv_header import (
     Header,
     find_header,
+    padded_titles,
     quoted_fields,
     quotes_needlessly,
     titles_above,
 )
+from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
 from tarnkappe.table.formats.csv_records import SOUND, UNFINISHED, find_records, without_odd_records
-from tarnkappe.table.formats.encoding_guess import DAMAGED, NAMES, UNDEFINED
 from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
 from tarnkappe.table.formats.unicode import (
-    Chunks,
-    Encoding,
     find_encoding,
     line_breaks,
     require_utf8,
     utf8_chunks,
 )
 from tarnkappe.table.parallel import in_order
-from tarnkappe.table.spelling.columns import QUOTED_MARK
+from tarnkappe.table.spelling.converting import QUOTED_MARK
 from tarnkappe.table.spelling.marks import MARKS
 
 LONGEST_RECORD = 2**26
 MOST_SKIPPED = 0.01
 """The largest share of lines that may be left out."""
-
-
-@dataclasses.dataclass(frozen=True)
-class CsvOptions:
-    """What the user says about a CSV file; what is None is found out.
-
-    Attributes:
-        encoding: how characters are written.
-        delimiter: what stands between fields.
-        quote: what stands around fields ("" for nothing).
-        header: whether the first line names the columns.
-        skip_bad_lines: whether lines with another number of fields are left out, if they are few.
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    header: bool | None = None
-    skip_bad_lines: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class CsvFile:
-    """How a CSV file is written, and its rows.
-
-    Attributes:
-        encoding: of its characters.
-        dialect: its delimiter and quote.
-        header: its column names.
-        line_end: what ends its lines.
-        skipped: the numbers of the lines that were left out, filled while the rows are read.
-    """
-
-    source: OpenFile
-    encoding: Encoding
-    dialect: Dialect
-    header: Header
-    line_end: str
-    titles: int
-    quotes_mean_text: bool
-    options: CsvOptions
-    chunks: Chunks
-    offset: int
-    line: int
-    skipped: list[int] = dataclasses.field(default_factory=list)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.header.names)
-
-    @property
-    def skip_blank_lines(self) -> bool:
-        """Whether an empty line means nothing; in a single column it is a missing value."""
-        return len(self.names) > 1
-
-    @property
-    def notes(self) -> list[str]:
-        """What was guessed about the file, in words."""
-        told = [*encoding_notes(self.encoding)]
-        if self.titles:
-            lines = "1 line" if self.titles == 1 else f"{self.titles} lines"
-            told.append(f"left out above the header: {lines}")
-        told += self.header.notes
-        if self.skipped:
-            told.append(
-                f"lines with another number of fields were left out: {len(self.skipped)}, the first is line "
-                f"{self.skipped[0]}"
-            )
-        return told
-
-
-def encoding_notes(encoding: Encoding) -> Iterator[str]:
-    """What was guessed about the encoding."""
-    if encoding.errors == DAMAGED:
-        yield "some bytes are no UTF-8: they were read as Windows-1252; --encoding changes it"
-    elif encoding.errors == UNDEFINED:
-        shown = f"{encoding.lines} line{'s show' if encoding.lines > 1 else ' shows'} it"
-        yield f"read as {NAMES[encoding.name]}, since it is no UTF-8 ({shown}); --encoding changes it"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,7 +76,9 @@ def read_csv(file: CsvFile, *, progress: Progress | None = None) -> pa.Table:
         if progress:
             progress("reading", source.position, source.size)
     if not columns_in_blocks[0]:
-        raise InputError(f"{source.path}: the file has a header but no rows")
+        raise InputError(
+            "table.file-header-but-no-rows", "{path}: the file has a header but no rows", path=source.path
+        )
     table = pa.table(dict(zip(wanted, in_order(joined, columns_in_blocks), strict=True)))
     _refuse_many_skipped(file, table.num_rows)
     return _without_empty_ends(table, file.header)
@@ -185,15 +107,28 @@ def open_csv(source: OpenFile, options: CsvOptions) -> CsvFile:
     found = find_records(sample[above:], dialect.delimiter, dialect.quote, complete=complete)
     if not found.records:
         refuse_malformed(source.path, found, 1, 1, dialect)
-        raise InputError(f"{source.path}: there is no header line in the first {SAMPLE:,} bytes")
+        raise InputError(
+            "table.no-header-line-first",
+            "{path}: there is no header line in the first {sample:,} bytes",
+            path=source.path,
+            sample=SAMPLE,
+        )
+    require_utf8(source.path, first[: above + found.first_end], offset, 1)
+    rows = _first_rows(sample[above : above + found.end], found.first_fields, dialect)
+    padded = 0 if options.header is False else padded_titles(rows)
+    if padded:
+        above += _header_end(sample[above:], dialect, padded, complete)
+        found, rows = (
+            find_records(sample[above:], dialect.delimiter, dialect.quote, complete=complete),
+            rows[padded:],
+        )
     top = first[: above + found.first_end]
     require_utf8(source.path, top, offset, 1)
-    rows = _first_rows(sample[above : above + found.end], found.first_fields, dialect)
     below = sample[above + found.first_end :]
     loose = quotes_needlessly(below, dialect)
     quoted = quoted_fields(top[above:], dialect)
     in_quotes = [False if loose else mark for mark in quoted]
-    header = find_header(rows, in_quotes, options.header)
+    header = find_header(rows, in_quotes, options.header, titled=above > 0)
     start = above + _header_end(sample[above:], dialect, header.lines, complete)
     return CsvFile(
         source=source,
@@ -251,8 +186,14 @@ def _line_end(sample: bytes) -> str:
 def _refuse_many_skipped(file: CsvFile, rows: int) -> None:
     if len(file.skipped) > MOST_SKIPPED * (rows + len(file.skipped)):
         raise InputError(
-            f"{file.source.path}: {len(file.skipped):,} lines have another number of fields, more than "
-            f"{MOST_SKIPPED:.0%}: this is no table with {len(file.names)} columns{file.dialect.hint}"
+            "table.lines-another-number-fields",
+            "{path}: {skipped:,} lines have another number of fields, more than {most_skipped:.0%}: this is"
+            " no table with {names} columns{hint}",
+            path=file.source.path,
+            skipped=len(file.skipped),
+            most_skipped=MOST_SKIPPED,
+            names=len(file.names),
+            hint=file.dialect.hint,
         )
 
 
@@ -297,8 +238,13 @@ def _blocks(body: CsvFile) -> Iterator[_Block]:
         offset, line = offset + found.end, line + found.lines
         if len(rest) > LONGEST_RECORD:
             raise InputError(
-                f"{body.source.path}, line {line}: a record of over {LONGEST_RECORD:,} bytes begins: "
-                f"is a quote opened and never closed?{body.dialect.hint}"
+                "table.line-record-over-bytes",
+                "{path}, line {line}: a record of over {longest_record:,} bytes begins: is a quote opened "
+                "and never closed?{hint}",
+                path=body.source.path,
+                line=line,
+                longest_record=LONGEST_RECORD,
+                hint=body.dialect.hint,
             )
 
 
@@ -312,14 +258,28 @@ def _parse(block: _Block, body: CsvFile, wanted: list[str], *, typed: bool = Tru
             wanted,
             quotes_mean_text=body.quotes_mean_text,
         )
-        assert table.num_rows == block.records, "the CSV parser and the CSV grammar disagree"
+        if table.num_rows != block.records:
+            raise InputError(
+                "table.line-records-begin-but-can-read",
+                "{path}, from line {line}: {records:,} records begin, but {num_rows:,} can be read; nothing"
+                " was taken",
+                path=body.source.path,
+                line=block.line,
+                records=block.records,
+                num_rows=table.num_rows,
+            )
         texts = [column.chunk(0) for column in table.columns]
         if body.quotes_mean_text and body.dialect.quote:
             texts = _with_quoted_marks(block, body, wanted, texts)
         return [exactly_typed(column) for column in texts] if typed else texts
     except pa.ArrowInvalid:
         require_utf8(body.source.path, block.data, block.offset, block.line)
-        raise InputError(f"{body.source.path}, from line {block.line}: the records cannot be read") from None
+        raise InputError(
+            "table.line-records-cannot-read",
+            "{path}, from line {line}: the records cannot be read",
+            path=body.source.path,
+            line=block.line,
+        ) from None
 
 
 def _with_quoted_marks(

@@ -4,6 +4,8 @@ One pass over the bytes finds the end of the last whole record, counts records a
 everything that a lenient parser would silently mend: quotes that do not close, text after a closing
 quote, NUL bytes, records with another number of fields. Delimiters are detected, files are cut into
 blocks and mistakes are located with this one function, so that they cannot disagree.
+
+Explained in docs/explanation/kernels.md.
 """
 
 from __future__ import annotations
@@ -136,6 +138,10 @@ def _find_records(
     skip_blank_lines: bool,
     complete: bool,
 ) -> CsvRecords:
+    # One pass and no memory beyond counters, so a file of any size is read in blocks. Nothing is counted
+    # before the record is known to be whole: after a fault, `end`, `lines` and the rest speak of what came
+    # before it. A blank line is passed only at the start of a record, where it cannot be part of a quoted
+    # field.
     end = lines = records = first_end = first_fields = 0
     odd_records = odd_line = odd_fields = quoted_fields = stray_quotes = 0
     state = SOUND
@@ -186,6 +192,9 @@ def _record(
     data: Bytes, position: int, ends_run: Flags, delimiter: int, quote: int, complete: bool
 ) -> tuple[int, int, int, int, int, int]:
     """Pass one record: where it ends, its line breaks, fields, quoted fields, stray quotes, what is wrong."""
+    # `ends_run` says by one look whether a byte is ordinary; nearly all are, and this loop is where the time
+    # goes. A quote opens a field only as its first byte; anywhere else it is stray and only counted. At the
+    # end of the data a record is whole only if the file is complete, or the next block would begin within it.
     lines = quoted = strays = 0
     fields = 1
     while True:
@@ -219,6 +228,9 @@ def _quoted_field(
     data: Bytes, position: int, delimiter: int, quote: int, complete: bool
 ) -> tuple[int, int, int]:
     """Pass a quoted field: where it ends, its line breaks, and what is wrong (and after which of them)."""
+    # Two quotes are one and do not end the field; this is looked at before anything else. CR LF is one line
+    # break, counted at its LF. At the end of a block a closing quote may be the first of two: the record that
+    # ends there is unfinished, and is read again with the next block.
     size = len(data)
     lines = 0
     position += 1
@@ -241,6 +253,8 @@ def _quoted_field(
 @compiled
 def _after_line_break(data: Bytes, position: int, complete: bool) -> int:
     """Where a line break ends, or -1 where its other half may follow."""
+    # A CR at the end of a block may be half of CR LF: only the next byte tells, unless the file is complete.
+    # Taking it for a whole break would count the LF as a blank line.
     if data[position] == LF:
         return position + 1
     if position + 1 == len(data):

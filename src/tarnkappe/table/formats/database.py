@@ -17,10 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from tarnkappe.errors import InputError, ParameterError
-from tarnkappe.table.formats.address import database_file, shown, split_address
-
-DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-"""The drivers that plain names stand for."""
+from tarnkappe.table.formats.address import DRIVERS, database_file, shown, split_address
 
 CONNECTION_LOST = ("08", "57P")
 """How the SQLSTATE of an error begins when the connection, not the query, is the trouble."""
@@ -36,12 +33,22 @@ def connected(address: str) -> Iterator[sa.Connection]:
             if engine.dialect.name == "sqlite":
                 connection.exec_driver_sql("PRAGMA schema_version")  # shows whether the file is a database
         except (SQLAlchemyError, OSError) as error:
-            raise InputError(f"{shown(address)}: no connection: {_without_secrets(address, error)}") from None
+            raise InputError(
+                "table.no-connection",
+                "{address}: no connection: {address_2}",
+                address=shown(address),
+                address_2=_without_secrets(address, error),
+            ) from None
         try:
             with connection:
                 yield connection
         except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error, OSError, OverflowError) as error:
-            raise InputError(f"{shown(address)}: {_what_happened(error)}") from None
+            raise InputError(
+                "table.address-error",
+                "{address}: {error}",
+                address=shown(address),
+                error=_what_happened(error),
+            ) from None
     finally:
         engine.dispose()
 
@@ -56,13 +63,20 @@ def connected_to_duckdb(address: str, *, read_only: bool) -> Iterator[duckdb.Duc
         connection.execute("SET enable_external_access = false")
     except duckdb.Error:
         raise InputError(
-            f"{shown(address)}: this is no DuckDB file, or another program has it open"
+            "table.no-duckdb-file-another-program",
+            "{address}: this is no DuckDB file, or another program has it open",
+            address=shown(address),
         ) from None
     try:
         with connection:
             yield connection
     except duckdb.Error as error:
-        raise InputError(f"{shown(address)}: the database refused: {_kind(error)}") from None
+        raise InputError(
+            "table.database-refused",
+            "{address}: the database refused: {error}",
+            address=shown(address),
+            error=_kind(error),
+        ) from None
 
 
 @contextmanager
@@ -72,16 +86,12 @@ def planning(address: str) -> Iterator[None]:
         yield
     except (SQLAlchemyError, duckdb.Error) as error:
         message = str(_origin(error)).partition("\n")[0]
-        raise InputError(f"{shown(address)}: the database refused: {message}") from None
-
-
-def quoted(name: str) -> str:
-    """A name as an identifier of standard SQL.
-
-    >>> print(quoted('so-called "clinic" 1'))
-    "so-called ""clinic"" 1"
-    """
-    return '"' + name.replace('"', '""') + '"'
+        raise InputError(
+            "table.database-database-refused",
+            "{address}: the database refused: {message}",
+            address=shown(address),
+            message=message,
+        ) from None
 
 
 def split_name(name: str, known: set[tuple[str, str]], address: str) -> tuple[str, str]:
@@ -90,10 +100,22 @@ def split_name(name: str, known: set[tuple[str, str]], address: str) -> tuple[st
     fitting = sorted(pair for pair in known if pair[1] == name) or sorted(known & {(schema, table)})
     if len(fitting) > 1:
         places = " and ".join(f"{place}.{table}" for place, table in fitting)
-        raise ParameterError(f"{shown(address)}: the table '{name}' exists as {places}: name one of them")
+        raise ParameterError(
+            "table.table-exists-name",
+            "{address}: the table '{name}' exists as {places}: name one of them",
+            address=shown(address),
+            name=name,
+            places=places,
+        )
     if not fitting:
         names = ", ".join(sorted(table for _, table in known)[:10]) or "no tables"
-        raise InputError(f"{shown(address)}: there is no table '{name}': it has {names}")
+        raise InputError(
+            "table.database-no-table",
+            "{address}: there is no table '{name}': it has {names}",
+            address=shown(address),
+            name=name,
+            names=names,
+        )
     return fitting[0]
 
 
@@ -104,16 +126,26 @@ def _engine(address: str) -> sa.Engine:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     except (ArgumentError, ValueError):
         raise ParameterError(
-            f"{scheme}://...: the address is malformed: write {scheme}://user:password@host:port/database, "
-            "with special characters of the password percent-encoded (@ as %40, / as %2F, : as %3A)"
+            "table.address-malformed-write-user",
+            "{scheme}://...: the address is malformed: write {scheme}://user:password@host:port/database, "
+            "with special characters of the password percent-encoded (@ as %40, / as %2F, : as %3A)",
+            scheme=scheme,
         ) from None
     try:
         return sa.create_engine(url, hide_parameters=True)
     except NoSuchModuleError:
-        raise ParameterError(f"{shown(address)}: there is no known database '{scheme}'") from None
+        raise ParameterError(
+            "table.no-known-database",
+            "{address}: there is no known database '{scheme}'",
+            address=shown(address),
+            scheme=scheme,
+        ) from None
     except ImportError as error:
         raise ParameterError(
-            f"{shown(address)}: the driver {error.name} is not installed: pip install {error.name}"
+            "table.driver-not-installed-pip",
+            "{address}: the driver {error} is not installed: pip install {error}",
+            address=shown(address),
+            error=error.name,
         ) from None
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from tarnkappe.table.formats.script_guess import guess_script
+
 USUAL = "cp1252"
 OTHERS = ("mac_roman", "cp850", "cp1250", "cp1251")
 GOOD = 0.5
@@ -24,6 +26,16 @@ NAMES = {
     "cp850": "DOS (850)",
     "cp1250": "Windows-1250",
     "cp1251": "Windows-1251",
+    "koi8_r": "KOI8-R",
+    "cp866": "DOS (866)",
+    "cp1253": "Windows-1253",
+    "cp1255": "Windows-1255",
+    "cp1256": "Windows-1256",
+    "cp932": "Shift JIS",
+    "euc_jp": "EUC-JP",
+    "gb18030": "GB 18030",
+    "big5": "Big5",
+    "cp949": "EUC-KR",
 }
 """What encodings are called by people."""
 
@@ -35,7 +47,7 @@ DAMAGED = "tarnkappe.as_cp1252"
 
 _TYPOGRAPHY = frozenset("’–“”")
 _SIGNS = frozenset("€£°²³µ—‘…®©½·§")
-_ACCENTED = re.compile("[À-ÖØ-öø-ÿŒœŠšŽžŸ]")
+_ACCENTED = re.compile("[À-ÖØ-öø-ÿĀ-İĲ-ž]")
 
 
 def _as_latin_1(error: UnicodeError) -> tuple[str, int]:
@@ -58,6 +70,9 @@ def guess_encoding(sample: bytes) -> str:
     >>> guess_encoding("Müller;Köln".encode("cp1252")), guess_encoding("Müller;Köln".encode("mac_roman"))
     ('cp1252', 'mac_roman')
     """
+    script = guess_script(sample)
+    if script is not None:
+        return script
     usual = score(sample.decode(USUAL, UNDEFINED))
     if usual >= GOOD:
         return USUAL
@@ -69,8 +84,8 @@ def guess_encoding(sample: bytes) -> str:
 def score(text: str) -> float:
     """How well the characters above 127 fit where they stand, from -1 to 1.
 
-    >>> score("Müller"), score("M\N{SUPERSCRIPT THREE}ller")
-    (1.0, 0.2)
+    >>> score("Müller"), score("5 m\N{SUPERSCRIPT THREE}"), score("M\N{SUPERSCRIPT THREE}ller")
+    (1.0, 0.2, -1.0)
     """
     points = [
         _points(character, text[place - 1] if place else "", text[place + 1 : place + 2])
@@ -92,7 +107,8 @@ def _points(character: str, before: str, after: str) -> float:
     if character in _TYPOGRAPHY:
         return 0.5
     if character in _SIGNS:
-        return 0.2
+        within = before.isalpha() and after.isalpha()
+        return -1.0 if within or (character == "£" and after.isalpha()) else 0.2
     if character.isalpha():
         near = [letter for letter in (before, after) if letter.isalpha()]
         return 0.3 if any(letter.islower() == character.islower() for letter in near) else -0.5

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import re
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,8 +20,8 @@ from openpyxl.utils import get_column_letter
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import OpenFile
-from tarnkappe.table.formats.names import check_names, chosen_names
-from tarnkappe.table.formats.worksheet import column_of, shown_value
+from tarnkappe.table.formats.names import chosen_names
+from tarnkappe.table.formats.worksheet import LOOKED_AT, column_of, sheet_header, with_notes
 
 ESCAPE = re.compile(r"_x(?!D[89A-F])([0-9A-F]{4})_", re.IGNORECASE)
 """How workbooks write characters that XML cannot hold; halves of characters are never written so."""
@@ -30,6 +32,19 @@ REPORT_EVERY = 5_000
 Row = tuple[int, list[Any]]
 """The number of a row in the sheet, and its values."""
 
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ParseError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    EOFError,
+)
+"""What the libraries raise where a workbook is none, or damaged."""
+
 
 def read_excel(
     source: OpenFile,
@@ -38,7 +53,7 @@ def read_excel(
     columns: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> pa.Table:
-    """Read one sheet: names in the first row, then rows; rows without any value are left out.
+    """Read one sheet: names in the first row below titles, then rows; rows without any value are left out.
 
     Formulas count with the results stored in the file. A column that holds values of several kinds
     (say, numbers and remarks) becomes text.
@@ -47,18 +62,27 @@ def read_excel(
         worksheet = _sheet(source, book, sheet)
         title = worksheet.title
         rows = _rows(worksheet)
-        names = _names(source, next(rows, (0, [])))
+        first = list(itertools.islice(rows, LOOKED_AT))
+        header = sheet_header([values for _, values in first])
+        names = list(header.names)
+        rows = itertools.chain(first[header.above :], rows)
         collected: list[list[Any]] = [[] for _ in names]
         for count, row in enumerate(rows, 1):
             for values, value in zip(collected, _within(source, row, len(names)), strict=True):
                 values.append(value)
             if progress and count % REPORT_EVERY == 0:
                 progress("reading", count, count)
-    if not collected[0]:
-        raise InputError(f"{source.path}: the sheet '{title}' has a header but no rows")
+    if not collected or not collected[0]:
+        raise InputError(
+            "table.sheet-header-but-no-rows",
+            "{path}: the sheet '{title}' has a header but no rows",
+            path=source.path,
+            title=title,
+        )
     _refuse_open_formulas(source, title)
     wanted = chosen_names(names, columns, str(source.path))
-    return pa.table({name: column_of(collected[names.index(name)]) for name in wanted})
+    table = pa.table({name: column_of(collected[names.index(name)]) for name in wanted})
+    return with_notes(table, header.notes)
 
 
 @contextmanager
@@ -75,25 +99,42 @@ def _workbook(source: OpenFile, *, data_only: bool) -> Iterator[Any]:
                 book.close()
         except UserWarning as warning:
             cell = str(warning).split()[1]
-            raise InputError(f"{source.path}, cell {cell}: this is marked as a date but is none") from None
-        except (zipfile.BadZipFile, KeyError, ParseError, ValueError, TypeError, IndexError):
-            raise InputError(f"{source.path}: this is no Excel workbook (.xlsx), or it is damaged") from None
+            raise InputError(
+                "table.cell-marked-date-but-none",
+                "{path}, cell {cell}: this is marked as a date but is none",
+                path=source.path,
+                cell=cell,
+            ) from None
+        except DAMAGED:
+            raise InputError(
+                "table.no-excel-workbook-xlsx",
+                "{path}: this is no Excel workbook (.xlsx), or it is damaged",
+                path=source.path,
+            ) from None
 
 
 def _sheet(source: OpenFile, book: Any, sheet: str | None) -> Any:
     names = [worksheet.title for worksheet in book.worksheets]
     if sheet is not None:
         if sheet not in names:
-            raise ParameterError(f"{source.path}: there is no sheet '{sheet}': it has {', '.join(names)}")
+            raise ParameterError(
+                "table.no-sheet",
+                "{path}: there is no sheet '{sheet}': it has {names}",
+                path=source.path,
+                sheet=sheet,
+                names=", ".join(names),
+            )
         return book[sheet]
     filled = [worksheet for worksheet in book.worksheets if next(_rows(worksheet), None)]
     if len(filled) > 1:
         raise InputError(
-            f"{source.path}: there are several sheets: pass `sheet`, one of "
-            f"{', '.join(worksheet.title for worksheet in filled)}"
+            "table.several-sheets-sheet-chooses",
+            "{path}: there are several sheets, and --sheet chooses one: {filled}",
+            path=source.path,
+            filled=", ".join(worksheet.title for worksheet in filled),
         )
     if not filled:
-        raise InputError(f"{source.path}: the workbook is empty")
+        raise InputError("table.workbook-empty", "{path}: the workbook is empty", path=source.path)
     return filled[0]
 
 
@@ -115,19 +156,17 @@ def _value(cell: Any) -> Any:
     return value
 
 
-def _names(source: OpenFile, header: Row) -> list[str]:
-    values = header[1]
-    while values and values[-1] is None:
-        values.pop()
-    return check_names(["" if value is None else shown_value(value) for value in values], str(source.path))
-
-
 def _within(source: OpenFile, row: Row, width: int) -> list[Any]:
     number, values = row
     for place, value in enumerate(values[width:], width + 1):
         if value is not None:
             cell = f"{get_column_letter(place)}{number}"
-            raise InputError(f"{source.path}, cell {cell}: there is a value in a column without a name")
+            raise InputError(
+                "table.cell-value-column-without-name",
+                "{path}, cell {cell}: there is a value in a column without a name",
+                path=source.path,
+                cell=cell,
+            )
     return values[:width] + [None] * (width - len(values))
 
 
@@ -143,8 +182,11 @@ def _refuse_open_formulas(source: OpenFile, title: str) -> None:
             for cell, formula in zip(row, formula_row, strict=True):
                 if formula.data_type == "f" and cell.value is None:
                     raise InputError(
-                        f"{source.path}, cell {formula.coordinate}: the formula has no stored result: "
-                        "open the file in Excel and save it"
+                        "table.cell-formula-no-stored",
+                        "{path}, cell {coordinate}: the formula has no stored result: open the file in "
+                        "Excel and save it",
+                        path=source.path,
+                        coordinate=formula.coordinate,
                     )
 
 

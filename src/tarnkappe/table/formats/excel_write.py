@@ -104,16 +104,25 @@ def _part(name: str) -> zipfile.ZipInfo:
 
 def _refuse_what_does_not_fit(table: pa.Table, sheet: str) -> None:
     if not 0 < len(sheet) <= 31 or FORBIDDEN_IN_TITLES & set(sheet) or sheet.strip("'") != sheet:
-        raise ParameterError(f"{sheet!r} cannot be the name of a sheet: use at most 31 letters or digits")
+        raise ParameterError(
+            "table.cannot-name-sheet-use",
+            "{sheet!r} cannot be the name of a sheet: use at most 31 letters or digits",
+            sheet=sheet,
+        )
     if table.num_rows > MAX_ROWS or table.num_columns > MAX_COLUMNS:
         raise ParameterError(
-            f"Excel holds at most {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns: write Parquet or CSV instead"
+            "table.excel-holds-most-rows",
+            "Excel holds at most {max_rows:,} rows and {max_columns:,} columns: write Parquet or CSV instead",
+            max_rows=MAX_ROWS,
+            max_columns=MAX_COLUMNS,
         )
     refuse_kinds(table.schema, "Excel")
     for field in table.schema:
         if pa.types.is_timestamp(field.type) and field.type.tz:
             raise ColumnError(
-                f"the column '{field.name}' has a time zone: Excel knows none, so cast it first"
+                "table.column-time-zone-excel",
+                "the column '{field}' has a time zone: Excel knows none, so cast it first",
+                field=field.name,
             )
 
 
@@ -150,7 +159,9 @@ def _refuse_empty_rows(missing: list[pa.Array], first: int) -> None:
     place = pc.index(empty, True).as_py()
     if place >= 0:
         raise ColumnError(
-            f"row {first + place - 1} has no value in any column, which Excel cannot hold: write CSV"
+            "table.row-no-value-any-column",
+            "row {first} has no value in any column, which Excel cannot hold: write CSV",
+            first=first + place - 1,
         )
 
 
@@ -181,7 +192,9 @@ def _moments(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         moments = column.cast(pa.timestamp("ms")).cast(pa.int64())
     except pa.ArrowInvalid:
         raise ColumnError(
-            f"the column '{name}' holds times finer than milliseconds: Excel would round them"
+            "table.column-holds-times-finer",
+            "the column '{name}' holds times finer than milliseconds: Excel would round them",
+            name=name,
         ) from None
     _refuse_other_times(name, moments, MILLISECONDS)
     return pc.add(pc.divide(moments.cast(pa.float64()), MILLISECONDS), DAYS_BEFORE_1970)
@@ -191,7 +204,9 @@ def _refuse_other_times(name: str, times: pa.ChunkedArray, a_day: int) -> None:
     least, greatest = pc.min_max(times).as_py().values()
     if least is not None and not (FIRST_DAY * a_day <= least and greatest < (LAST_DAY + 1) * a_day):
         raise ColumnError(
-            f"the column '{name}' holds dates before 1900-03-01 or after 9999-12-31: Excel cannot hold them"
+            "table.column-holds-dates-before-1900",
+            "the column '{name}' holds dates before 1900-03-01 or after 9999-12-31: Excel cannot hold them",
+            name=name,
         )
 
 
@@ -210,8 +225,11 @@ def _floats(name: str, texts: pa.Array) -> pa.Array:
 def _integers(name: str, texts: pa.Array) -> pa.Array:
     if pc.any(pc.match_substring_regex(texts, rf"\d{{{MAX_DIGITS + 1}}}")).as_py():
         raise ColumnError(
-            f"the column '{name}' holds whole numbers of more than {MAX_DIGITS} digits: "
-            "Excel would round them, so make them text first"
+            "table.column-holds-whole-numbers",
+            "the column '{name}' holds whole numbers of more than {max_digits} digits: Excel would round "
+            "them, so make them text first",
+            name=name,
+            max_digits=MAX_DIGITS,
         )
     return together('"><v>', texts, "</v></c>")
 
@@ -219,7 +237,10 @@ def _integers(name: str, texts: pa.Array) -> pa.Array:
 def _texts(name: str, texts: pa.Array) -> pa.Array:
     if pc.any(pc.greater(pc.utf8_length(texts), MAX_TEXT)).as_py():
         raise ColumnError(
-            f"the column '{name}' holds text of more than {MAX_TEXT:,} characters: Excel cannot hold it"
+            "table.column-holds-text-more-characters",
+            "the column '{name}' holds text of more than {max_text:,} characters: Excel cannot hold it",
+            name=name,
+            max_text=MAX_TEXT,
         )
     opening, closing = '" t="inlineStr"><is><t xml:space="preserve">', "</t></is></c>"
     return pa.array([opening + _escaped(text) + closing for text in texts.to_pylist()], pa.string())

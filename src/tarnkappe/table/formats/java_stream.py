@@ -70,7 +70,10 @@ class _Description:
         each: _Description | None = self
         while each is not None:
             if len(found) > DEEPEST:
-                raise InputError("a Java stream describes a class that extends too many others")
+                raise InputError(
+                    "table.java-stream-describes-class",
+                    "a Java stream describes a class that extends too many others",
+                )
             found.append(each)
             each = each.parent
         return found[::-1]
@@ -79,12 +82,18 @@ class _Description:
 def read_java_stream(content: bytes) -> list[Any]:
     """The objects of a stream, in their order."""
     if not content.startswith(MAGIC):
-        raise InputError("this is no stream of serialized Java objects: it does not begin as one")
+        raise InputError(
+            "table.no-stream-serialized-java",
+            "this is no stream of serialized Java objects: it does not begin as one",
+        )
     reader = _Reader(content)
     try:
         return reader.contents()
     except (struct.error, IndexError, UnicodeDecodeError, OverflowError, RecursionError):
-        raise InputError("a stream of serialized Java objects is cut off or damaged") from None
+        raise InputError(
+            "table.stream-serialized-java-objects",
+            "a stream of serialized Java objects is cut off or damaged",
+        ) from None
 
 
 def unboxed(value: Any) -> Any:
@@ -109,7 +118,10 @@ def java_list(value: Any) -> list[Any]:
         if isinstance(array, list):  # what Arrays.asList gives
             return [unboxed(each) for each in array]
         return [unboxed(each) for each in value.written if not isinstance(each, bytes)]
-    raise InputError("a stream of Java objects has something else where a list is expected")
+    raise InputError(
+        "table.stream-java-objects-something",
+        "a stream of Java objects has something else where a list is expected",
+    )
 
 
 def java_mapping(value: Any) -> dict[Any, Any]:
@@ -117,11 +129,16 @@ def java_mapping(value: Any) -> dict[Any, Any]:
     if value is None:
         return {}
     if not isinstance(value, JavaObject) or value.kind not in _MAPS:
-        raise InputError("a stream of Java objects has something else where a map is expected")
+        raise InputError(
+            "table.stream-java-objects-something-else",
+            "a stream of Java objects has something else where a map is expected",
+        )
     items = [unboxed(each) for each in value.written if not isinstance(each, bytes)]
     keys = items[::2]
     if len(items) % 2 or not all(isinstance(key, int | str | float | JavaEnum) for key in keys):
-        raise InputError("a stream of Java objects has a map that cannot be read")
+        raise InputError(
+            "table.stream-java-objects-map", "a stream of Java objects has a map that cannot be read"
+        )
     return dict(zip(keys, items[1::2], strict=True))
 
 
@@ -179,7 +196,9 @@ class _Reader:
     def _object(self) -> Any:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise InputError(f"a stream of Java objects nests deeper than {DEEPEST}")
+            raise InputError(
+                "table.stream-java", "a stream of Java objects nests deeper than {deepest}", deepest=DEEPEST
+            )
         code = self._content[self._at]
         self._at += 1
         try:
@@ -205,7 +224,10 @@ class _Reader:
             place = self._keep_place()
             constant = self._object()
             if not isinstance(constant, str):
-                raise InputError("a stream of Java objects has a constant without a name")
+                raise InputError(
+                    "table.stream-java-objects-constant",
+                    "a stream of Java objects has a constant without a name",
+                )
             self._handles[place] = JavaEnum(description.name, constant)
             return self._handles[place]
         if code == _CLASS_OBJECT:
@@ -214,7 +236,11 @@ class _Reader:
         if code == _CLASS:
             self._at -= 1
             return JavaObject("java.io.ObjectStreamClass", {"name": self._description().name})
-        raise InputError(f"a stream of Java objects has something that is not read here (code {code})")
+        raise InputError(
+            "table.stream-java-objects-something-not-read",
+            "a stream of Java objects has something that is not read here (code {code})",
+            code=code,
+        )
 
     def _instance(self) -> JavaObject:
         description = self._description()
@@ -228,7 +254,10 @@ class _Reader:
                     found.written += self._annotations()
             elif each.flags & _EXTERNAL:
                 if not each.flags & _BLOCKS:
-                    raise InputError("a stream of Java objects has an object of its own format")
+                    raise InputError(
+                        "table.stream-java-objects-object",
+                        "a stream of Java objects has an object of its own format",
+                    )
                 found.written += self._annotations()
         return found
 
@@ -254,7 +283,10 @@ class _Reader:
         """The description of a class; `_no_class` stands for null, which only a parent may be."""
         found = self._description_or_none()
         if found is None:
-            raise InputError("a stream of Java objects has an object without a class")
+            raise InputError(
+                "table.stream-java-objects-object-without-class",
+                "a stream of Java objects has an object without a class",
+            )
         return found
 
     def _description_or_none(self) -> _Description | None:
@@ -265,13 +297,24 @@ class _Reader:
         if code == _REFERENCE:
             known = self._handles[self._handle_at()]
             if not isinstance(known, _Description):
-                raise InputError("a stream of Java objects takes something else for a class")
+                raise InputError(
+                    "table.stream-java-objects-takes",
+                    "a stream of Java objects takes something else for a class",
+                )
             return known
         if code != _CLASS:
-            raise InputError(f"a stream of Java objects has a class that is not read here (code {code})")
+            raise InputError(
+                "table.stream-java-objects-class",
+                "a stream of Java objects has a class that is not read here (code {code})",
+                code=code,
+            )
         self._depth += 1
         if self._depth > DEEPEST:
-            raise InputError(f"a stream of Java objects nests deeper than {DEEPEST}")
+            raise InputError(
+                "table.stream-java",
+                "a stream of Java objects nests deeper than {deepest}",
+                deepest=DEEPEST,
+            )
         found = _Description(self._text())
         self._at += 8  # the version of the class
         self._keep(found)
@@ -283,7 +326,10 @@ class _Reader:
             if kind in "L[":
                 self._object()  # the name of the field's class
             elif kind not in _PRIMITIVES:
-                raise InputError("a stream of Java objects has a field of an unknown type")
+                raise InputError(
+                    "table.stream-java-objects-field",
+                    "a stream of Java objects has a field of an unknown type",
+                )
             found.fields.append((kind, name))
         self._annotations()
         found.parent = self._description_or_none()
@@ -299,7 +345,9 @@ class _Reader:
     def _number(self, code: str) -> Any:
         form = ">" + _PRIMITIVES[code] if code in _PRIMITIVES else None
         if form is None:
-            raise InputError("a stream of Java objects has an array of an unknown type")
+            raise InputError(
+                "table.stream-java-objects-array", "a stream of Java objects has an array of an unknown type"
+            )
         (number,) = struct.unpack_from(form, self._content, self._at)
         self._at += struct.calcsize(form)
         return number
@@ -326,7 +374,11 @@ class _Reader:
 
     def _keep(self, value: Any) -> Any:
         if len(self._handles) >= MOST_OBJECTS:
-            raise InputError(f"a stream of Java objects has more than {MOST_OBJECTS:,} objects")
+            raise InputError(
+                "table.stream-java-objects-more-objects",
+                "a stream of Java objects has more than {most_objects:,} objects",
+                most_objects=MOST_OBJECTS,
+            )
         self._handles.append(value)
         return value
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, Reason
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.exact_types import TEXT, compact, concatenated
@@ -43,7 +43,7 @@ def read_json(
     else:
         table = _read_lines(source, _blocks(whole, offset), progress)
     if not table.num_rows:
-        raise InputError(f"{source.path}: there are no rows")
+        raise InputError("table.no-rows", "{path}: there are no rows", path=source.path)
     names = check_names(table.column_names, str(source.path))
     return table.select(chosen_names(names, columns, str(source.path)))
 
@@ -77,9 +77,9 @@ def _parse(path: Path, data: bytes, offset: int, line: int) -> pa.Table:
         table = _convert(data, as_text).select(table.column_names) if as_text else table
         _refuse_rounded(path, data, table)
     except json.JSONDecodeError:
-        raise InputError(_reason(path, data, "", line)) from None
+        raise InputError.because(_reason(path, data, "", line)) from None
     except pa.ArrowInvalid as error:
-        raise InputError(_reason(path, data, str(error), line)) from None
+        raise InputError.because(_reason(path, data, str(error), line)) from None
     return compact(table)
 
 
@@ -103,23 +103,43 @@ def _refuse_rounded(path: Path, data: bytes, table: pa.Table) -> None:
             value = row.get(name)
             if isinstance(value, int) and abs(value) > EXACT_INTEGERS:
                 raise InputError(
-                    f"{path}: the column '{name}' holds whole numbers that are too large to be kept exactly: "
-                    "put them in quotes"
+                    "table.column-holds-whole-numbers-too",
+                    "{path}: the column '{name}' holds whole numbers that are too large to be kept exactly:"
+                    " put them in quotes",
+                    path=path,
+                    name=name,
                 )
 
 
-def _reason(path: Path, data: bytes, message: str, first_line: int) -> str:
+def _reason(path: Path, data: bytes, message: str, first_line: int) -> Reason:
     """What is wrong, without the parser's own words, which may show data."""
     row = re.search(r"in row (\d+)$", message)
     lines = [number for number, text in enumerate(data.split(b"\n"), first_line) if text.strip()]
-    where = f"{path}, line {lines[min(int(row[1]), len(lines) - 1)]}" if row else str(path)
+    line = lines[min(int(row[1]), len(lines) - 1)] if row else 0
+    where = Reason("table.path-line-line", "{path}, line {line}", path=path, line=line) if row else str(path)
     changed = re.search(r"Column\(/([^)]*)\) changed from (\w+) to (\w+)", message)
     twice = re.search(r"Column\(/([^)]*)\) was specified twice", message)
     if changed:
-        return f"{where}: the column '{changed[1]}' changes from {changed[2]} to {changed[3]}"
+        name, one, other = changed.groups()
+        return Reason(
+            "table.json-read-column-changes",
+            "{where}: the column '{name}' changes from {one} to {other}",
+            where=where,
+            name=name,
+            one=one,
+            other=other,
+        )
     if twice:
-        return f"{where}: the column '{twice[1]}' occurs twice in one object"
-    return f"{where}: this is not valid JSON with one object a line"
+        name = twice[1]
+        return Reason(
+            "table.column-occurs-twice-object",
+            "{where}: the column '{name}' occurs twice in one object",
+            where=where,
+            name=name,
+        )
+    return Reason(
+        "table.not-valid-json-object", "{where}: this is not valid JSON with one object a line", where=where
+    )
 
 
 def _joined(path: Path, name: str, tables: list[pa.Table]) -> pa.ChunkedArray:
@@ -131,7 +151,13 @@ def _joined(path: Path, name: str, tables: list[pa.Table]) -> pa.ChunkedArray:
         return concatenated(parts)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         kinds = " to ".join(dict.fromkeys(_kind(part.type) for part in parts))
-        raise InputError(f"{path}: the column '{name}' changes from {kinds}") from None
+        raise InputError(
+            "table.column-changes",
+            "{path}: the column '{name}' changes from {kinds}",
+            path=path,
+            name=name,
+            kinds=kinds,
+        ) from None
 
 
 def _kind(kind: pa.DataType) -> str:
@@ -146,15 +172,32 @@ def _read_array(path: Path, data: bytes, offset: int) -> pa.Table:
         rows = json.loads(data, object_pairs_hook=_Object)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"{path}, line {error.lineno}, column {error.colno}: this is not valid JSON"
+            "table.line-column-not-valid",
+            "{path}, line {lineno}, column {colno}: this is not valid JSON",
+            path=path,
+            lineno=error.lineno,
+            colno=error.colno,
         ) from None
     except RecursionError:
-        raise InputError(f"{path}: the values are nested too deeply") from None
+        raise InputError(
+            "table.values-nested-too-deeply", "{path}: the values are nested too deeply", path=path
+        ) from None
     for number, row in enumerate(rows, 1):
         if not isinstance(row, _Object):
-            raise InputError(f"{path}, row {number}: an array of objects is expected, this is none")
+            raise InputError(
+                "table.row-array-objects-expected",
+                "{path}, row {number}: an array of objects is expected, this is none",
+                path=path,
+                number=number,
+            )
         if row.repeated is not None:
-            raise InputError(f"{path}, row {number}: the column '{row.repeated}' occurs twice in one object")
+            raise InputError(
+                "table.row-column-occurs-twice",
+                "{path}, row {number}: the column '{repeated}' occurs twice in one object",
+                path=path,
+                number=number,
+                repeated=row.repeated,
+            )
     names = dict.fromkeys(name for row in rows for name in row)
     return compact(pa.table({name: _column(path, name, rows) for name in names}))
 
@@ -175,8 +218,16 @@ def _column(path: Path, name: str, rows: list[_Object]) -> pa.Array:
         return pa.array([row.get(name) for row in rows])
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         raise InputError(
-            f"{path}: the column '{name}' changes its type, or holds "
-            "whole numbers that are too large to be kept exactly: put them in quotes"
+            "table.column-changes-type-holds",
+            "{path}: the column '{name}' changes its type, or holds whole numbers that are too large to be "
+            "kept exactly: put them in quotes",
+            path=path,
+            name=name,
         ) from None
     except UnicodeEncodeError:
-        raise InputError(f"{path}: the column '{name}' holds half a character (a lone surrogate)") from None
+        raise InputError(
+            "table.column-holds-half-character",
+            "{path}: the column '{name}' holds half a character (a lone surrogate)",
+            path=path,
+            name=name,
+        ) from None

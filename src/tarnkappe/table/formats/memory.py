@@ -32,10 +32,16 @@ def _as_arrow(source: Any) -> pa.Table:
         try:
             return _without_views(pa.table(source))
         except (pa.ArrowException, TypeError, ValueError):
-            raise InputError(f"the Arrow stream of this {type(source).__name__} is no table") from None
+            raise InputError(
+                "table.arrow-stream-no-table",
+                "the Arrow stream of this {name} is no table",
+                name=type(source).__name__,
+            ) from None
     raise ParameterError(
-        f"cannot read a {type(source).__name__}: pass a path, a database address, "
-        "or a table of pyarrow, pandas, polars or DuckDB"
+        "table.cannot-read-pass-path",
+        "cannot read a {name}: pass a path, a database address, or a table of pyarrow, pandas, polars or "
+        "DuckDB",
+        name=type(source).__name__,
     )
 
 
@@ -63,9 +69,15 @@ def _from_pandas(frame: Any) -> pa.Table:
 
 def _column(name: str, values: Any) -> pa.Array:
     try:
-        return pa.Array.from_pandas(values)
+        found = pa.Array.from_pandas(values)
+        if not isinstance(found.type, pa.BaseExtensionType):  # periods and intervals of pandas
+            return found
+        raise pa.ArrowNotImplementedError
     except (pa.ArrowException, OverflowError):
         raise InputError(
-            f"{WHERE}: the column '{name}' holds values of several kinds, or of a kind that Arrow does not "
-            "know: convert it first, for instance to text"
+            "table.column-holds-values-several",
+            "{where}: the column '{name}' holds values of several kinds, or of a kind that Arrow does not "
+            "know: convert it first, for instance to text",
+            where=WHERE,
+            name=name,
         ) from None

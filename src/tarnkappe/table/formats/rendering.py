@@ -58,7 +58,13 @@ def refuse_kinds(schema: pa.Schema, form: str) -> None:
     """Refuse columns whose values have no form as text from which they could be read again."""
     for field in plain_schema(schema):
         if any(is_refused(field.type) for is_refused in WITHOUT_TEXT):
-            raise ColumnError(f"the column '{field.name}' holds {field.type} values: {form} cannot hold them")
+            raise ColumnError(
+                "table.column-holds-values-cannot-hold",
+                "the column '{field}' holds {type} values: {form} cannot hold them",
+                field=field.name,
+                type=field.type,
+                form=form,
+            )
 
 
 def rendered(piece: pa.Table, name: str, render: Render, missing: str) -> pa.Array:
@@ -78,7 +84,11 @@ def with_point(name: str, texts: pa.Array) -> pa.Array:
     ['80.0', '79.5', '1e-7']
     """
     if pc.any(pc.match_substring_regex(texts, "[nN]")).as_py():
-        raise ColumnError(f"the column '{name}' holds NaN or infinity: the format has no such numbers")
+        raise ColumnError(
+            "table.column-holds-nan-infinity",
+            "the column '{name}' holds NaN or infinity: the format has no such numbers",
+            name=name,
+        )
     whole = pc.match_substring_regex(texts, r"^-?\d+$")
     return pc.if_else(whole, pc.binary_join_element_wise(texts, ".0", ""), texts)
 

@@ -15,12 +15,11 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.encoding import Progress, as_text, with_one_dictionary
-from tarnkappe.table.formats.address import database_file, is_duckdb, shown
+from tarnkappe.table.formats.address import database_file, is_duckdb, quoted, shown
 from tarnkappe.table.formats.database import (
     connected,
     connected_to_duckdb,
     planning,
-    quoted,
     split_name,
 )
 from tarnkappe.table.formats.exact_types import (
@@ -52,10 +51,14 @@ def read_sql(
     preceded by its schema and a dot; names are always quoted.
     """
     if (table is None) == (query is None):
-        raise ParameterError(f"{shown(address)}: pass either `table` or `query`")
+        raise ParameterError(
+            "table.pass-either-table-query",
+            "{address}: pass either `table` or `query`",
+            address=shown(address),
+        )
     path = database_file(address)
     if path is not None and not path.is_file():
-        raise InputError(f"{shown(address)}: there is no such file")
+        raise InputError("table.no-file", "{address}: there is no such file", address=shown(address))
     read = _read_duckdb if is_duckdb(address) else _read_sqlalchemy
     return read(address, table, query, columns, progress)
 
@@ -74,7 +77,9 @@ def _read_duckdb(
         with planning(address):
             relation = connection.sql(query)
         if relation is None:
-            raise InputError(f"{shown(address)}: the query gives no rows")
+            raise InputError(
+                "table.query-gives-no-rows", "{address}: the query gives no rows", address=shown(address)
+            )
         names = check_names(relation.columns, shown(address))
         wanted = chosen_names(names, columns, shown(address))
         chunks = []
@@ -139,7 +144,9 @@ def _fetched(
 ) -> pa.Table:
     with result:
         if not result.returns_rows:
-            raise InputError(f"{shown(address)}: the query gives no rows")
+            raise InputError(
+                "table.query-gives-no-rows", "{address}: the query gives no rows", address=shown(address)
+            )
         names = check_names(list(result.keys()), shown(address))
         wanted = chosen_names(names, columns, shown(address))
         chunks = _chunks(result, [names.index(name) for name in wanted], progress)

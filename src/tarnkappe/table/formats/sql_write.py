@@ -12,11 +12,10 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.formats.address import database_file, is_duckdb, shown
+from tarnkappe.table.formats.address import database_file, is_duckdb, quoted, shown
 from tarnkappe.table.formats.database import (
     connected,
     connected_to_duckdb,
-    quoted,
 )
 from tarnkappe.table.formats.rendering import pieces, plain, plain_schema, refuse_kinds
 from tarnkappe.table.formats.text_write import CsvStyle, csv_blocks
@@ -48,7 +47,12 @@ def _file_of_its_own(address: str) -> Iterator[None]:
         yield
         return
     if not path.parent.is_dir():
-        raise ParameterError(f"{shown(address)}: the folder {path.parent} does not exist: create it first")
+        raise ParameterError(
+            "table.folder-not-exist-create-first",
+            "{address}: the folder {parent} does not exist: create it first",
+            address=shown(address),
+            parent=path.parent,
+        )
     try:
         yield
     except BaseException:
@@ -58,7 +62,10 @@ def _file_of_its_own(address: str) -> Iterator[None]:
 
 def _refuse_existing(address: str, table: str) -> None:
     raise ParameterError(
-        f"{shown(address)}: the table '{table}' exists: choose another name or pass `replace`"
+        "table.table-exists-choose-another-name",
+        "{address}: the table '{table}' exists: choose another name or pass `replace`",
+        address=shown(address),
+        table=table,
     )
 
 
@@ -113,7 +120,12 @@ def _target(connection: sa.Connection, data: pa.Table, table: str) -> sa.Table:
     schema, name = schema_and_name(connection, table)
     for part in (name, *data.column_names):
         if len(part.encode()) > connection.dialect.max_identifier_length:
-            raise ColumnError(f"the name '{part}' is too long for {connection.dialect.name}: it would be cut")
+            raise ColumnError(
+                "table.name-too-long-would-cut",
+                "the name '{part}' is too long for {dialect}: it would be cut",
+                part=part,
+                dialect=connection.dialect.name,
+            )
     columns: list[sa.Column[Any]] = [
         sa.Column(sa.quoted_name(field.name, quote=True), _column_type(field.type), key=f"column_{place}")
         for place, field in enumerate(plain_schema(data.schema))
@@ -150,8 +162,10 @@ def _in_microseconds(data: pa.Table) -> pa.Table:
                 column = data.column(place).cast(pa.timestamp("us", field.type.tz))
             except pa.ArrowInvalid:
                 raise ColumnError(
-                    f"the column '{field.name}' holds times finer than microseconds: databases round them, "
-                    "so round them first"
+                    "table.column-holds-times-finer-microseconds",
+                    "the column '{field}' holds times finer than microseconds: databases round them, so "
+                    "round them first",
+                    field=field.name,
                 ) from None
             data = data.set_column(place, field.name, column)
     return data
@@ -162,9 +176,18 @@ def _refuse_for_sqlite(data: pa.Table) -> None:
     for field, column in zip(data.schema, data.columns, strict=True):
         kind = field.type
         if pa.types.is_decimal(kind) or (pa.types.is_timestamp(kind) and kind.tz):
-            raise ColumnError(f"the column '{field.name}' holds {kind} values: SQLite has no such type")
+            raise ColumnError(
+                "table.column-holds-values-sqlite",
+                "the column '{field}' holds {kind} values: SQLite has no such type",
+                field=field.name,
+                kind=kind,
+            )
         if pa.types.is_floating(kind) and pc.any(pc.is_nan(column)).as_py():
-            raise ColumnError(f"the column '{field.name}' holds NaN: SQLite would make missing values of it")
+            raise ColumnError(
+                "table.column-holds-nan-sqlite",
+                "the column '{field}' holds NaN: SQLite would make missing values of it",
+                field=field.name,
+            )
 
 
 def _copy(connection: sa.Connection, target: sa.Table, data: pa.Table, progress: Progress | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,18 +18,47 @@ from tarnkappe.table.files import PIECE, OpenFile
 from tarnkappe.table.formats.names import check_names, chosen_names
 from tarnkappe.table.formats.worksheet import column_of
 
+TOLD = b"tarnkappe"
+"""The key of the metadata of a column."""
+
 
 def read_statistics(
     source: OpenFile, *, columns: Sequence[str] | None = None, progress: Progress | None = None
 ) -> pa.Table:
-    """Read a file of a statistics package; values that have a label become this label."""
-    content, labels = _read(source)
+    """Read a file of a statistics package; values that have a label become this label.
+
+    What the package says beside the values is in the metadata of the columns; `described` reads it there.
+    """
+    content, described = _read(source)
     names = check_names(list(content), str(source.path))
     wanted = chosen_names(names, columns, str(source.path))
-    table = pa.table({name: _column(content[name], labels.get(name, {})) for name in wanted})
+    arrays, fields = [], []
+    for name in wanted:
+        labels = described.variable_value_labels.get(name, {})
+        arrays.append(_column(content[name], labels))
+        fields.append(pa.field(name, arrays[-1].type, metadata=_told(described, name, labels)))
     if progress:
         progress("reading", source.size, source.size)
-    return table
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def described(table: pa.Table) -> dict[str, dict[str, Any]]:
+    """What a package says about each column: its `label`, and the `order` of its values."""
+    found = {}
+    for field in table.schema:
+        told = (field.metadata or {}).get(TOLD)
+        content = {} if told is None else json.loads(told)
+        found[field.name] = {"label": content.get("label", ""), "order": tuple(content.get("order", ()))}
+    return found
+
+
+def _told(described: Any, name: str, labels: Mapping[Any, str]) -> dict[bytes, bytes]:
+    """The label of a column, and its values in the order of their codes unless they are said to have none."""
+    label = described.column_names_to_labels.get(name) or ""
+    nominal = getattr(described, "variable_measure", {}).get(name) == "nominal"
+    codes = sorted(code for code in labels if isinstance(code, int | float))
+    order = [] if nominal or len(codes) < len(labels) else list(dict.fromkeys(labels[c] for c in codes))
+    return {TOLD: json.dumps({"label": label, "order": order}).encode()}
 
 
 def _readers() -> dict[str, Callable[..., Any]]:
@@ -36,7 +66,8 @@ def _readers() -> dict[str, Callable[..., Any]]:
         import pyreadstat
     except ImportError:
         raise ParameterError(
-            "files of statistics packages need pyreadstat: pip install 'tarnkappe[statistics]'"
+            "table.files-statistics-packages-need",
+            "files of statistics packages need pyreadstat: pip install 'tarnkappe[statistics]'",
         ) from None
     return {
         ".dta": pyreadstat.read_dta,
@@ -48,16 +79,19 @@ def _readers() -> dict[str, Callable[..., Any]]:
     }
 
 
-def _read(source: OpenFile) -> tuple[Mapping[str, list[Any]], Mapping[str, Mapping[Any, str]]]:
+def _read(source: OpenFile) -> tuple[Mapping[str, list[Any]], Any]:
     reader = _readers()[source.suffix]
     with _named_copy(source) as path:
         try:
             content, described = reader(str(path), output_format="dict")
         except Exception as error:  # the library has no class of its own for damaged files
             raise InputError(
-                f"{source.path}: this is no file of its kind, or it is damaged ({type(error).__name__})"
+                "table.no-file-kind-damaged",
+                "{path}: this is no file of its kind, or it is damaged ({name})",
+                path=source.path,
+                name=type(error).__name__,
             ) from None
-    return content, described.variable_value_labels
+    return content, described
 
 
 @contextlib.contextmanager

@@ -119,7 +119,11 @@ def quoted_fields(
     ['01234', '""', '"x;y"', '"a ""b"" c"']
     """
     if pc.any(pc.match_substring(texts, "\0")).as_py():
-        raise ColumnError(f"the column '{name}' holds a NUL byte: it cannot be written as text")
+        raise ColumnError(
+            "table.column-holds-nul-byte",
+            "the column '{name}' holds a NUL byte: it cannot be written as text",
+            name=name,
+        )
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
     needed = pc.match_substring_regex(texts, needs_quotes)
     if bare is not None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tarnkappe.errors import InputError, ParameterError
+from tarnkappe.errors import InputError, ParameterError, Reason
 from tarnkappe.table.files import OpenFile
 from tarnkappe.table.formats.encoding_guess import DAMAGED, UNDEFINED, guess_encoding
 
@@ -130,7 +130,7 @@ def utf8_chunks(source: OpenFile, encoding: Encoding) -> tuple[Chunks, int]:
     name = encoding.name
     mark = len(codecs.BOM_UTF8) if name == "utf-8" and first.startswith(codecs.BOM_UTF8) else 0
     if len(first) == mark:
-        raise InputError(f"{source.path}: the file is empty")
+        raise InputError("table.file-empty", "{path}: the file is empty", path=source.path)
     whole = itertools.chain([(first[mark:], last)], chunks)
     if name == "utf-8" and encoding.errors == "strict":
         return whole, mark
@@ -143,7 +143,9 @@ def _canonical(encoding: str) -> str:
         name = codecs.lookup(encoding).name
     except (LookupError, ValueError):
         raise ParameterError(
-            f"the encoding {encoding!r} is unknown: use for instance utf-8, latin-1, cp1252 or utf-16"
+            "table.encoding-unknown-use-instance",
+            "the encoding {encoding!r} is unknown: use for instance utf-8, latin-1, cp1252 or utf-16",
+            encoding=encoding,
         ) from None
     return "utf-8" if name == "utf-8-sig" else name
 
@@ -171,7 +173,7 @@ def _transcoded(path: Path, chunks: Chunks, found: Encoding) -> Chunks:
         except UnicodeDecodeError as error:
             place = offset - len(error.object) + error.start
             line += error.object[: error.start].decode(encoding, errors="ignore").count("\n")
-            raise InputError(_invalid(path, line, place, encoding)) from None
+            raise InputError.because(_invalid(path, line, place, encoding)) from None
         line += text.count("\n")
         yield text.removeprefix("\ufeff").encode() if offset == len(chunk) else text.encode(), last
 
@@ -182,13 +184,18 @@ def require_utf8(path: Path, data: bytes, offset: int, line: int) -> None:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line += line_breaks(data[: error.start])
-        raise InputError(_invalid(path, line, offset + error.start, "utf-8")) from None
+        raise InputError.because(_invalid(path, line, offset + error.start, "utf-8")) from None
 
 
-def _invalid(path: Path, line: int, offset: int, encoding: str) -> str:
-    return (
-        f"{path}, line {line}, byte {offset}: this is not valid {encoding.upper()}: "
-        "say which encoding it has, for instance with --encoding cp1252, or leave that out to have it found"
+def _invalid(path: Path, line: int, offset: int, encoding: str) -> Reason:
+    return Reason(
+        "table.line-byte-not-valid",
+        "{path}, line {line}, byte {offset}: this is not valid {encoding}: say which encoding it has, for "
+        "instance with --encoding cp1252, or leave that out to have it found",
+        path=path,
+        line=line,
+        offset=offset,
+        encoding=encoding.upper(),
     )
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from tarnkappe.table.formats.csv_header import MOST_TITLES, find_header, padded_titles
 from tarnkappe.table.formats.exact_types import TEXT
 
 EXACT_INTEGERS = 2**53
+LOOKED_AT = MOST_TITLES + 100
+"""Rows that tell titles from the header."""
+NOTES = b"notes"
+"""The key of what was decided about a sheet, in the metadata of its table."""
 
 
 def column_of(values: list[Any]) -> pa.Array:
@@ -45,3 +53,50 @@ def shown_value(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         return value.isoformat(" ")
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class SheetHeader:
+    """What the first rows of a sheet say.
+
+    Attributes:
+        names: of its columns.
+        above: how many rows stand above the first one of data.
+        notes: what was decided, in words.
+    """
+
+    names: tuple[str, ...]
+    above: int
+    notes: tuple[str, ...]
+
+
+def sheet_header(rows: Sequence[Sequence[Any]]) -> SheetHeader:
+    """Titles, one or two lines of names, and odd names, as in a CSV file.
+
+    Args:
+        rows: the first rows that have a value, at most `LOOKED_AT`.
+    """
+    wide = max((len(row) for row in rows if row), default=0)
+    texts = [[None if cell is None else shown_value(cell) for cell in row] for row in rows[:LOOKED_AT]]
+    padded = [[*row, *[None] * (wide - len(row))] for row in texts]
+    titles = padded_titles(padded) if wide > 1 else 0
+    kept = padded[titles:]
+    while wide > 1 and all(row[wide - 1] is None for row in kept):
+        wide -= 1  # formatted, but empty
+    if len(kept) < 2 or not wide:
+        return SheetHeader((), len(rows), ())
+    found = find_header([row[:wide] for row in kept], [False] * wide, titled=titles > 0)
+    lines = "1 line" if titles == 1 else f"{titles} lines"
+    told = (f"left out above the header: {lines}",) if titles else ()
+    return SheetHeader(found.names, titles + found.lines, (*told, *found.notes))
+
+
+def with_notes(table: pa.Table, notes: Sequence[str]) -> pa.Table:
+    """The table with what was decided about its sheet."""
+    return table.replace_schema_metadata({NOTES: json.dumps(notes).encode()}) if notes else table
+
+
+def notes_of(table: pa.Table) -> tuple[str, ...]:
+    """What was decided about the sheet that a table was read from."""
+    told = (table.schema.metadata or {}).get(NOTES)
+    return () if told is None else tuple(json.loads(told))

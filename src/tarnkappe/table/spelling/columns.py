@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,14 @@ import pyarrow.compute as pc
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, typed_values
 from tarnkappe.table.spelling.booleans import truths
+from tarnkappe.table.spelling.converting import (
+    QUOTED_MARK,
+    _is_plain,
+    _new_texts,
+    _plain,
+    _stays_plain,
+    _with_texts,
+)
 from tarnkappe.table.spelling.dates import DATED, DateEvidence, DateFormat, find_dates, with_order
 from tarnkappe.table.spelling.marks import AMONG_NUMBERS, always_missing, most_frequent
 from tarnkappe.table.spelling.moments import DateOrder
@@ -30,8 +38,6 @@ from tarnkappe.table.spelling.spelling import Spelling, SpellingKind
 NEARLY_ALL = 0.99
 """A column is of a kind if so large a share of its filled cells is."""
 
-QUOTED_MARK = "\0"
-"""Before a word for missing values in quotes, in a file that quotes nothing needlessly: it is text."""
 
 GLANCE = 64
 """So many rows are looked at first, since most columns of numbers show at once what they are."""
@@ -148,12 +154,20 @@ def _decided(
 def _refuse_unknown(columns: Collection[str], stated: Stated) -> None:
     for name, kind in stated.types.items():
         if name not in columns:
-            raise ColumnError(f"there is no column '{name}' whose type could be {kind}")
+            raise ColumnError(
+                "table.no-column-type",
+                "there is no column '{name}' whose type could be {kind}",
+                name=name,
+                kind=kind,
+            )
         if kind.partition(":")[0] not in ("text", "number", "code", "date") or (
             ":" in kind and kind[:5] != "date:"
         ):
             raise ParameterError(
-                f"the type of '{name}' is text, number, code, date or date:FORMAT, not {kind!r}"
+                "table.type-text-number-code",
+                "the type of '{name}' is text, number, code, date or date:FORMAT, not {kind!r}",
+                name=name,
+                kind=kind,
             )
 
 
@@ -178,9 +192,12 @@ def _looked_at(name: str, counts: Counts, kind: str | None, stated: Stated) -> _
     if not _may_be_numbers(rest if among else counts):
         return look
     wanted = rest if among else counts
-    look.numbers = find_numbers(wanted, stated.decimal) if kind in (None, "number") else None
+    least = NEARLY_ALL * sum(wanted.values())
     if kind is None or kind == "date":
-        look.dates = find_dates(wanted, name, this_year(), stated.dates)
+        look.dates = find_dates(wanted, name, this_year(), stated.dates, 0.0 if kind else least)
+    # What nearly all cells write as dates shows no decimal mark: marked dates are no numbers.
+    if kind == "number" or (kind is None and not (look.dates and look.dates.fitting >= least)):
+        look.numbers = find_numbers(wanted, stated.decimal, 0.0 if kind else least)
     if (
         among
         and wanted
@@ -265,18 +282,6 @@ def _order(looks: Mapping[str, _Look | None], day_first: bool) -> DateOrder:
     return DateOrder.DAY_FIRST if day_first else DateOrder.OPEN
 
 
-def _plain(kind: pa.DataType) -> Spelling:
-    """The spelling of a column whose values are written as Arrow writes them."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_boolean(kind):
-        return Spelling(SpellingKind.BOOLEAN)
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return Spelling(SpellingKind.DATE)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    return Spelling(SpellingKind.NUMBER if is_number else SpellingKind.TEXT)
-
-
 def _spelling(look: _Look, decimal: str, order: DateOrder) -> Spelling:
     """The spelling of one column, with what the file says where it is open."""
     marks = tuple(sorted(look.missing, key=lambda mark: (-look.missing[mark], mark)))
@@ -318,14 +323,6 @@ def as_written(column: pa.ChunkedArray, missing: Collection[str]) -> pa.ChunkedA
     return pa.chunked_array([exactly_typed(_with_texts(chunk, new))])
 
 
-def _with_texts(chunk: pa.DictionaryArray, texts: list[str | None]) -> pa.DictionaryArray:
-    """The same cells with other texts, each once."""
-    again = pa.array(texts, pa.string()).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(
-        again.indices.take(chunk.indices).cast(pa.int32()), again.dictionary
-    )
-
-
 def _converted(column: pa.ChunkedArray, look: _Look, spelling: Spelling) -> tuple[pa.ChunkedArray, Spelling]:
     """The column with its missing values, one text for each value, and numbers where they are plain."""
     if column.type != TEXT:
@@ -345,51 +342,3 @@ def _converted(column: pa.ChunkedArray, look: _Look, spelling: Spelling) -> tupl
                 spelling, kind=plain.kind, number=None, date=None
             )
     return pa.chunked_array([chunk]), spelling
-
-
-def _stays_plain(look: _Look, spelling: Spelling) -> bool:
-    """Whether numbers that were written plainly are what they seem to be."""
-    if spelling.number is not None:
-        return spelling.number.decimal == POINT
-    return look.stated is None and spelling.kind is not SpellingKind.DATE
-
-
-def _is_plain(spelling: Spelling) -> bool:
-    return spelling.number is None or (spelling.number.decimal == POINT and not spelling.number.unit)
-
-
-def _new_texts(look: _Look, spelling: Spelling) -> dict[str, str | None]:
-    """What becomes of texts that are not kept as they are: missing ones, and other ways to write a value."""
-    new: dict[str, str | None] = dict.fromkeys(look.missing)
-    for text in look.counts:
-        if text.startswith(QUOTED_MARK):
-            new[text] = text.removeprefix(QUOTED_MARK)
-    key = _value(look, spelling)
-    if key is None:
-        return new
-    same: dict[Hashable, list[str]] = {}
-    for text in look.counts:
-        value = key(text)
-        if value is not None:
-            same.setdefault(value, []).append(text)
-    for texts in same.values():
-        if len(texts) > 1:
-            kept = min(texts, key=lambda text: (not _tells(text, spelling), -look.counts[text], text))
-            new |= {text: kept for text in texts if text != kept}
-    return new
-
-
-def _tells(text: str, spelling: Spelling) -> bool:
-    """Whether a text shows the decimal mark: what is written back must be read in the same way."""
-    return spelling.number is not None and shows_decimal_mark(text, spelling.number.decimal)
-
-
-def _value(look: _Look, spelling: Spelling) -> Callable[[str], Hashable] | None:
-    """What a text stands for, or None if every text stands for itself."""
-    if spelling.number is not None:
-        return spelling.number.parse
-    if spelling.date is not None and not spelling.date.open:
-        return spelling.date.parse
-    if spelling.kind is SpellingKind.BOOLEAN:
-        return (truths(look.counts, look.name) or {}).get
-    return None

@@ -89,26 +89,39 @@ class DateEvidence:
         format: the spelling.
         fitting: how many cells it reads.
         known: the order that the cells themselves tell, which other columns may follow.
+        read: when the texts were that fit.
     """
 
     format: DateFormat
     fitting: int
     known: DateOrder | None
+    read: Mapping[str, Moment] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
 
 def find_dates(
-    counts: Mapping[str, int], name: str, this_year: int, stated: DateOrder | None = None
+    counts: Mapping[str, int],
+    name: str,
+    this_year: int,
+    stated: DateOrder | None = None,
+    least: float = 0.0,
 ) -> DateEvidence:
     """How dates are spelled in a column, from its distinct texts and how many cells have each.
+
+    Where fewer than `least` cells can be dates, the rest is not looked at, and none is said to fit.
 
     >>> [str(order) for _, order in find_dates({"07-10-1983": 1, "09/19/88": 1}, "d", 2026).format.orders]
     ['mdy', 'mdy']
     """
     shapes: dict[str, dict[str, WrittenMoment]] = {}
-    for text in counts:
+    possible = sum(counts.values())
+    for text, count in counts.items():
         found = written(text)
         if found is not None:
             shapes.setdefault(found.shape, {})[text] = found
+        else:
+            possible -= count
+            if possible < least:
+                return DateEvidence(DateFormat((), this_year), 0, None)
     cells = {shape: sum(counts[text] for text in texts) for shape, texts in shapes.items()}
     chosen = _chosen(cells, name, sum(counts.values()))
     told = {shape: stated or _order(shapes[shape], counts) for shape in chosen if shape[0] == "a"}
@@ -122,14 +135,15 @@ def find_dates(
         if orders[shape] is DateOrder.OPEN:
             orders[shape] = DateOrder.DAY_FIRST if "." in shape else next(iter(clear), DateOrder.OPEN)
     format_ = DateFormat(tuple(orders.items()), this_year if BIRTH.search(name) else this_year + 1)
-    fitting = sum(
-        counts[text]
+    read = {
+        text: moment
         for shape in chosen
         for text, found in shapes[shape].items()
-        if format_.moment(found) is not None
-    )
+        if (moment := format_.moment(found)) is not None
+    }
+    fitting = sum(counts[text] for text in read)
     known = next((order for order in told.values() if order not in (None, DateOrder.OPEN)), None)
-    return DateEvidence(format_, fitting, known)
+    return DateEvidence(format_, fitting, known, read)
 
 
 def with_order(format_: DateFormat, order: DateOrder) -> DateFormat:

@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 LONGEST = 48
 
@@ -40,24 +41,36 @@ MONTHS = {
     name: month
     for month, names in enumerate(
         (
-            "january jan januar jänner janvier janv enero ene",
-            "february feb februar février févr fév febrero",
-            "march mar märz mrz mär mars marzo",
-            "april apr avril avr abril abr",
-            "may mai mayo",
-            "june jun juni juin junio",
-            "july jul juli juillet juil julio",
-            "august aug août agosto ago",
-            "september sep sept septembre septiembre",
-            "october oct oktober okt octobre octubre",
-            "november nov novembre noviembre",
-            "december dec dezember dez décembre déc diciembre dic",
+            "january jan januar jänner janvier janv enero ene januari gennaio gen janeiro",
+            "february feb februar février févr fév febrero februari febbraio fevereiro fev",
+            "march mar märz mrz mär mars marzo maart mrt março",
+            "april apr avril avr abril abr aprile",
+            "may mai mayo mei maggio mag maio",
+            "june jun juni juin junio giugno giu junho",
+            "july jul juli juillet juil julio luglio lug julho",
+            "august aug août agosto ago augustus",
+            "september sep sept septembre septiembre settembre set setembro",
+            "october oct oktober okt octobre octubre ottobre ott outubro out",
+            "november nov novembre noviembre novembro",
+            "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
         ),
         1,
     )
     for name in names.split()
 }
-"""Names of months in English, German, French and Spanish."""
+"""Names of months in English, German, French, Spanish, Italian, Portuguese and Dutch."""
+WEEKDAYS = frozenset(
+    word
+    for line in (
+        "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday",
+        "sat saturday sun sunday",
+        "mo di mi do fr sa so montag dienstag mittwoch donnerstag freitag samstag sonntag",
+        "lun lundi mar mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche",
+        "lunes martes miércoles jueves viernes sábado domingo",
+    )
+    for word in line.split()
+)
+"""Days of the week, which say nothing that the date does not say."""
 
 _CLOCK = (
     r"(?:(?:[T ]|, ?)(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})"
@@ -68,6 +81,7 @@ _YEAR, _YY = r"(?P<year>[0-9]{4})", r"(?P<yy>[0-9]{2})"
 _DAY, _MONTH, _NAME = r"(?P<day>[0-9]{1,2})", r"(?P<month>[0-9]{1,2})", r"(?P<name>[^\W\d_]{3,10})\.?"
 _MARK, _AGAIN = r"(?P<mark>[-/.])", r"(?P=mark)"
 _NUMBERS = r"(?P<first>[0-9]{1,2})" + _MARK + r"(?P<second_>[0-9]{1,2})" + _AGAIN
+_WEEKDAY = re.compile(r"(?P<weekday>[^\W\d_]{2,10})\.?,? +")
 _SHAPES = {
     shape: re.compile(pattern)
     for shape, pattern in {
@@ -78,8 +92,13 @@ _SHAPES = {
         "d{0}B{0}Y": _DAY + r"(?P<mark>\. ?| |-)" + _NAME + r"(?:,? |-)" + _YEAR + _CLOCK,
         "d{0}B{0}y": _DAY + r"(?P<mark>\. ?| |-)" + _NAME + r"(?:,? |-)" + _YY + _CLOCK,
         "B{0}d{0}Y": _NAME + r"(?P<mark> |-)" + _DAY + r"(?:st|nd|rd|th)?(?:, ?| |-)" + _YEAR + _CLOCK,
+        "B{0}d t Y": _NAME
+        + r"(?P<mark> )(?P<day>[ 0-3]?[0-9])"
+        + _CLOCK.removesuffix("?")
+        + r" (?P<year>[0-9]{4})",
         "B{0}Y": _NAME + r"(?P<mark> |-|, )" + _YEAR,
-        "Ymd": r"(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})",
+        "Ymd": r"(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2})"
+        r"(?:T(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})(?P<second>[0-9]{2})?(?P<zone>Z)?)?",
         "Y": _YEAR,
     }.items()
 }
@@ -112,17 +131,14 @@ class WrittenMoment:
             order: of day and month.
             latest_year: the last that two digits stand for; greater ones were a century before.
         """
-        said = {key: value for key, value in self.match.groupdict().items() if value is not None}
         if self.shape == SERIAL:
             time = _FIRST_SERIAL + datetime.timedelta(days=float(self.match[0]))
             return Moment(
                 time.replace(microsecond=0), DatePrecision.TIME if "." in self.match[0] else DatePrecision.DAY
             )
-        year = (
-            int(said["year"])
-            if "year" in said and "yy" not in said
-            else _century(int(said["yy"]), latest_year)
-        )
+        said = self.match.groupdict()
+        short = said.get("yy")
+        year = int(said["year"]) if short is None else _century(int(short), latest_year)
         month, day, precision = self._month_and_day(said, order)
         clock = _clock(said)
         if month is None or clock is None or not 1 <= year <= 9998:
@@ -135,23 +151,20 @@ class WrittenMoment:
             precision = DatePrecision.TIME
         return Moment(time, precision)
 
-    def _month_and_day(self, said: dict[str, str], order: DateOrder) -> tuple[int | None, int, DatePrecision]:
+    def _month_and_day(
+        self, said: dict[str, str | None], order: DateOrder
+    ) -> tuple[int | None, int, DatePrecision]:
         numbers = self.numbers
         if numbers is not None:
             if order is DateOrder.OPEN:  # either way it must be a day; only the year is told
                 return (1 if max(numbers) <= 12 and min(numbers) >= 1 else None), 1, DatePrecision.YEAR
             day, month = numbers if order is DateOrder.DAY_FIRST else numbers[::-1]
             return month, day, DatePrecision.DAY
-        if "name" in said:
-            named = MONTHS.get(said["name"].lower())
-            return named, int(said.get("day", 1)), DatePrecision.DAY if "day" in said else DatePrecision.MONTH
-        if "month" not in said:
+        name, month_, day_ = said.get("name"), said.get("month"), said.get("day")
+        if name is None and month_ is None:
             return 1, 1, DatePrecision.YEAR
-        return (
-            int(said["month"]),
-            int(said.get("day", 1)),
-            DatePrecision.DAY if "day" in said else DatePrecision.MONTH,
-        )
+        known = MONTHS.get(name.lower()) if name is not None else int(month_ or 0)
+        return (known, 1, DatePrecision.MONTH) if day_ is None else (known, int(day_), DatePrecision.DAY)
 
 
 def written(text: str) -> WrittenMoment | None:
@@ -160,15 +173,45 @@ def written(text: str) -> WrittenMoment | None:
     >>> [written(text).shape for text in ("31.12.1980", "2010-04-30 23:29", "Jan 2010")]
     ['a.b.Y', 'Y-m-d', 'B Y']
     """
-    if len(text) > LONGEST or not any(character.isdigit() for character in text):
+    if len(text) > LONGEST or _DIGIT.search(text) is None:
         return None
-    for shape, pattern in _SHAPES.items():
+    found = _shaped(text)
+    if found is None:  # `Mar` alone is also a month, so the whole text is tried first
+        named = _WEEKDAY.match(text)
+        if named is not None and named["weekday"].lower() in WEEKDAYS:
+            found = _shaped(text[named.end() :])
+    if found is not None:
+        return found
+    serial = _SERIAL.fullmatch(text)
+    return WrittenMoment(SERIAL, serial) if serial else None
+
+
+def _shaped(text: str) -> WrittenMoment | None:
+    for shape, pattern in _possible(text.translate(_ZEROS)):
         found = pattern.fullmatch(text)
-        if found is not None and text.isascii() | ("B" in shape):
-            mark = found.groupdict().get("mark")
-            return WrittenMoment(shape.format((mark or "").strip() or mark), found)
-    found = _SERIAL.fullmatch(text)
-    return WrittenMoment(SERIAL, found) if found else None
+        if found is not None and ("B" in shape or text.isascii()):
+            mark = found["mark"] if "mark" in pattern.groupindex else None
+            return WrittenMoment(_marked(shape, mark), found)
+    return None
+
+
+_DIGIT = re.compile("[0-9]")
+_ZEROS = str.maketrans("123456789", "0" * 9)
+
+
+@lru_cache(maxsize=4096)
+def _possible(outline: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The shapes that texts of an outline (every digit a zero) may have, in their order.
+
+    Wherever a pattern takes a digit it also takes a zero, so a text has no shape that its outline has not. A
+    column has few outlines, and most outlines have one shape or none.
+    """
+    return tuple((shape, pattern) for shape, pattern in _SHAPES.items() if pattern.fullmatch(outline))
+
+
+@lru_cache(maxsize=256)
+def _marked(shape: str, mark: str | None) -> str:
+    return shape.format((mark or "").strip() or mark)
 
 
 def _century(year: int, latest_year: int) -> int:
@@ -180,20 +223,24 @@ def _century(year: int, latest_year: int) -> int:
     return latest_year - (latest_year - year) % 100
 
 
-def _clock(said: dict[str, str]) -> tuple[datetime.timedelta, bool] | None:
+_NO_CLOCK = (datetime.timedelta(), False)
+
+
+def _clock(said: dict[str, str | None]) -> tuple[datetime.timedelta, bool] | None:
     """The time of day, in UTC if a zone is given, and whether there is one; None if no clock shows it."""
-    if "hour" not in said:
-        return datetime.timedelta(), False
-    hour, minute, second = int(said["hour"]), int(said["minute"]), int(said.get("second", 0))
-    if "half" in said:
+    if said.get("hour") is None:
+        return _NO_CLOCK
+    hour, minute, second = (int(said.get(part) or 0) for part in ("hour", "minute", "second"))
+    half = said.get("half")
+    if half is not None:
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + (12 if said["half"].lower() == "p" else 0)
+        hour = hour % 12 + (12 if half.lower() == "p" else 0)
     if hour > 23 or minute > 59 or second > 59:
         return None
-    part = datetime.timedelta(microseconds=int(said.get("part", "0")[:6].ljust(6, "0")))
+    part = datetime.timedelta(microseconds=int((said.get("part") or "0")[:6].ljust(6, "0")))
     time = datetime.timedelta(hours=hour, minutes=minute, seconds=second) + part
-    zone = said.get("zone", "Z")
+    zone = said.get("zone") or "Z"
     if zone[0] in "+-":
         digits = zone[1:].replace(":", "").ljust(4, "0")
         away = datetime.timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))

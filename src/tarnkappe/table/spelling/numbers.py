@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 POINT, COMMA = ".", ","
 FEET = "ft"
@@ -19,8 +20,13 @@ INCHES_IN_A_FOOT = 12
 MOST_DIGITS = 15
 """With more digits before the decimal mark it is a code: no quantity is known so exactly."""
 LONGEST = 60
+EXACT_DIGITS = 28
+"""Up to so many digits multiplying by one changes nothing."""
 
-CURRENCIES = ("$", "€", "£", "CHF", "EUR", "USD")
+CURRENCIES = (
+    "$", "€", "£", "¥", "₹", "₺", "₽", "CHF", "EUR", "USD", "GBP", "PLN", "SEK", "NOK", "DKK", "CZK", "HUF",
+    "JPY", "INR", "CAD", "AUD", "BRL", "TRY", "RUB", "zł", "kr", "Kč", "Ft", "R$",
+)  # fmt: skip
 MULTIPLES = {"K": 1_000, "M": 1_000_000}
 
 _UNITS = "|".join(re.escape(unit) for unit in CURRENCIES)
@@ -30,6 +36,8 @@ _NUMBER = re.compile(
     rf"(?P<digits>[0-9.,'\u2019 \u00a0\u202f]*[0-9]|[0-9]+[.,])(?P<power>[eE][+-]?[0-9]{{1,3}})?"
     rf"(?:(?P<multiple>[KM])|{_BLANK}?(?P<after>{_UNITS}|%))?"
 )
+_SIMPLE = re.compile(r"(-?)([0-9]+(?:[.,][0-9]+)?)")
+"""What nearly all numbers look like: the long pattern says the same of them, later."""
 _HEIGHT = re.compile(r"""([0-9])' ?([0-9]{1,2})(?:"|'')?""")
 _GROUPED = {
     POINT: re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]{0,2}(?:['\u2019 \u00a0\u202f][0-9]{3})+"),
@@ -65,8 +73,7 @@ class NumberFormat:
         return found.value(self.decimal)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Parts:
+class _Parts(NamedTuple):
     """A text cut into sign, digits with marks, exponent, unit and multiple."""
 
     sign: str
@@ -91,6 +98,8 @@ class _Parts:
             return None  # a code
         if not whole and not fraction:
             return None
+        if self.multiple == 1 and not self.power and len(self.digits) <= EXACT_DIGITS:
+            return Decimal(f"{self.sign}{whole}.{fraction}" if fraction else int(f"{self.sign}{whole}"))
         number = Decimal(f"{self.sign}{whole or '0'}.{fraction or '0'}{self.power}")
         return number * self.multiple if fraction or self.power else Decimal(int(number)) * self.multiple
 
@@ -98,7 +107,11 @@ class _Parts:
 def _parts(text: str) -> _Parts | None:
     if len(text) > LONGEST:
         return None
-    found = _NUMBER.fullmatch(text.strip(" \u00a0"))
+    text = text.strip(" \u00a0")
+    simple = _SIMPLE.fullmatch(text)
+    if simple is not None:
+        return _Parts(simple[1], simple[2], "", "", 1)
+    found = _NUMBER.fullmatch(text)
     if found is None or (found["sign"] and found["inner"]) or (found["before"] and found["after"]):
         return None
     if found["multiple"] and not found["before"]:
@@ -129,32 +142,46 @@ class NumberEvidence:
         marked: whether some value has a mark at all, so that it matters which is the decimal one.
         codes: how many cells it does not read are digits all the same: leading zeros, a plus, too many
             digits.
+        read: for each decimal mark that was tried, the numbers that texts stand for.
     """
 
     format: NumberFormat
     fitting: int
     codes: int
     marked: bool = True
+    read: Mapping[str, Mapping[str, Decimal]] = dataclasses.field(
+        default_factory=dict, repr=False, compare=False
+    )
 
 
 _CODE = re.compile(r"\+?[0-9]+|0[0-9]+[.,][0-9]+")
 
 
-def find_numbers(counts: Mapping[str, int], decimal: str | None = None) -> NumberEvidence:
+def find_numbers(counts: Mapping[str, int], decimal: str | None = None, least: float = 0.0) -> NumberEvidence:
     """How numbers are spelled in a column, from its distinct texts and how many cells have each.
 
     A decimal mark that is given is taken. Otherwise the one that reads more cells counts; if both read
-    equally many and give other numbers, the format is `open` (and speaks of a decimal point).
+    equally many and give other numbers, the format is `open` (and speaks of a decimal point). Where fewer
+    than `least` cells can be numbers or codes, the rest is not looked at, and none is said to fit.
 
     >>> find_numbers({"1.113,71": 1, "5,0": 1}).format
     NumberFormat(decimal=',', unit='', open=False)
     >>> find_numbers({"1,449": 3}).format.open
     True
     """
-    heights = sum(count for text, count in counts.items() if _inches(text) is not None)
-    if heights and 2 * heights > sum(counts.values()):
+    possible = sum(counts.values())
+    heights = sum(count for text, count in counts.items() if "'" in text and _inches(text) is not None)
+    if heights and 2 * heights > possible:
         return NumberEvidence(NumberFormat(POINT, FEET), heights, 0)
-    parts = {text: found for text in counts if (found := _parts(text)) is not None}
+    parts: dict[str, _Parts] = {}
+    for text, count in counts.items():
+        cut = _parts(text)
+        if cut is not None:
+            parts[text] = cut
+        elif _CODE.fullmatch(text.strip()) is None:
+            possible -= count
+            if possible < least:
+                return NumberEvidence(NumberFormat(), 0, 0)
     unit = _unit(counts, parts)
     read = {
         mark: {
@@ -171,7 +198,7 @@ def find_numbers(counts: Mapping[str, int], decimal: str | None = None) -> Numbe
         count for text, count in counts.items() if text not in read[best] and _CODE.fullmatch(text.strip())
     )
     marked = len(read) == 1 or read[POINT] != read[COMMA]
-    return NumberEvidence(NumberFormat(best, unit, is_open), fitting[best], codes, marked)
+    return NumberEvidence(NumberFormat(best, unit, is_open), fitting[best], codes, marked, read)
 
 
 def _unit(counts: Mapping[str, int], parts: Mapping[str, _Parts]) -> str:

@@ -35,6 +35,8 @@ class Spelling:
         missing: the words that stand for missing values here, besides the empty field.
         mark: the one by which missing values are written back.
         unread: the share of filled cells that are not of this kind and stay texts of their own.
+        label: what a statistics package says about the column: a second header.
+        order: the labels of its values, in the order of the codes that the package keeps for them.
     """
 
     kind: SpellingKind = SpellingKind.TEXT
@@ -43,6 +45,8 @@ class Spelling:
     missing: tuple[str, ...] = ()
     mark: str = ""
     unread: float = 0.0
+    label: str = ""
+    order: tuple[str, ...] = ()
 
     def number_of(self, text: str) -> Decimal | None:
         """The number that a text of this column stands for, or None if it is none."""
@@ -80,7 +84,7 @@ class Spelling:
             return [self.date.pattern]
         day_first = {"a": "31", "b": "12"}
         month_first = {"a": "12", "b": "31"}
-        parts = {"Y": "1980", "y": "80", "m": "12", "d": "31", "B": "Dec"}
+        parts = {"Y": "1980", "y": "80", "m": "12", "d": "31", "B": "Dec", "t": "23:59:00"}
         examples = []
         for shape, order in self.date.orders:
             known = parts | (month_first if order is DateOrder.MONTH_FIRST else day_first)
@@ -104,6 +108,10 @@ class Spelling:
             content["missing"] = list(self.missing)
         if self.unread:
             content["unread"] = self.unread
+        if self.label:
+            content["label"] = self.label
+        if self.order:
+            content["order"] = list(self.order)
         return content
 
     @classmethod
@@ -123,4 +131,6 @@ class Spelling:
             marks,
             marks[0] if marks else "",
             content.get("unread", 0.0),
+            content.get("label", ""),
+            tuple(content.get("order", ())),
         )

@@ -30,7 +30,7 @@ export default {
     <div>
       <label class="drop" :class="{ over }" @dragover.prevent="over = true" @dragleave="over = false" @drop.prevent="take($event.dataTransfer.files)">
         <b>{{ title }}</b><span class="soft">{{ help }}</span><br>
-        <input type="file" class="unseen" :aria-label="choose" :disabled="share !== null" accept=".csv,.tsv,.txt,.parquet,.xlsx,.json,.ndjson,.jsonl,.arrow,.feather,.zip,.gz"
+        <input type="file" class="unseen" :aria-label="choose" :disabled="share !== null" accept=".csv,.tsv,.txt,.parquet,.xlsx,.xls,.xlsb,.ods,.dta,.sav,.zsav,.por,.sas7bdat,.xpt,.json,.ndjson,.jsonl,.arrow,.feather,.gz,.bz2,.zst,.lz4,.zip"
           @keydown.enter.prevent="$event.target.click()" @change="take($event.target.files); $event.target.value = ''">
         <span class="button" aria-hidden="true">{{ choose }}</span>
       </label>

@@ -1,4 +1,4 @@
-"""The pages, one file each; importing this registers them all."""
+"""The pages that still have a socket, one file each; importing this registers them all."""
 
 from tarnkappe.web.pages import (
     columns,
@@ -11,11 +11,7 @@ from tarnkappe.web.pages import (
     lattice,
     privacy,
     risk,
-    run,
-    runs,
-    settings,
     sql,
-    utility,
 )
 
 __all__ = [
@@ -29,9 +25,5 @@ __all__ = [
     "lattice",
     "privacy",
     "risk",
-    "run",
-    "runs",
-    "settings",
     "sql",
-    "utility",
 ]

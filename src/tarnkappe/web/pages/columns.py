@@ -2,69 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
+from nicegui import ui
+
+from tarnkappe.errors import ConflictError, TarnkappeError
 from tarnkappe.service.people import Right
 from tarnkappe.table import STATED, Role
+from tarnkappe.texts import told
+from tarnkappe.web.aside import aside
 from tarnkappe.web.draft import Draft, load_draft
 from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.path import steps
+from tarnkappe.web.reading_card import reading_card, type_choice
 from tarnkappe.web.reasons import in_words
+from tarnkappe.web.release_card import ReleaseCard
 from tarnkappe.web.site import page
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.waiting import waiting
 from tarnkappe.web.widgets import (
     Live,
     box,
+    button,
     card,
     choice,
     details,
+    field,
     figure,
     header_row,
     link,
     notice,
     scroll,
-    table,
     tag,
     title,
 )
 
 Profile = dict[str, Any]
+Changed = Callable[[], Awaitable[None]]
+GUESS = "guess"
+MANY = 20
+"""From so many columns on, they can be searched by name."""
 
 
 async def profile_and_draft(visit: Visit, file_id: str) -> tuple[Profile, Draft]:
     """What is known of a file, and what was decided about it; first the proposals are taken over."""
-    visit.house.files.get(file_id, visit.who)
+    await aside(visit.house.files.get, file_id, visit.who)
+    draft = await load_draft(visit, file_id)
+    reading = {} if draft is None else draft.reading
     async with waiting(visit.t("columns.looking")):
-        profile = await visit.house.profile(file_id, visit.who)
-    draft = load_draft(visit, file_id)
-    if draft is None:
-        draft = Draft(file_id, roles={column["name"]: column["role"] for column in profile["columns"]})
-        draft.save(visit)
+        profile = await visit.house.profile(file_id, visit.who, reading)
+    proposed = {column["name"]: column["role"] for column in profile["columns"]}
+    if draft is None or draft.proposed != proposed:
+        draft = draft or Draft(file_id)
+        draft.take_over(proposed)
+        await draft.save(visit)
     return profile, draft
 
 
 @page("/files/{file}/columns", "columns.title", rights=(Right.PUBLISH,))
 async def columns(visit: Visit, parts: dict[str, str]) -> None:
-    """All columns with their roles."""
+    """How the file was read, all columns with their roles, and the release that follows from them."""
     file_id = parts["file"]
     steps(visit, "columns", file_id)
-    stored = visit.house.files.get(file_id, visit.who)
+    stored = await aside(visit.house.files.get, file_id, visit.who)
     title(visit.t("columns.title"), visit.t("columns.lead"))
-    profile, draft = await profile_and_draft(visit, file_id)
+
+    def again() -> None:
+        ui.navigate.to(f"/files/{file_id}/columns")
+
+    try:
+        profile, draft = await profile_and_draft(visit, file_id)
+    except ConflictError:
+        raise
+    except TarnkappeError as error:
+        notice("bad", visit.t("reading.unreadable"), told(visit.language, error))
+        reading_card(visit, await load_draft(visit, file_id) or Draft(file_id), None, again)
+        return
     with box("figures"):
         figure(visit.n(profile["rows"]), visit.t("columns.rows"))
         figure(visit.n(len(profile["columns"])), visit.t("columns.columns"))
         figure(stored.name, visit.t("columns.file"))
+    reading_card(visit, draft, profile, again)
     with card(visit.t("columns.roles")):
         _legend(visit)
-        _roles(visit, profile, draft, lambda: consequence.refresh())
+        _roles(visit, profile, draft, lambda: _changed(consequence, release), again)
+    release = ReleaseCard(visit, draft, profile)
     with card():
         consequence = Live(lambda: _consequence(visit, draft))
-    _head(visit, profile)
-    with box("onward"):
-        link(visit.t("columns.onward"), f"/files/{file_id}/hierarchies", "button main")
+        with box("onward"):
+            link(visit.t("columns.onward"), f"/files/{file_id}/hierarchies", "button")
+
+
+async def _changed(consequence: Live, release: ReleaseCard) -> None:
+    consequence.refresh()
+    await release.refresh()
 
 
 def _legend(visit: Visit) -> None:
@@ -74,15 +107,30 @@ def _legend(visit: Visit) -> None:
             tag("dd", visit.t(f"role_means.{role}"), "soft")
 
 
-def _roles(visit: Visit, profile: Profile, draft: Draft, changed: Callable[[], None]) -> None:
+def _roles(visit: Visit, profile: Profile, draft: Draft, changed: Changed, again: Callable[[], None]) -> None:
+    """The columns, guesses first: somebody should look at them."""
     options = {str(role): visit.t(f"role.{role}") for role in STATED}
-    keys = ("name", "role", "why", "kind", "different", "missing")
-    with scroll(visit.t("columns.roles")), box("fold", "table"):
-        header_row([visit.t(f"columns.{key}") for key in keys], (4, 5))
-        with box("", "tbody"):
-            for column in profile["columns"]:
-                with box("", "tr"):
-                    _column(visit, column, draft, options, changed)
+    columns = sorted(profile["columns"], key=lambda column: column["certainty"] != GUESS)
+    wanted = ""
+
+    def show() -> None:
+        keys = ("name", "role", "why", "kind", "different", "missing")
+        with scroll(visit.t("columns.roles")), box("fold", "table"):
+            header_row([visit.t(f"columns.{key}") for key in keys], (4, 5))
+            with box("", "tbody"):
+                for column in columns:
+                    if wanted in column["name"].lower():
+                        with box("", "tr"):
+                            _column(visit, column, draft, options, changed, again)
+
+    def search(typed: str) -> None:
+        nonlocal wanted
+        wanted = typed.strip().lower()
+        shown.refresh()
+
+    if len(columns) >= MANY:
+        field(visit.t("columns.search"), "", search, live=True)
+    shown = Live(show)
 
 
 def _column(
@@ -90,61 +138,68 @@ def _column(
     column: dict[str, Any],
     draft: Draft,
     options: dict[str, str],
-    changed: Callable[[], None],
+    changed: Changed,
+    again: Callable[[], None],
 ) -> None:
     name = column["name"]
 
-    def change(role: str) -> None:
+    async def change(role: str) -> None:
         with shown_errors():
             draft.roles[name] = str(Role.parse(role))
-            draft.save(visit)
-            changed()
+            await draft.save(visit)
+            await changed()
 
     tag("th", name, scope="row")
     with box("", "td"):
         label = visit.t("columns.role_of", name=name)
         choice(label, options, draft.roles.get(name, column["role"]), change, hidden_label=True)
-    tag("td", in_words(visit.language, column["reason"]), "soft small")
-    kind = visit.t(f"types.{_kind(str(column['type']))}")
-    tag("td", kind, "soft small", data_label=visit.t("columns.kind"))
+    with box("soft small", "td"):
+        if column["certainty"] == GUESS:
+            tag("span", visit.t("columns.guess"), "badge warn")
+        tag("span", in_words(visit.language, column["reason"]))
+    kind = visit.t(f"types.{_kind(column)}")
+    with box("soft small", "td", data_label=visit.t("columns.kind")):
+        type_choice(visit, draft, name, kind, again)
     for key, counted in (("different", column["distinct"]), ("missing", column["missing"])):
         tag("td", visit.n(counted), "number", data_label=visit.t(f"columns.{key}"))
 
 
-def _kind(type_name: str) -> str:
-    """The type of a column in one of the few words that people use."""
+def _kind(column: dict[str, Any]) -> str:
+    """The type of a column in one of the few words that people use: what its texts stand for, if known."""
+    spelled, type_name = column.get("spelled"), str(column["type"])
+    if spelled in ("date", "number"):
+        return str(spelled)
     if type_name.startswith(("date", "timestamp", "time")):
         return "date"
     return "number" if type_name.startswith(("int", "uint", "float", "double", "decimal")) else "text"
 
 
 def _consequence(visit: Visit, draft: Draft) -> None:
-    """What the roles mean for the release, and what is missing."""
+    """What is missing for a release, and the way for those who decide every step."""
     tag("h2", visit.t("columns.consequence"))
-    for role in STATED:
-        names = draft.with_role(str(role))
-        if names and role is not Role.SENSITIVE:
-            tag("p", visit.t(f"role_does.{role}", columns=", ".join(names)))
-    show_protection(visit, draft)
+    tag("p", visit.t("columns.consequence_help"), "soft")
     if not draft.quasi_identifiers:
         notice("warn", visit.t("columns.no_quasi"), visit.t("columns.no_quasi_help"))
     elif not draft.with_role("sensitive"):
         notice("warn", visit.t("columns.no_sensitive"), visit.t("columns.no_sensitive_help"))
 
 
-def show_protection(visit: Visit, draft: Draft) -> None:
-    """What is promised about each sensitive column; one without a promise is protected by nothing."""
+def show_protection(
+    visit: Visit, draft: Draft, protect: Callable[[str], Awaitable[None]] | None = None
+) -> None:
+    """What is promised about each sensitive column; one without a promise is protected by nothing.
+
+    Args:
+        visit: who looks at it.
+        draft: what was decided.
+        protect: promises something about a column, where that can be done at once.
+    """
     for name, models in draft.promises().items():
         if models:
             words = ", ".join(visit.t(f"models.{model}.title") for model in models)
             tag("p", visit.t("role_does.sensitive", column=name, promises=words))
         else:
-            notice("warn", visit.t("columns.unprotected", column=name), visit.t("columns.unprotected_help"))
-
-
-def _head(visit: Visit, profile: Profile) -> None:
-    head = profile.get("head") or {}
-    if head.get("rows"):
-        with details(visit.t("columns.first_rows")):
-            rows = [[str(cell) for cell in row] for row in head["rows"]]
-            table(head["columns"], rows, label=visit.t("columns.first_rows"), heads=False)
+            notice("bad", visit.t("columns.unprotected", column=name), visit.t("columns.unprotected_help"))
+            if protect is not None:
+                label = visit.t("privacy.protect_label", column=name)
+                button(visit.t("privacy.protect"), partial(protect, name), "small", label=label)

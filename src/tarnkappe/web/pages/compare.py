@@ -10,6 +10,7 @@ from tarnkappe.drawing import ACCENT, INK, RAMP, Drawing, Rect, Text
 from tarnkappe.errors import JobError
 from tarnkappe.recoding import METHODS
 from tarnkappe.service.people import Right
+from tarnkappe.web.aside import aside
 from tarnkappe.web.draft import load_draft
 from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
@@ -23,16 +24,17 @@ ROW, NAMES, WIDTH = 26, 110, 520
 
 
 @page("/compare", "compare.title", rights=(Right.PUBLISH,))
-def compare(visit: Visit, parts: dict[str, str]) -> None:
+async def compare(visit: Visit, parts: dict[str, str]) -> None:
     """Choose a file and methods, or look at a comparison."""
     title(visit.t("compare.title"), visit.t("compare.lead"))
     if "job" in parts:
-        job = visit.house.jobs.get(parts["job"], visit.who)
-        Watch(visit, job.id, lambda: _found(visit, job.id))
+        job = await aside(visit.house.jobs.get, parts["job"], visit.who)
+        Watch(visit, job, lambda: _found(visit, job.id))
         with box("onward"):
             link(visit.t("compare.again"), "/compare", "button")
         return
-    drafts = [(file, load_draft(visit, file.id)) for file in visit.house.files.list(visit.who)]
+    files = await aside(visit.house.files.list, visit.who)
+    drafts = [(file, await load_draft(visit, file.id)) for file in files]
     ready = {file.id: (file.name, draft) for file, draft in drafts if draft is not None and draft.privacy}
     if not ready:
         empty(visit.t("compare.none"), visit.t("compare.none_help"), "/files", visit.t("runs.to_files"))
@@ -43,7 +45,7 @@ def compare(visit: Visit, parts: dict[str, str]) -> None:
         with shown_errors():
             methods = [name for name in OFFERED if name in asked["methods"]]
             if len(methods) < 2:
-                raise JobError(visit.t("compare.too_few"))
+                raise JobError.because(visit.t("compare.too_few"))
             draft = ready[asked["file"]][1]
             assert draft is not None
             document = {**draft.document(), "compare": {"methods": methods}}
@@ -67,8 +69,8 @@ def _method(visit: Visit, name: str, chosen: set[str]) -> None:
     tick(visit.t(f"methods.{name}"), name in chosen, change)
 
 
-def _found(visit: Visit, job_id: str) -> None:
-    found = figures(visit, job_id)
+async def _found(visit: Visit, job_id: str) -> None:
+    found = await aside(figures, visit, job_id)
     outcomes = found["methods"]
     with card(visit.t("compare.found")):
         tag("p", visit.t("compare.loss_is", loss=visit.t(f"losses.{found['loss_measure']}")), "soft")

@@ -60,7 +60,11 @@ async def exchange(visit: Visit, parts: dict[str, str]) -> None:
         found = await aside(visit.house.exchange.request, site, parts["request"], visit.who)
         with box("", "p"):
             link(visit.t("exchange.back"), _address(site))
-        _request(visit, site, found)
+        text = None
+        if found["preview"] is not None:
+            show = visit.house.exchange.preview_text
+            text = await aside(show, site, parts["request"], visit.who, visit.language)
+        _request(visit, site, found, text)
         return
     _inbox(visit, site, await aside(visit.house.exchange.requests, site, visit.who))
     if visit.who.may(Right.READ_LOG):
@@ -84,7 +88,7 @@ def _inbox(visit: Visit, site: str, requests: list[dict[str, Any]]) -> None:
             ):
                 with box("", "tr"):
                     with box("", "th", scope="row"):
-                        link(each["digest"][:12], _address(site, each["digest"]))
+                        link(each["id"], _address(site, each["digest"]))
                     tag("td", f"{each['requester']} ({each['institution']})")
                     tag("td", visit.t(f"purposes.{each['purpose']}"))
                     with box("", "td"):
@@ -99,7 +103,7 @@ def _badge(visit: Visit, state: str) -> None:
     )
 
 
-def _request(visit: Visit, site: str, found: dict[str, Any]) -> None:
+def _request(visit: Visit, site: str, found: dict[str, Any], text: str | None) -> None:
     t = visit.t
     with card(t("exchange.asked")):
         _badge(visit, found["state"])
@@ -110,10 +114,17 @@ def _request(visit: Visit, site: str, found: dict[str, Any]) -> None:
             [t("exchange.question"), found["question"]],
             [t("exchange.whose"), f"{anchor['attribute']} = {', '.join(map(str, anchor['values']))}"],
             [t("exchange.wanted"), ", ".join(each["name"] for each in found["wanted"])],
+            [t("exchange.operation"), t(f"operations.{found['operation'].replace('-', '_')}")],
         ]
+        if found["legal_basis"]:
+            said = ", ".join(f"{name}: {reference}" for name, reference in found["legal_basis"].items())
+            rows.append([t("exchange.legal_basis"), said])
         table([t("exchange.what"), t("exchange.value")], rows, label=t("exchange.asked"))
         if found["state"] in OPEN and visit.who.may(Right.REVIEW):
             _check_button(visit, site, found["digest"])
+    if text is not None:
+        with card(t("exchange.preview")), scroll(t("exchange.preview")):
+            tag("pre", text)
     if found["recommendation"]:
         _recommendation(visit, found["recommendation"])
     if found["state"] in OPEN[1:] and visit.who.may(Right.DECIDE):
@@ -126,7 +137,7 @@ def _check_button(visit: Visit, site: str, digest: str) -> None:
             job = await start_once(visit, "request-check", {"site": site, "request": digest})
             place.clear()
             with place:
-                Watch(visit, job.id, lambda: ui.navigate.to(_address(site, digest)))
+                Watch(visit, job, lambda: ui.navigate.to(_address(site, digest)))
 
     button(visit.t("exchange.check"), check)
     place = box("result")

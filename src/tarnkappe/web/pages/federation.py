@@ -81,7 +81,7 @@ def _start(visit: Visit, name: str, monitor: Monitor) -> None:
             asked["job"], monitor.run = job.id, run
             place.clear()
             with place:
-                Watch(visit, job.id, released)
+                Watch(visit, job, released)
 
     tag("p", visit.t("federation.start_help"), "soft")
     button(visit.t("federation.start"), start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -11,12 +11,13 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from tarnkappe.errors import InputError
+from tarnkappe.service.files import StoredFile
 from tarnkappe.service.people import Right
 from tarnkappe.service.security import CSRF_HEADER
 from tarnkappe.web.aside import aside
 from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.example import example_csv
-from tarnkappe.web.layout import ASSETS
+from tarnkappe.web.navigation import ASSETS
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
 from tarnkappe.web.visit import Visit
@@ -43,7 +44,7 @@ class Drop(Element, component=ASSETS / "drop.js"):
 
 
 @page("/files", "files.title", rights=(Right.PUBLISH,))
-def files(visit: Visit, parts: dict[str, str]) -> None:
+async def files(visit: Visit, parts: dict[str, str]) -> None:
     """Bring a file, or go on with one."""
     del parts
     steps(visit, "files")
@@ -62,8 +63,15 @@ def files(visit: Visit, parts: dict[str, str]) -> None:
     if visit.house.settings.databases:
         with card(visit.t("files.database_title"), "spaced"):
             _name_table(visit)
+    mine = await aside(visit.house.files.list, visit.who)
+
+    async def again() -> None:
+        nonlocal mine
+        mine = await aside(visit.house.files.list, visit.who)
+        listed.refresh()
+
     with card(visit.t("files.yours"), "spaced"):
-        listed = Live(lambda: _list(visit, lambda: listed.refresh()))
+        listed = Live(lambda: _list(visit, mine, again))
 
 
 def _drop(visit: Visit) -> None:
@@ -72,7 +80,7 @@ def _drop(visit: Visit) -> None:
 
     def failed(event: GenericEventArguments) -> None:
         with shown_errors():
-            raise InputError(_refusal(event.args["answer"]))
+            raise InputError.because(_refusal(event.args["answer"]))
 
     place = Drop()
     place.props.update(
@@ -114,8 +122,7 @@ def _refusal(answer: Any) -> str:
     return str(said or answer)
 
 
-def _list(visit: Visit, refresh: Callable[[], None]) -> None:
-    mine = visit.house.files.list(visit.who)
+def _list(visit: Visit, mine: Sequence[StoredFile], refresh: Callable[[], Awaitable[None]]) -> None:
     if not mine:
         empty(visit.t("files.none"), visit.t("files.none_help"))
         return
@@ -130,6 +137,8 @@ def _list(visit: Visit, refresh: Callable[[], None]) -> None:
                     tag("td", _size(visit, file.bytes), "number")
                     tag("td", _day(file.created))
                     with box("", "td"):
+                        label = visit.t("files.kept_label", name=file.name)
+                        link(visit.t("files.kept"), f"/files/{file.id}/kept", aria_label=label)
                         _remove_button(visit, file.id, file.name, refresh)
 
 
@@ -139,11 +148,11 @@ def _size(visit: Visit, size: int) -> str:
     return visit.t("files.bytes", size=visit.n(round(size / 1024, 1)))
 
 
-def _remove_button(visit: Visit, file_id: str, name: str, refresh: Callable[[], None]) -> None:
+def _remove_button(visit: Visit, file_id: str, name: str, refresh: Callable[[], Awaitable[None]]) -> None:
     async def remove() -> None:
         with shown_errors():
             await aside(visit.house.remove_file, file_id, visit.who)
-            refresh()
+            await refresh()
 
     def ask() -> None:
         """What was made from a file goes with it, so nobody removes one by a slip of the hand."""

@@ -156,24 +156,24 @@ def _curves(visit: Visit, named: dict[str, list[int]], axis: str, label: str) ->
 def _proof(visit: Visit, name: str) -> None:
     ended = {"rounds": 0}
 
-    def proven(job_id: str) -> None:
+    async def proven(job_id: str) -> None:
         ended["rounds"] += 1  # what was answered since may be proven again
-        _proven(visit, job_id)
+        await _proven(visit, job_id)
 
     async def prove() -> None:
         with shown_errors():
             job = await start_once(visit, "gate-proof", {"gate": name}, ended["rounds"])
             place.clear()
             with place:
-                Watch(visit, job.id, lambda: proven(job.id))
+                Watch(visit, job, lambda: proven(job.id))
 
     tag("p", visit.t("gate.proof_help"), "soft")
     button(visit.t("gate.prove"), prove)
     place = box("result")
 
 
-def _proven(visit: Visit, job_id: str) -> None:
-    proven = figures(visit, job_id)["proven"]
+async def _proven(visit: Visit, job_id: str) -> None:
+    proven = (await aside(figures, visit, job_id))["proven"]
     if not proven:
         notice("good", visit.t("gate.nothing_to_prove"))
     for each in proven:

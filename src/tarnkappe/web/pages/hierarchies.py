@@ -128,7 +128,7 @@ class Editor:
         try:
             self.plan = said(self.plan, entry, typed)
         except TarnkappeError as error:
-            self._shown({}, str(error))
+            self._shown({}, error.reason)
             return
         await self._look()
 
@@ -141,13 +141,13 @@ class Editor:
             found = await self.visit.house.preview(self.draft.file, self.column, asked, self.visit.who)
         except TarnkappeError as error:
             if version == self.version:
-                self._shown({}, str(error))
+                self._shown({}, error.reason)
             return
         if version != self.version:
             return
         with shown_errors():
             self.draft.hierarchies[self.column] = plan
-            self.draft.save(self.visit)
+            await self.draft.save(self.visit)
         self._shown(found, "")
 
     def _shown(self, preview: dict[str, Any], trouble: str) -> None:

@@ -10,9 +10,10 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from tarnkappe.service.people import Right
+from tarnkappe.web.aside import aside
 from tarnkappe.web.errors import shown_errors
-from tarnkappe.web.layout import ASSETS
-from tarnkappe.web.pages.run import tabs
+from tarnkappe.web.navigation import ASSETS
+from tarnkappe.web.pages.release_tabs import tabs
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
 from tarnkappe.web.visit import Visit
@@ -30,21 +31,26 @@ class LatticeCanvas(Element, component=ASSETS / "lattice.js"):
 @page("/runs/{job}/lattice", "lattice.title", rights=(Right.PUBLISH,))
 async def lattice(visit: Visit, parts: dict[str, str]) -> None:
     """Classify all nodes, if that was not done yet, and show them."""
-    job = visit.house.jobs.get(parts["job"], visit.who)
+    job = await aside(visit.house.jobs.get, parts["job"], visit.who)
     steps(visit, "lattice", str(job.document.get("input", {}).get("file", "")), job.id)
     title(visit.t("lattice.title"), visit.t("lattice.lead"))
     tabs(visit, job.id, "lattice")
     document = {key: value for key, value in job.document.items() if key != "output"}
     classified = await beside(visit, "lattice", document)
-    Watch(visit, classified.id, lambda: Explorer(visit, classified.id, document).show())
+
+    async def found() -> None:
+        listed = (await aside(figures, visit, classified.id))["listed"] or {}
+        Explorer(visit, classified.id, document, listed).show()
+
+    Watch(visit, classified, found)
 
 
 class Explorer:
     """The lattice while somebody walks in it."""
 
-    def __init__(self, visit: Visit, job_id: str, document: dict[str, Any]) -> None:
+    def __init__(self, visit: Visit, job_id: str, document: dict[str, Any], found: dict[str, Any]) -> None:
         self.visit, self.job_id, self.document, self.t = visit, job_id, document, visit.t
-        self.found = figures(visit, job_id)["listed"] or {}
+        self.found = found
         best = self.found.get("best")
         self.best: int = -1 if best is None else best
         self.current = max(self.best, 0)

@@ -8,15 +8,17 @@ from typing import Any
 from nicegui import ui
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.job.job import create_model
+from tarnkappe.job import Audience
+from tarnkappe.job.sections import create_model
 from tarnkappe.loss import LOSSES
 from tarnkappe.service.people import Right
+from tarnkappe.texts import told
+from tarnkappe.web.aside import aside
 from tarnkappe.web.draft import Draft
 from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.guarantees import QUESTIONS, Parameter, begin, parameters_of, shown
 from tarnkappe.web.pages.columns import profile_and_draft, show_protection
 from tarnkappe.web.path import steps
-from tarnkappe.web.reasons import in_words
 from tarnkappe.web.site import page
 from tarnkappe.web.visit import Visit
 from tarnkappe.web.widgets import (
@@ -43,18 +45,25 @@ async def privacy(visit: Visit, parts: dict[str, str]) -> None:
     steps(visit, "privacy", file_id)
     title(visit.t("privacy.title"), visit.t("privacy.lead"))
     _, draft = await profile_and_draft(visit, file_id)
-    wizard = Wizard(visit, draft)
-    wizard.show()
+    files = await aside(visit.house.files.list, visit.who)
+    others = {file.id: file.name for file in files if file.id != file_id}
+    Wizard(visit, draft, others).show()
 
 
 class Wizard:
     """The guarantees of one draft while somebody chooses them."""
 
-    def __init__(self, visit: Visit, draft: Draft) -> None:
+    def __init__(self, visit: Visit, draft: Draft, others: dict[str, str]) -> None:
         self.visit, self.draft, self.t = visit, draft, visit.t
+        self.others = others
 
     def show(self) -> None:
         """Everything on one page, the usual things first."""
+        with card(self.t("privacy.cards")):
+            tag("p", self.t("privacy.cards_lead"), "soft")
+            with box("models"):
+                for audience in Audience:
+                    self._card(audience)
         with card(self.t("privacy.chosen")):
             self.chosen = Live(self._chosen)
         with card(self.t("privacy.add")):
@@ -65,8 +74,33 @@ class Wizard:
             button(self.t("privacy.start"), self._start, "main")
             tag("span", self.t("privacy.start_help"), "soft small")
 
-    def _keep(self) -> None:
-        self.draft.save(self.visit)
+    async def _keep(self) -> None:
+        await self.draft.save(self.visit)
+
+    # ------------------------------------------------------------------ what most releases promise
+
+    def _card(self, audience: Audience) -> None:
+        """What is proposed for those who get the release: the page takes it over and decides nothing."""
+        name = self.t(f"release.for.{audience}")
+
+        async def take() -> None:
+            with shown_errors():
+                stated = {**self.draft.statements, "for": str(audience)}
+                asked = self.visit.house.propose(self.draft.file, stated, self.visit.who, self.draft.reading)
+                proposal = await asked
+                self.draft.audience = str(audience)
+                self.draft.privacy = [dict(entry) for entry in proposal["privacy"]]
+                self.draft.several_rows = bool(proposal["several_rows_per_person"])
+                await self._keep()
+                self.chosen.refresh()
+
+        with box("model", "section", aria_label=name):
+            tag("h3", name)
+            alike = {"model": "k-anonymity", "k": audience.k}
+            tag("p", self.t("models.k-anonymity.says", **shown(alike)))
+            tag("p", self.t("privacy.card_values", least=str(audience.values)))
+            tag("p", self.t("privacy.card_risk", share=f"{1 / audience.k:.0%}"), "soft")
+            button(self.t("privacy.take"), take, "small", label=self.t("privacy.take_label", name=name))
 
     # ------------------------------------------------------------------ what is chosen
 
@@ -75,7 +109,7 @@ class Wizard:
             empty(self.t("privacy.none"), self.t("privacy.none_help"))
         for place, entry in enumerate(self.draft.privacy):
             self._guarantee(place, entry)
-        show_protection(self.visit, self.draft)
+        show_protection(self.visit, self.draft, self._protect)
 
     def _guarantee(self, place: int, entry: dict[str, Any]) -> None:
         name = entry["model"]
@@ -96,13 +130,20 @@ class Wizard:
         try:
             create_model(entry)
         except TarnkappeError as error:
-            notice("bad", self.t("privacy.impossible"), in_words(self.visit.language, str(error)))
+            notice("bad", self.t("privacy.impossible"), told(self.visit.language, error))
+
+    async def _protect(self, column: str) -> None:
+        """Promise several values of a sensitive column of which nothing is promised yet."""
+        with shown_errors():
+            self.draft.privacy.append(begin("distinct-diversity", [column], []))
+            await self._keep()
+            self.chosen.refresh()
 
     def _remove_button(self, place: int, name: str) -> None:
-        def remove() -> None:
+        async def remove() -> None:
             with shown_errors():
                 del self.draft.privacy[place]
-                self._keep()
+                await self._keep()
                 self.chosen.refresh()
 
         label = self.t("privacy.remove_label", name=self.t(f"models.{name}.title"))
@@ -114,13 +155,13 @@ class Wizard:
         if parameter.optional:
             label = self.t("privacy.optional", label=label)
 
-        def change(typed: str | bool) -> None:
+        async def change(typed: str | bool) -> None:
             with shown_errors():
                 read = typed if isinstance(typed, bool) else parameter.read(typed)
                 entry.pop(name, None)
                 if read is not None and read is not False:
                     entry[name] = read
-                self._keep()
+                await self._keep()
             changed()
 
         if parameter.kind == "column":
@@ -154,10 +195,10 @@ class Wizard:
     def _offer(self, name: str) -> None:
         sensitive, known = self.draft.with_role("sensitive"), self.draft.quasi_identifiers
 
-        def add() -> None:
+        async def add() -> None:
             with shown_errors():
                 self.draft.privacy.append(begin(name, sensitive, known))
-                self._keep()
+                await self._keep()
                 self.chosen.refresh()
 
         title_text = self.t(f"models.{name}.title")
@@ -172,25 +213,25 @@ class Wizard:
     # ------------------------------------------------------------------ what it may cost
 
     def _costs(self) -> None:
-        def limit(typed: str) -> None:
+        async def limit(typed: str) -> None:
             with shown_errors():
                 self.draft.suppression_limit = min(max(float(typed or 0) / 100, 0.0), 1.0)
-                self._keep()
+                await self._keep()
 
-        def loss(name: str) -> None:
+        async def loss(name: str) -> None:
             with shown_errors():
                 self.draft.loss = LOSSES[name].name
-                self._keep()
+                await self._keep()
 
-        def population(file_id: str) -> None:
+        async def population(file_id: str) -> None:
             with shown_errors():
                 self.draft.population = file_id
-                self._keep()
+                await self._keep()
 
-        def several(wanted: bool) -> None:
+        async def several(wanted: bool) -> None:
             with shown_errors():
                 self.draft.several_rows = wanted
-                self._keep()
+                await self._keep()
 
         with box("row"):
             percent = f"{100 * self.draft.suppression_limit:g}"
@@ -205,10 +246,7 @@ class Wizard:
             )
             losses = {name: self.t(f"losses.{name}") for name in LOSSES.names}
             choice(self.t("privacy.loss"), losses, self.draft.loss, loss, hint=self.t("privacy.loss_help"))
-            others = [
-                file for file in self.visit.house.files.list(self.visit.who) if file.id != self.draft.file
-            ]
-            files = {"": self.t("privacy.no_population"), **{file.id: file.name for file in others}}
+            files = {"": self.t("privacy.no_population"), **self.others}
             hint = self.t("privacy.population_help")
             choice(self.t("privacy.population"), files, self.draft.population, population, hint=hint)
         tick(self.t("privacy.several_rows"), self.draft.several_rows, several)

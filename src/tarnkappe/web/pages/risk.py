@@ -7,8 +7,9 @@ from typing import Any
 from tarnkappe.risk import ATTACKS
 from tarnkappe.service.jobs import JobRecord
 from tarnkappe.service.people import Right
+from tarnkappe.web.aside import aside
 from tarnkappe.web.errors import shown_errors
-from tarnkappe.web.pages.run import tabs
+from tarnkappe.web.pages.release_tabs import tabs
 from tarnkappe.web.path import steps
 from tarnkappe.web.site import page
 from tarnkappe.web.visit import Visit
@@ -33,18 +34,18 @@ REPLAYED = tuple(name for name in ATTACKS.names if name not in HAVING)
 
 
 @page("/runs/{job}/risk", "risk.title", rights=(Right.PUBLISH,))
-def risk(visit: Visit, parts: dict[str, str]) -> None:
+async def risk(visit: Visit, parts: dict[str, str]) -> None:
     """Check the release, if that was not done yet, and show what was found."""
-    job = visit.house.jobs.get(parts["job"], visit.who)
+    job = await aside(visit.house.jobs.get, parts["job"], visit.who)
     steps(visit, "lattice", str(job.document.get("input", {}).get("file", "")), job.id)
     title(visit.t("risk.title"), visit.t("risk.lead"))
     tabs(visit, job.id, "risk")
-    Watch(visit, job.id, lambda: _check(visit, job))
+    Watch(visit, job, lambda: _check(visit, job))
 
 
 async def _check(visit: Visit, job: JobRecord) -> None:
     checked = await beside(visit, "check", released(job))
-    Watch(visit, checked.id, lambda: _found(visit, job, figures(visit, checked.id)))
+    Watch(visit, checked, lambda: _found(visit, job, checked.id))
 
 
 def released(job: JobRecord) -> dict[str, Any]:
@@ -57,7 +58,8 @@ def released(job: JobRecord) -> dict[str, Any]:
     return {"input": {"job": job.id}, "columns": columns}
 
 
-def _found(visit: Visit, job: JobRecord, found: dict[str, Any]) -> None:
+async def _found(visit: Visit, job: JobRecord, checked: str) -> None:
+    found = await aside(figures, visit, checked)
     with box("figures"):
         figure(visit.n(found["k"]), visit.t("risk.k"))
         figure(visit.n(found["uniques"]), visit.t("risk.uniques"))
@@ -121,7 +123,7 @@ def _replay(visit: Visit, job: JobRecord) -> None:
             replayed = await beside(visit, "attack", document)
             place.clear()
             with place:
-                Watch(visit, replayed.id, lambda: _outcome(visit, replayed.id))
+                Watch(visit, replayed, lambda: _outcome(visit, replayed.id))
 
     options = {name: visit.t(f"attacks.{name}.title") for name in REPLAYED}
     tag("p", visit.t("risk.replay_help"), "soft")
@@ -131,8 +133,9 @@ def _replay(visit: Visit, job: JobRecord) -> None:
     place = box("result")
 
 
-def _outcome(visit: Visit, job_id: str) -> None:
-    found = figures(visit, job_id)
+async def _outcome(visit: Visit, job_id: str) -> None:
+    result = await aside(visit.house.jobs.result, job_id, visit.who)
+    found = result["figures"]
     tag("p", visit.t(f"attacks.{found['attack']}.says"))
     if found["succeeds"]:
         notice(
@@ -141,7 +144,7 @@ def _outcome(visit: Visit, job_id: str) -> None:
     else:
         notice("good", visit.t("risk.fails"))
     with details(visit.t("risk.details")):
-        tag("pre", str(visit.house.jobs.result(job_id, visit.who)["text"]))
+        tag("pre", str(result["text"]))
 
 
 def _percent(visit: Visit, share: float | None) -> str:

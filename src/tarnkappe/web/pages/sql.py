@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from tarnkappe.service.people import Right
+from tarnkappe.web.aside import aside
 from tarnkappe.web.draft import load_draft
 from tarnkappe.web.errors import shown_errors
 from tarnkappe.web.site import page
@@ -34,18 +35,18 @@ OPERATORS = ("generalize", "slice", "randomize")
 
 
 @page("/sql", "sql.title", rights=(Right.PUBLISH,))
-def sql(visit: Visit, parts: dict[str, str]) -> None:
+async def sql(visit: Visit, parts: dict[str, str]) -> None:
     """A query, and below it what came of it."""
     title(visit.t("sql.title"), visit.t("sql.lead"))
-    files = {file.id: file.name for file in visit.house.files.list(visit.who)}
+    files = {file.id: file.name for file in await aside(visit.house.files.list, visit.who)}
     if not files:
         empty(visit.t("sql.none"), visit.t("files.none_help"), "/files", visit.t("runs.to_files"))
         return
-    job = visit.house.jobs.get(parts["job"], visit.who) if "job" in parts else None
-    Console(visit, files, dict(job.document) if job else {}).show()
+    job = await aside(visit.house.jobs.get, parts["job"], visit.who) if "job" in parts else None
+    await Console(visit, files, dict(job.document) if job else {}).show()
     if job:
         explained = bool(job.document.get("sql", {}).get("explain"))
-        Watch(visit, job.id, lambda: _found(visit, job.id, explained))
+        Watch(visit, job, lambda: _found(visit, job.id, explained))
 
 
 class Console:
@@ -60,15 +61,14 @@ class Console:
         self.name = self.name or _name_for(files[self.file])
         self.query = before.get("query", "")
 
-    def show(self) -> None:
+    async def show(self) -> None:
         """The form."""
+        self.query = self.query or await self._example()
         with card(self.t("sql.query")):
             with box("row"):
                 choice(self.t("sql.file"), self.files, self.file, self._take)
                 self.named = field(self.t("sql.name"), self.name, self._call, hint=self.t("sql.name_help"))
-            start = self.query or self._example()
-            self.query = start
-            area(self.t("sql.text"), start, self._write, hint=self.t("sql.text_help"), rows=6, live=True)
+            area(self.t("sql.text"), self.query, self._write, hint=self.t("sql.text_help"), rows=6, live=True)
             with details(self.t("sql.operators")), box("", "dl"):
                 for name in OPERATORS:
                     tag("dt", self.t(f"sql.{name}_form"), "formula")
@@ -77,8 +77,8 @@ class Console:
                 button(self.t("sql.run"), lambda: self._start(explain=False), "main")
                 button(self.t("sql.explain"), lambda: self._start(explain=True))
 
-    def _example(self) -> str:
-        draft = load_draft(self.visit, self.file)
+    async def _example(self) -> str:
+        draft = await load_draft(self.visit, self.file)
         known = [] if draft is None else draft.quasi_identifiers[:2]
         columns = ", ".join(name if name.isidentifier() else f'"{name}"' for name in known) or "…"
         return f"SELECT {columns} FROM generalize({self.name}, k => 5, by => [{columns}])"
@@ -94,7 +94,7 @@ class Console:
 
     async def _start(self, *, explain: bool) -> None:
         with shown_errors():
-            draft = load_draft(self.visit, self.file)
+            draft = await load_draft(self.visit, self.file)
             document = {
                 "query": self.query,
                 "relations": {self.name: {"file": self.file}},
@@ -110,8 +110,8 @@ def _name_for(file_name: str) -> str:
     return re.sub(r"\W+", "_", PurePath(file_name).stem.lower()).strip("_") or "t"
 
 
-def _found(visit: Visit, job_id: str, explained: bool) -> None:
-    result = visit.house.jobs.result(job_id, visit.who)
+async def _found(visit: Visit, job_id: str, explained: bool) -> None:
+    result = await aside(visit.house.jobs.result, job_id, visit.who)
     found = result["figures"]
     for warning in found.get("warnings", ()):
         notice("warn", visit.t("sql.warning"), str(warning["message"]))

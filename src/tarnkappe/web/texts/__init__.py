@@ -7,11 +7,12 @@ error in the program, not in the input, and is raised as such.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from tarnkappe.schema.written import toml_table
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """What each language calls itself."""
@@ -23,7 +24,7 @@ _NUMBER = re.compile(r"(?<=\d),(?=\d{3})|(?<=\d)\.(?=\d)")
 def words(language: str) -> Mapping[str, str]:
     """All texts of a language by key."""
     source = files(__name__).joinpath(f"{language}.toml").read_text(encoding="utf-8")
-    return dict(_flat(tomllib.loads(source)))
+    return dict(_flat(toml_table(source)))
 
 
 def says(language: str, key: str, **values: object) -> str:
