@@ -169,6 +169,7 @@ def test_a_release_of_nothing_has_a_loss(name: str) -> None:
     value = loss(state_of(build_tuples(ROWS, MAPS), (0, 0), loss, [False, False, False]))
     worst = {
         "precision": 1,
+        "precision-cells": 1,
         "loss": 1,
         "loss-geometric-mean": 1,
         "interval-loss": 1,

@@ -148,6 +148,7 @@ def ratio(part: Any, whole: Any) -> Fraction:
 
 twin("height")(per_column(lambda loss, release, name: Fraction(release.level(name))))
 twin("precision-star")(per_column(lambda loss, release, name: height_share(release, name)))
+twin("precision-cells")(mean_of_cells(lambda loss, release, name, value: height_share(release, name)))
 twin("precision")(mean_of_cells(lambda loss, release, name, value: height_share(release, name)))
 
 

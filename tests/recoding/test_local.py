@@ -52,6 +52,7 @@ def test_what_passes_make_of_a_table_is_what_plain_python_makes_of_it(
     assert state.suppressed_rows == written.count(None)
     for name, twin in (
         ("loss", twins.leaf_loss),
+        ("precision-cells", twins.precision_cells),
         ("entropy", twins.entropy),
         ("entropy-suppression-aware", twins.entropy),
         ("discernibility", twins.discernibility),
@@ -134,6 +135,35 @@ def test_a_merged_class_that_breaks_a_promise_is_not_released() -> None:
     parts = split(example.tuples, ("a",), [(0,), (1,)], [model])
     assert (parts >= 0).all(), "each pass by itself keeps the promise"
     assert not local_state(problem, [(0,), (1,)]).kept.any()
+
+
+@given(example=examples(min_rows=2), data=st.data())
+@settings(max_examples=60)
+def test_precision_on_cells_is_precision_where_a_column_has_one_level(
+    example: Example, data: st.DataObject
+) -> None:
+    """By the levels of a node always; by the written words, if a value has another word on each level."""
+    node = data.draw(st.sampled_from(list(example.nodes())))
+    cells, levels = (LOSSES.create(name, {}) for name in ("precision-cells", "precision"))
+    problem = problem_of(example, (KAnonymity(1),))
+    state = protect(problem.classes(node), (KAnonymity(1),))
+    assert cells(state) == pytest.approx(levels(state))
+    words = [
+        [twins.label(example, name, value, level) for level in range(len(maps) + 1)]
+        for name, maps in example.maps.items()
+        for value in maps[0]
+    ]
+    if all(len({*own}) == len(own) for own in words):
+        assert cells(local_state(problem, [node])) == pytest.approx(levels(state))
+
+
+def test_precision_on_cells_tells_a_cell_at_a_lower_level_from_its_column() -> None:
+    """Two of five cells are exact, two half way up and one is suppressed: (0 + 0 + 1/2 + 1/2 + 1) / 5."""
+    maps = {"a": [{0: "x", 1: "y", 2: "y", 3: "z"}, dict.fromkeys(range(4), "*")]}
+    rows = [{"a": value, "disease": "flu", "treatment": "A", "income": 0} for value in (0, 0, 1, 2, 3)]
+    example = Example(rows, None, maps, build_tuples(rows, {**maps, "disease": DISEASE_LEVELS}))
+    state = local_state(problem_of(example, (KAnonymity(2),), limit=1.0), [(0,), (1,)])
+    assert LOSSES.create("precision-cells", {})(state) == pytest.approx(2 / 5)
 
 
 def test_losses_that_have_no_meaning_at_several_levels_are_refused() -> None:

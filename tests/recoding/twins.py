@@ -58,6 +58,28 @@ def leaf_loss(example: Example, written: Sequence[tuple[str, ...] | None]) -> Fr
     return total / cells
 
 
+def precision_cells(example: Example, written: Sequence[tuple[str, ...] | None]) -> Fraction:
+    """The mean over all cells of the level of the written word, as a share of the highest."""
+    shares: list[Fraction] = []
+    for index, name in enumerate(example.maps):
+        height = len(example.maps[name])
+        for row, labels in zip(example.rows, written, strict=True):
+            if labels is None or labels[index] == "*":
+                shares.append(Fraction(1))
+                continue
+            most = leaves(example, name, labels[index])
+            own = [level for level in range(height + 1) if hides(example, name, row[name], level) >= most]
+            named = [level for level in own if label(example, name, row[name], level) == labels[index]]
+            shares.append(Fraction((named or own)[0], height))
+    return sum(shares, Fraction(0)) / len(shares)
+
+
+def hides(example: Example, name: str, value: Any, level: int) -> int:
+    """How many values have the label of a value on a level."""
+    own = label(example, name, value, level)
+    return sum(label(example, name, other, level) == own for other in example.maps[name][0])
+
+
 def entropy(example: Example, written: Sequence[tuple[str, ...] | None]) -> float:
     """The bits that it takes to get each original value back from the written one."""
     bits = 0.0

@@ -76,6 +76,8 @@ WHY_NOT = {
     "negative-disclosure-recursive-diversity": "it names sensitive values, which ciphertexts hide",
     "multi-relational-k-anonymity": "it counts people over several rows, whose keys are not integrated",
     "ambiguity": "how many values lie under every label would tell which ciphertext is which label",
+    "precision-cells": "it measures cells at different levels, and sites choose one level for a column: use "
+    "'precision', which is then the same",
     "kl-divergence": "how many values lie under every label would tell which ciphertext is which label",
     "differential-privacy": "it draws a sample of people, and no party may know who is in it",
 }

@@ -22,6 +22,7 @@ from tarnkappe.loss.measure import ColumnLoss, Loss
 from tarnkappe.loss.normalized_class_size import NormalizedClassSize
 from tarnkappe.loss.normalized_entropy import NormalizedEntropy
 from tarnkappe.loss.precision import Precision
+from tarnkappe.loss.precision_cells import PrecisionCells
 from tarnkappe.loss.precision_star import PrecisionStar
 from tarnkappe.loss.publisher_payout import PayoutAttacker, PublisherPayout
 from tarnkappe.loss.static import StaticLoss
@@ -31,6 +32,7 @@ LOSSES: Family[Loss] = Family(
     "loss",
     Height,
     Precision,
+    PrecisionCells,
     PrecisionStar,
     LeafLoss,
     LossGeometricMean,
@@ -79,6 +81,7 @@ __all__ = [
     "NormalizedEntropy",
     "PayoutAttacker",
     "Precision",
+    "PrecisionCells",
     "PrecisionStar",
     "PublisherPayout",
     "StaticLoss",

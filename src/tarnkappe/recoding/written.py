@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from tarnkappe.lattice import Node
 from tarnkappe.privacy import Model, needed_distributions, protect
+from tarnkappe.recoding.climbed import climbed_levels
 from tarnkappe.table import MISSING, SUPPRESSED, ClassState, Column, Levels, Tuples, encoding
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts
@@ -196,6 +197,9 @@ def _paired(column: Column, written: WrittenColumn) -> Column:
     pairs = group_codes([column.codes, written.codes], [column.cardinality, len(written.values)])
     originals, codes = column.codes[pairs.representatives], written.codes[pairs.representatives]
     extents = written.extents or known_extents(own, written.labels)
+    labels = written.labels
+    words = [labels[code] for code in codes.tolist()]
+    climbed = climbed_levels(own, originals, words, extents.leaves[codes])
     levels = Levels(
         maps=(np.arange(len(codes), dtype=np.int32), codes, np.zeros(len(codes), np.int32)),
         labels=(tuple(column.labels[code] for code in originals.tolist()), written.labels, (SUPPRESSED,)),
@@ -203,6 +207,7 @@ def _paired(column: Column, written: WrittenColumn) -> Column:
         bounds=None
         if own.bounds is None
         else (own.bounds[0][originals], extents.bounds, np.array([whole_bounds(own)], np.float64)),
+        climbed=(np.zeros(len(codes), np.int64), climbed, np.full(len(codes), own.height, np.int64)),
     )
     return Column(column.name, pairs.ids, column.values.take(pa.array(originals)), levels)
 

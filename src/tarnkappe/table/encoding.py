@@ -56,6 +56,8 @@ class Levels:
         bounds: for each level and label, the least and the greatest number under it, if the values
             are numbers.
         numbers: with bounds, all numbers of the hierarchy in ascending order.
+        climbed: for each level and value code, how many levels up the value is; only where the cells of one
+            level come from several levels of a hierarchy.
     """
 
     maps: tuple[Codes, ...]
@@ -63,6 +65,7 @@ class Levels:
     leaves: tuple[Counts, ...]
     bounds: tuple[npt.NDArray[np.float64], ...] | None = None
     numbers: npt.NDArray[np.float64] | None = None
+    climbed: tuple[Counts, ...] | None = None
 
     @property
     def height(self) -> int:
