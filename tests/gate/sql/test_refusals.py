@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import time
 from pathlib import Path
@@ -64,6 +65,32 @@ def test_a_hidden_column_and_one_that_does_not_exist_look_the_same(view: TableVi
         with pytest.raises(StatementError) as refused:
             read(f"SELECT age FROM patients WHERE {name} = 'x'", view)
         assert refused.value.message == "column does not exist"
+
+
+@pytest.mark.parametrize(
+    ("written", "message", "hint"),
+    [
+        ("patient", 'relation "patient" does not exist', 'Did you mean "patients"?'),
+        ("other.patients", 'relation "other.patients" does not exist', 'Did you mean "patients"?'),
+        ("secrets", 'relation "secrets" does not exist', 'The table here is "patients".'),
+        ("pg_clas", 'relation "pg_clas" does not exist', 'Did you mean "pg_class"?'),
+        ('"Mrs Miller"', "relation does not exist", 'The table here is "patients".'),
+        ('"Mrs Miller".patients', "relation does not exist", 'Did you mean "patients"?'),
+    ],
+)
+def test_a_table_that_does_not_exist_is_named_with_the_one_that_is_there(
+    view: TableView, written: str, message: str, hint: str
+) -> None:
+    computing = dataclasses.replace(view, post_processing=True)
+    for statement, seen in (
+        (f"SELECT age FROM {written}", view),
+        (f"SELECT p.age FROM patients p JOIN {written} q ON p.age = q.age", computing),
+    ):
+        with pytest.raises(StatementError) as refused:
+            read(statement, seen)
+        assert refused.value.sqlstate == "42P01"
+        if seen is view or "pg_clas" not in written:
+            assert (refused.value.message, refused.value.hint) == (message, hint)
 
 
 @pytest.mark.parametrize(

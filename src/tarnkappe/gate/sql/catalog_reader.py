@@ -20,13 +20,13 @@ from tarnkappe.gate.sql.errors import (
     BAD_VALUE,
     NO_FUNCTION,
     NO_PARAMETER,
-    NO_TABLE,
     NOT_OFFERED,
     SYNTAX,
     StatementError,
 )
 from tarnkappe.gate.sql.operands import MOST_PARAMETERS, BindParameters, parameter_number
 from tarnkappe.gate.sql.parameter_kinds import NAMED, declared_kind, is_all, kind_of_cast
+from tarnkappe.gate.sql.view import TableView
 
 VERSION = "PostgreSQL 16.0 (Tarnkappe gate)"
 SCHEMAS = {"": "pg_catalog_", "pg_catalog": "pg_catalog_", "information_schema": "information_schema_"}
@@ -126,8 +126,8 @@ def _function_names() -> frozenset[str]:
     return frozenset(name for name, _, _ in catalog_functions())
 
 
-def read_catalog_query(tree: exp.Expr, declared: Sequence[int]) -> CatalogQuery:
-    """The query of the catalog that a tree is."""
+def read_catalog_query(tree: exp.Expr, view: TableView, declared: Sequence[int]) -> CatalogQuery:
+    """The query of the catalog that a tree is; the view is what else could be asked."""
     if not isinstance(tree, (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)):
         raise StatementError(NOT_OFFERED, "gate.only-queries-offered", "only queries are offered here")
     if any(isinstance(node, _CHANGES) for node in tree.walk()):
@@ -139,7 +139,7 @@ def read_catalog_query(tree: exp.Expr, declared: Sequence[int]) -> CatalogQuery:
         select.set("expressions", [_named(node) for node in select.expressions])
     for node in list(changed.walk(bfs=False)):
         if isinstance(node, exp.Table):
-            _place_table(node, own)
+            _place_table(node, own, view)
     changed = _rebuilt(changed, parameters)
     try:
         used = frozenset(int(node.this.this) for node in changed.find_all(exp.Parameter))
@@ -194,19 +194,24 @@ def _is_session(node: exp.Column) -> bool:
     return not node.table and node.name.casefold() in _NAMED and not getattr(node.this, "quoted", True)
 
 
-def _place_table(table: exp.Table, own: set[str]) -> None:
+def _unqualified() -> list[str]:
+    """The tables of the catalog that need no schema before them."""
+    return [name for schema, name in catalog_tables() if schema == "pg_catalog"]
+
+
+def _place_table(table: exp.Table, own: set[str], view: TableView) -> None:
     if isinstance(table.this, exp.Anonymous) and str(table.this.this).lower() == KEYWORDS:
         table.set("this", exp.to_identifier(KEYWORDS))  # the catalog has it as a table
     if isinstance(table.this, exp.Func):
         table.set("db", None)
         return
     if not isinstance(table.this, exp.Identifier) or table.catalog:
-        raise StatementError(NO_TABLE, "gate.relation-not-exist", "relation does not exist")
+        raise view.no_table(table, _unqualified())
     schema, name = table.db.casefold(), table.name.casefold()
     if not schema and name in own:
         return
     if (schema or "pg_catalog", name) not in catalog_tables() or schema not in SCHEMAS:
-        raise StatementError(NO_TABLE, "gate.relation-not-exist", "relation does not exist")
+        raise view.no_table(table, _unqualified())
     if table.args.get("alias") is None:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
     table.set("this", exp.to_identifier(name))

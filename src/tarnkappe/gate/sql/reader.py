@@ -80,7 +80,7 @@ def _query(words: list[Token], text: str, view: TableView, declared: Sequence[in
     tree = parsed(words, text)
     if any(is_protected(table, view) for table in tree.find_all(exp.Table)):
         return _protected(tree, view, declared)
-    return read_catalog_query(tree, declared)
+    return read_catalog_query(tree, view, declared)
 
 
 def _protected(tree: exp.Expr, view: TableView, declared: Sequence[int]) -> AllowedQuery | SqlAbove:

@@ -81,7 +81,7 @@ class _SelectReader:
         only(clause, ("this",), "queries")
         only(table, ("this", "db", "catalog", "alias"), "tables")
         if not is_protected(table, self.view):
-            raise StatementError("42P01", "gate.relation-not-exist", "relation does not exist")
+            raise self.view.no_table(table)
         alias = table.args.get("alias")
         if alias is None:
             return frozenset({self.view.table.casefold()})

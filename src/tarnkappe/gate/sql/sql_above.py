@@ -22,7 +22,7 @@ from sqlglot.errors import SqlglotError
 
 from tarnkappe.engines.post_processing import check_statement
 from tarnkappe.errors import QueryError
-from tarnkappe.gate.sql.errors import NO_PARAMETER, NO_TABLE, NOT_OFFERED, StatementError
+from tarnkappe.gate.sql.errors import NO_PARAMETER, NOT_OFFERED, StatementError
 from tarnkappe.gate.sql.operands import BindParameters, parameter_number
 from tarnkappe.gate.sql.parameter_kinds import declared_kind, is_all, kind_at
 from tarnkappe.gate.sql.select_reader import is_protected, read_select
@@ -110,7 +110,7 @@ class _AboveReader:
             if _is_named_before(table):
                 continue
             if not is_protected(table, self._view):
-                raise StatementError(NO_TABLE, "gate.relation-not-exist", "relation does not exist")
+                raise self._view.no_table(table)
             if len(scans) == MOST_SCANS:
                 raise StatementError(
                     NOT_OFFERED,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from sqlglot import exp
+
 from tarnkappe.gate.forms import types_shown
 from tarnkappe.gate.policy import GatePolicy
-from tarnkappe.gate.sql.errors import NO_COLUMN, StatementError
+from tarnkappe.gate.sql.errors import NO_COLUMN, NO_TABLE, StatementError
 from tarnkappe.gate.sql.types import BY_NAME, TEXT, WireType
 from tarnkappe.schema import near
 
@@ -96,6 +98,22 @@ class TableView:
             'column "{name}" does not exist',
             hint=hint,
             name=name[:LONGEST_NAME],
+        )
+
+    def no_table(self, table: exp.Table, known: Iterable[str] = ()) -> StatementError:
+        """Why a name in FROM is refused; known are tables that may be meant beside the protected one."""
+        parts = [table.args.get(part) for part in ("catalog", "db", "this")]
+        written = [part for part in parts if part]
+        meant = near(table.name, [self.table, *known])
+        hint = f'Did you mean "{meant[0]}"?' if meant else f'The table here is "{self.table}".'
+        if not all(isinstance(part, exp.Identifier) and not part.quoted for part in written):
+            return StatementError(NO_TABLE, "gate.relation-not-exist", "relation does not exist", hint=hint)
+        return StatementError(
+            NO_TABLE,
+            "gate.relation-named-not-exist",
+            'relation "{name}" does not exist',
+            hint=hint,
+            name=".".join(part.name for part in written)[:LONGEST_NAME],
         )
 
 
