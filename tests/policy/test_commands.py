@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pwd
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,47 @@ def test_nobody_becomes_an_owner_by_a_variable_of_the_environment(
     given = tarn("policy", "grant", path, "--to", "ann", "--table", "patients", "--epsilon", "9")
     assert given.code != 0
     assert "is no owner of this policy" in given.errors
+
+
+WITHOUT_PWD = """
+import os, sys
+sys.modules["pwd"] = None
+def login():
+    {login}
+os.getlogin = login
+from tarnkappe.cli.program import run
+run(sys.argv[1:])
+"""
+
+
+def grant_without_pwd(path: str, login: str) -> subprocess.CompletedProcess[str]:
+    words = ["policy", "grant", path, "--to", "ann", "--table", "patients", "--epsilon", "2"]
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_PWD.format(login=login), *words],
+        capture_output=True, text=True, check=False, timeout=600, env=os.environ | {"USERNAME": "olga", "LC_ALL": "C"},
+    )  # fmt: skip
+
+
+def test_where_python_has_no_pwd_the_system_says_who_it_is(tmp_path: Path) -> None:
+    path = str(write(tmp_path))
+    given = grant_without_pwd(path, "return 'olga'")
+    assert (given.returncode, given.stderr) == (0, "")
+    assert "by olga" in given.stdout
+    other = grant_without_pwd(path, "return 'ann'")
+    assert other.returncode != 0
+    assert "is no owner of this policy" in other.stderr
+    nobody = grant_without_pwd(path, "raise OSError(6, 'no such device')")
+    assert nobody.returncode == 2
+    assert "the operating system does not say who you are" in nobody.stderr
+    assert "Traceback" not in nobody.stderr
+
+
+def test_a_number_of_a_user_without_a_name_grants_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_001)
+    given = tarn(
+        "policy", "grant", str(write(tmp_path)), "--to", "ann", "--table", "patients", "--epsilon", "9"
+    )
+    assert given.code == 2
+    assert "the operating system does not say who you are" in given.errors

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-import pwd
 from pathlib import Path
 from typing import Annotated
 
@@ -123,9 +122,35 @@ def grant_budget(
     epsilon: Annotated[str, typer.Option(help="How much beyond the policy file, in all.")],
 ) -> None:
     """Let a user spend more on a table; only who is listed in `owners`, by the operating system, may."""
-    owner = pwd.getpwuid(os.getuid()).pw_name  # not by variables of the environment, which anybody sets
+    owner = _who()
     grant(AccessPolicy.load(policy), owner, user, table, read_number(epsilon))
     _say(f"{user} may spend {epsilon} on {table} beyond what the policy file says, by {owner}")
+
+
+def _who() -> str:
+    """Who runs this, by the operating system: not by variables of the environment, which anybody sets."""
+    try:
+        import pwd
+    except ModuleNotFoundError:  # Windows has none, and there the login is that of the process
+        return _login()
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        raise _nobody() from None
+
+
+def _login() -> str:
+    try:
+        return os.getlogin()
+    except OSError:
+        raise _nobody() from None
+
+
+def _nobody() -> AccessError:
+    return AccessError(
+        "cli.system-not-say-who",
+        "the operating system does not say who you are, so nothing is granted: log in as one of the owners",
+    )
 
 
 def judged(policy: Path, user: str, query: str, as_json: bool) -> None:
