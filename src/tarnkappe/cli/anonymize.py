@@ -16,7 +16,7 @@ from tarnkappe.cli.column_flags import (
     roles_from_flags,
     types_from_flags,
 )
-from tarnkappe.cli.console import output, print_json, progress_bar, say
+from tarnkappe.cli.console import output, print_json, progress_bar, say, show_in_one_line
 from tarnkappe.cli.language import told
 from tarnkappe.cli.proposing import content_of, is_job_file, proposal_from_flags, settle
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
@@ -197,6 +197,7 @@ def anonymize(
         plan_of_work = chosen
     with progress_bar() as progress:
         result = run_or_stop(plan_of_work, None if proposal is None else proposal.table, progress)
+    show_in_one_line(result.input.column_names)
     if as_json:
         print_json(result.to_dict())
     else:

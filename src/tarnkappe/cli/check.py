@@ -15,7 +15,7 @@ from tarnkappe.cli.arguments import hierarchy_files, parse_parameters
 from tarnkappe.cli.background import BackgroundFlags, judge_history
 from tarnkappe.cli.check_measures import choose_measures, create_measures, scan_only
 from tarnkappe.cli.column_flags import accept_too, accepted_plans
-from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.console import output, print_json, progress_bar, show_in_one_line
 from tarnkappe.cli.reading_flags import Options, say_reading, with_reading_flags
 from tarnkappe.cli.remote_option import RemoteOption
 from tarnkappe.errors import ColumnError, HierarchyError, ParameterError, TarnkappeError
@@ -138,7 +138,9 @@ def check(
     with progress_bar() as progress:
 
         def read_file(path: str, columns: Sequence[str] | None = None) -> Table:
-            return read(path, columns=columns, **reading, progress=progress)
+            table = read(path, columns=columns, **reading, progress=progress)
+            show_in_one_line(table.column_names)
+            return table
 
         if data.lower().endswith(".toml"):
             question = ask_job(data, passed, progress)
@@ -199,6 +201,7 @@ def ask_job(path: str, passed: Mapping[str, Any], progress: Progress) -> CheckRe
     accept_too(content, passed)
     job = Job.from_dict(content, Path(path).parent, name=path)
     table = job.read_input(progress)
+    show_in_one_line(table.column_names)
     columns = encode(table, table.sensitive)
     hierarchies = {name: job.columns[name].hierarchy_for(column) for name, column in columns.items()}
     return CheckRequest(

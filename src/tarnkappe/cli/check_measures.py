@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from tarnkappe.cli.arguments import parse_parameters
-from tarnkappe.cli.console import output, print_json, progress_bar
+from tarnkappe.cli.console import output, print_json, progress_bar, show_in_one_line
 from tarnkappe.cli.reading_flags import Options, say_reading
 from tarnkappe.errors import ParameterError
 from tarnkappe.report.check_text import render_scan
@@ -61,6 +61,7 @@ def scan_only(data: str, reading: Options, html: Path | None, as_json: bool) -> 
     with progress_bar() as progress:
         table = read(data, **reading, progress=progress)
         was_read = time.perf_counter()
+        show_in_one_line(table.column_names)
         scan = find_identifiers(table, progress=progress)
     say_reading(table)
     if as_json:

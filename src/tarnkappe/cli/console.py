@@ -10,18 +10,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.control import strip_control_codes
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
+from rich.text import Text
 
 if TYPE_CHECKING:
     from tarnkappe.table.encoding import Progress as Report
+
+
+_foreign: set[str] = set()
+"""Names in foreign files that are no single line."""
+
+
+def show_in_one_line(names: Iterable[str]) -> None:
+    """Let names of a foreign file break no line from now on: a header may have a line break."""
+    for name in names:
+        if name.strip() and not name.isprintable():
+            _foreign.update((name, strip_control_codes(name)))  # which Rich takes out of some texts
+
+
+def _in_one_line(text: str) -> str:
+    for name in sorted(_foreign, key=len, reverse=True):
+        if name in text:
+            text = text.replace(name, "".join(each if each.isprintable() else " " for each in name))
+    return text
 
 
 class PlainConsole(Console):
     """Shows texts without terminal codes: a header of a foreign file could repaint the screen by them."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is drawn, with a blank for what is neither printable nor a line break or tab."""
+        """What is drawn, with a blank for what is neither printable nor a line break or tab of ours."""
+        if isinstance(renderable, str):
+            renderable = _in_one_line(renderable)
+        elif isinstance(renderable, Text) and (flat := _in_one_line(renderable.plain)) != renderable.plain:
+            renderable = renderable.copy()
+            renderable.plain = flat  # as long as before, so styles stay in place
         for segment in super().render(renderable, options):
             shown = segment.text
             if segment.control is None and not shown.isprintable():

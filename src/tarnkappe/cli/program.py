@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, cast
@@ -13,7 +13,7 @@ import typer
 
 from tarnkappe.cli import asks_for_a_list, say_version
 from tarnkappe.cli.arguments import ColumnLists
-from tarnkappe.cli.console import PlainConsole, say_that_it_compiles
+from tarnkappe.cli.console import PlainConsole, say_that_it_compiles, show_in_one_line
 from tarnkappe.errors import ParameterError, Reason, TarnkappeError
 from tarnkappe.native import is_interruption, on_first_compilation
 from tarnkappe.process.signals import StoppedError
@@ -157,12 +157,26 @@ def asked(words: Sequence[str]) -> typer.Typer:
 
 def _tell(error: TarnkappeError, *, as_json: bool) -> None:
     """An error in the language of the environment; for programs in English, with its code."""
+    show_in_one_line(_names(error.reason))
     if as_json:
         _say(f"error: {error}\ncode: {error.code}")
         return
     from tarnkappe.texts import language, told
 
     _say(f"{told(language(), ERROR)}: {told(language(), error)}")
+
+
+def _names(reason: Reason) -> Iterator[str]:
+    """The texts that an error quotes, unless it has several lines by itself."""
+    rest, quoted = reason.sentence, []
+    for value in reason.values.values():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, Reason):
+                yield from _names(each)
+            if isinstance(each, str):
+                rest = rest.replace(each, "")
+                quoted += [] if isinstance(each, Reason) else [each]
+    yield from quoted if "\n" not in rest else ()
 
 
 def run(given: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tarnkappe.cli.arguments import parse_column
 from tarnkappe.cli.column_flags import accepted_plans
-from tarnkappe.cli.console import progress_bar, say
+from tarnkappe.cli.console import progress_bar, say, show_in_one_line
 from tarnkappe.cli.language import told
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.job import ReleaseProposal, propose
@@ -45,7 +45,7 @@ def proposal_from_flags(
         )
     known = [parse_column(text) for text in qi or ()]
     with progress_bar() as progress:
-        return propose(
+        proposal = propose(
             data,
             for_=audience or "partner",
             k=k,
@@ -59,6 +59,8 @@ def proposal_from_flags(
             reading=reading or {},
             progress=progress,
         )
+    show_in_one_line(proposal.table.column_names)
+    return proposal
 
 
 def content_of(proposal: ReleaseProposal, data: str) -> dict[str, Any]:
