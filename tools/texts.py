@@ -163,9 +163,20 @@ def amiss(found: Mapping[str, Entry]) -> list[str]:
             wrong.append(f"{entry.code}: not translated")
         elif entry.is_fuzzy:
             wrong.append(f"{entry.code}: the English has changed")
-        elif sorted(set(PLACES.findall(entry.english))) != sorted(set(PLACES.findall(entry.translation))):
+        elif _places(entry.english) != _places(entry.translation) or not _chosen_by_known(entry.translation):
             wrong.append(f"{entry.code}: other places than the English has")
     return wrong
+
+
+def _places(template: str) -> set[str]:
+    """Where values are filled in; which words follow from a number is up to the language."""
+    return {each for each in PLACES.findall(template) if "|" not in each}
+
+
+def _chosen_by_known(template: str) -> bool:
+    """Whether words are chosen only by values that are filled in, too."""
+    known = {re.split("[:!]", each[1:-1])[0] for each in _places(template)}
+    return all(each[1:].partition(":")[0] in known for each in PLACES.findall(template) if "|" in each)
 
 
 def written(found: Mapping[str, Entry]) -> str:

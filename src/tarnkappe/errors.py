@@ -8,6 +8,7 @@ wrong usage or input, 1 when the data do not meet a guarantee or no solution exi
 
 from __future__ import annotations
 
+import string
 import sys
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -17,6 +18,21 @@ E = TypeVar("E", bound="TarnkappeError")
 
 LONGEST = 2_000
 """No error is longer, whatever it quotes."""
+
+
+class Filling(string.Formatter):
+    """Fills in values; `{rows:row|rows}` is the first for one and the second for any other number.
+
+    >>> Filling().format("{rows} {rows:row|rows}", rows=1), Filling().format("{rows} {rows:row|rows}", rows=2)
+    ('1 row', '2 rows')
+    """
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        """A value as its place asks for."""
+        one, choice, many = format_spec.partition("|")
+        if choice:
+            return one if value == 1 else many
+        return format(value, format_spec)
 
 
 class Reason(str):
@@ -42,7 +58,8 @@ class Reason(str):
 
     def __new__(cls, code: str, template: str, /, **values: object) -> Self:
         """Fill in the values."""
-        return cls.said(code, values, template.format_map(values))
+        fill = Filling().vformat(template, (), values) if "|" in template else template.format_map(values)
+        return cls.said(code, values, fill)
 
     @classmethod
     def said(

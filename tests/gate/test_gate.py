@@ -31,7 +31,7 @@ def test_a_population_is_read_from_a_table_with_roles() -> None:
 @pytest.mark.parametrize(
     ("names", "roles", "message"),
     [
-        (["Ann", "Ann"], {"identifiers": ["name"], "sensitive": ["disease"]}, "names 1 rows twice"),
+        (["Ann", "Ann"], {"identifiers": ["name"], "sensitive": ["disease"]}, "names 1 row twice"),
         (["Ann", None], {"identifiers": ["name"], "sensitive": ["disease"]}, "some rows have none"),
         (
             ["Ann", "Bob"],

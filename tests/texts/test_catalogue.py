@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from tarnkappe.errors import Filling
 from tarnkappe.texts.catalogue import PLACES, read_po
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +60,19 @@ def test_sentences_can_be_filled_in() -> None:
     for each in read_po(CATALOGUE.read_text(encoding="utf-8")):
         for template in (each.english, each.translation):
             names = {place[1:-1].partition("!")[0].partition(":")[0] for place in PLACES.findall(template)}
-            assert template.format_map(dict.fromkeys(names, 1)), each.code
+            assert Filling().vformat(template, (), dict.fromkeys(names, 1)), each.code
+
+
+def test_a_sentence_about_one_thing_never_says_several() -> None:
+    nouns = "rows|lines|people|groups|classes|values|Zeilen|Personen|Gruppen|Klassen|Werte"
+    several = re.compile(rf"\b1 (different |verschiedene )?({nouns})\b")
+    for each in read_po(CATALOGUE.read_text(encoding="utf-8")):
+        for template in (each.english, each.translation):
+            places = [place[1:-1] for place in PLACES.findall(template)]
+            counted = {place.partition(":")[0] for place in places if "|" in place}
+            values = dict.fromkeys((re.split("[:!]", place)[0] for place in places), 5)
+            filled = Filling().vformat(template, (), values | dict.fromkeys(counted, 1))
+            assert not counted or not several.search(filled), each.code
 
 
 def _module(text: str) -> dict[str, object]:

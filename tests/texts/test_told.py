@@ -10,9 +10,19 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from tarnkappe.errors import LONGEST, ColumnError, InputError, ParameterError, Reason, TarnkappeError
+import tarnkappe
+from tarnkappe.errors import (
+    LONGEST,
+    ColumnError,
+    InputError,
+    NoSolutionError,
+    ParameterError,
+    Reason,
+    TarnkappeError,
+)
 from tarnkappe.gate.sql.errors import StatementError
 from tarnkappe.privacy import KAnonymity, RecursiveDiversity
 from tarnkappe.schema import InvalidError
@@ -134,3 +144,27 @@ def test_the_catalogue_is_not_read_before_somebody_needs_it() -> None:
     code = "import sys, tarnkappe.cli.program; print('tarnkappe.texts' in sys.modules)"
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert made.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("rows", "language", "sentence"),
+    [
+        (1, "en", "there is 1 row: no group can have 5 (the largest possible k is 1)"),
+        (4, "en", "there are 4 rows: no group can have 5 (the largest possible k is 4)"),
+        (1, "de", "es gibt 1 Zeile: Keine Gruppe kann 5 haben (das größte mögliche k ist 1)"),
+        (4, "de", "es gibt 4 Zeilen: Keine Gruppe kann 5 haben (das größte mögliche k ist 4)"),
+    ],
+)
+def test_one_row_is_no_rows(rows: int, language: str, sentence: str) -> None:
+    with pytest.raises(NoSolutionError) as refused:
+        tarnkappe.propose(pa.table({"age": list(range(rows))}), k=5)
+    assert told(language, refused.value) == sentence
+    assert told(language, Reason.again(refused.value.document())) == sentence
+
+
+def test_people_of_whom_there_is_one_are_told_in_one_language() -> None:
+    data = pa.table({"patient_id": ["p-7731"] * 6, "age": [30, 31, 32, 33, 34, 35]})
+    with pytest.raises(NoSolutionError) as refused:
+        tarnkappe.propose(data, k=5, identifiers=["patient_id"])
+    assert str(refused.value).startswith("there is 1 different value of 'patient_id': no group can have 5")
+    assert told("de", refused.value).startswith("es gibt 1 Wert von 'patient_id': Keine Gruppe kann 5")

@@ -41,7 +41,7 @@ def generalize(
     if len(rows) < k:
         raise NoSolutionError(
             "algebra.generalization-k-needs-least-rows",
-            "a generalization to k = {k} needs at least {k} rows; there are {rows}",
+            "a generalization to k = {k} needs at least {k} rows; there {rows:is|are} {rows}",
             k=k,
             rows=len(rows),
         )
@@ -56,7 +56,7 @@ def generalize(
         if people < k:
             raise NoSolutionError(
                 "algebra.generalization-k-needs-least-people",
-                "a generalization to k = {k} needs at least {k} people; there are {people}",
+                "a generalization to k = {k} needs at least {k} people; there {people:is|are} {people}",
                 k=k,
                 people=people,
             )

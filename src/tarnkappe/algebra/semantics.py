@@ -217,7 +217,7 @@ def _slicing(plan: SlicingNode, world: World, ordered: bool) -> OutcomeDistribut
         if len(rows) < world.bucket:
             raise NoSolutionError(
                 "algebra.slicing-needs-least-rows-bucket",
-                "slicing needs at least {bucket} rows, a bucket; there are {rows}",
+                "slicing needs at least {bucket} rows, a bucket; there {rows:is|are} {rows}",
                 bucket=world.bucket,
                 rows=len(rows),
             )

@@ -72,7 +72,8 @@ def _refuse_people_of_two_groups(groups: Sequence[Mapping[str, PartyShare]]) -> 
     if twice:
         raise ProtocolError(
             "federation.people-known-more-region",
-            "{twice} people are known in more than one region: leave them out of all but one; the run ends",
+            "{twice} {twice:person is|people are} known in more than one region: leave {twice:that "
+            "one|them} out of all but one; the run ends",
             twice=twice,
         )
 

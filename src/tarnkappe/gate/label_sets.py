@@ -74,7 +74,7 @@ class LabelSets(Strategy):
         if self.knowledge.values < self.k:
             raise GuaranteeError(
                 "gate.values-nobody-can-keep",
-                "there are {values} values: nobody can keep {k}",
+                "there {values:is|are} {values} {values:value|values}: nobody can keep {k}",
                 values=self.knowledge.values,
                 k=self.k,
             )

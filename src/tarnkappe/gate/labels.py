@@ -44,7 +44,7 @@ class Labels:
         if different < column.k:
             raise GuaranteeError(
                 "gate.different-values-nobody-can-keep",
-                "'{column}' has {different} different values: nobody can keep {k} of them",
+                "'{column}' has {different} different {different:value|values}: nobody can keep {k} of them",
                 column=column.name,
                 different=different,
                 k=column.k,

@@ -152,7 +152,7 @@ class GatePolicy:
             if column.values is not None and len(set(column.values)) < max(1, column.k - 1):
                 raise ParameterError(
                     "gate.policy-values-nobody-can-keep",
-                    "'{column}' has {values} values: nobody can keep {k} of them",
+                    "'{column}' has {values} {values:value|values}: nobody can keep {k} of them",
                     column=column.name,
                     values=len(column.values),
                     k=column.k,

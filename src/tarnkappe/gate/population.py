@@ -45,7 +45,8 @@ class Population:
         if len(set(people)) < len(people):
             raise ColumnError(
                 "gate.column-names-rows-twice",
-                "the column '{identifier}' names {people} rows twice: every person must have exactly one row",
+                "the column '{identifier}' names {people} {people:row|rows} twice: every person must have "
+                "exactly one row",
                 identifier=identifier,
                 people=len(people) - len(set(people)),
             )

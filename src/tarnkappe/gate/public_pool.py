@@ -72,7 +72,7 @@ class PublicPool(Strategy):
         if self._classes < self.k:
             raise GuaranteeError(
                 "gate.public-pool-different-values-nobody-can-keep",
-                "there are {classes} different values: nobody can keep {k}",
+                "there {classes:is|are} {classes} different {classes:value|values}: nobody can keep {k}",
                 classes=self._classes,
                 k=self.k,
             )

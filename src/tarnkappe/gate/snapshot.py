@@ -131,8 +131,8 @@ def _check_keys(key: str, column: pa.ChunkedArray) -> None:
     if named < rows or different < rows:
         raise ColumnError(
             "gate.column-must-name-exactly",
-            "the column '{key}' must name exactly one person in every row: of {rows} rows {rows_2} have no "
-            "name and {named} repeat one",
+            "the column '{key}' must name exactly one person in every row: of {rows} rows {rows_2} "
+            "{rows_2:has|have} no name and {named} {named:repeats|repeat} one",
             key=key,
             rows=rows,
             rows_2=rows - named,

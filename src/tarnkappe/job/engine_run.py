@@ -282,7 +282,8 @@ def _refuse_repeated_people(engine: Engine, table: Table) -> None:
     if repeated:
         raise InputError(
             "job.rows-repeat-another-row",
-            "{source}: {repeated} rows repeat the {identifiers} of another row, but every promise counts a "
+            "{source}: {repeated} {repeated:row repeats|rows repeat} the {identifiers} of another row, "
+            "but every promise counts a "
             "row as a person: merge the rows of a person, or allow it with several_rows_per_person",
             source=engine.source,
             repeated=repeated,

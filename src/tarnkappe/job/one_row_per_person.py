@@ -22,7 +22,8 @@ def refuse_repeated_people(table: Table) -> None:
         row, names = int(repeated[0]), " and ".join(table.identifiers)
         raise InputError(
             "job.rows-repeat-earlier-row",
-            "{repeated} rows repeat the {names} of an earlier row (row {row} that of row {first}), but "
+            "{repeated} {repeated:row repeats|rows repeat} the {names} of an earlier row (row {row} that "
+            "of row {first}), but "
             "every promise counts a row as a person: merge the rows of a person, or allow it with "
             "several_rows_per_person and count persons with the model multi-relational-k-anonymity",
             repeated=len(repeated),

@@ -210,7 +210,8 @@ def _no_solution(problem: SearchProblem, solution: Solution) -> Reason:
     return Reason(
         "job.no-combination-levels-meets-most-rows",
         "no combination of levels meets {promised} with at most {limit} of {num_rows} rows suppressed; even"
-        " fully generalized, {suppressed} rows would have to be suppressed: raise the suppression limit or "
+        " fully generalized, {suppressed} {suppressed:row|rows} would have to be suppressed: raise the "
+        "suppression limit or "
         "ask for less",
         promised=promised,
         limit=problem.limit,

@@ -299,12 +299,20 @@ def _costly(privacy: Sequence[Model], encoded: Mapping[str, Column], k: int) -> 
 
 def _require_enough(table: Table, encoded: Mapping[str, Column], k: int, person: str | None) -> None:
     rows = table.num_rows if person is None else encoded[person].cardinality
-    what = "rows" if person is None else f"different values of '{person}'"
-    if rows < k:
+    if rows < k and person is None:
         raise NoSolutionError(
             "job.no-group-can-largest",
-            "there are {rows} {what}: no group can have {k} (the largest possible k is {rows})",
+            "there {rows:is|are} {rows} {rows:row|rows}: no group can have {k} (the largest possible k is "
+            "{rows})",
             rows=rows,
-            what=what,
+            k=k,
+        )
+    if rows < k:
+        raise NoSolutionError(
+            "job.no-group-people-largest",
+            "there {rows:is|are} {rows} different {rows:value|values} of '{person}': no group can have {k} "
+            "(the largest possible k is {rows})",
+            rows=rows,
+            person=person,
             k=k,
         )

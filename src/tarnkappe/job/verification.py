@@ -149,7 +149,8 @@ def _require_all_hold(verified: Sequence[Verification], what: str) -> None:
         if not found.holds:
             raise VerificationError(
                 "job.not-meet-classes-violate",
-                "{what} does not meet {model} ({violating_classes} classes violate it): it was not handed "
+                "{what} does not meet {model} ({violating_classes} {violating_classes:class "
+                "violates|classes violate} it): it was not handed "
                 "over; please report this, it is a fault of the program",
                 what=what,
                 model=found.model,

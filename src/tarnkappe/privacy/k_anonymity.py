@@ -58,7 +58,8 @@ class KAnonymity(Model):
         if self.k > tuples.num_rows:
             raise ParameterError(
                 "privacy.k-larger-table-rows",
-                "k = {k} is larger than the table, which has {num_rows} rows: choose a smaller k",
+                "k = {k} is larger than the table, which has {num_rows} {num_rows:row|rows}: choose a "
+                "smaller k",
                 k=self.k,
                 num_rows=tuples.num_rows,
             )

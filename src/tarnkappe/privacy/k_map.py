@@ -147,7 +147,7 @@ class KMap(Model):
         elif self.k > tuples.population.sum():
             raise ParameterError(
                 "privacy.k-larger-population-rows",
-                "k = {k} is larger than the population, which has {sum} rows: choose a smaller k",
+                "k = {k} is larger than the population, which has {sum} {sum:row|rows}: choose a smaller k",
                 k=self.k,
                 sum=tuples.population.sum(),
             )

@@ -95,7 +95,8 @@ class NTCloseness(Model):
         require(
             tuples.num_rows >= self.n,
             "privacy.larger-group-exceeds-table",
-            "{model}: the table has only {num_rows} rows, so no group has {n}: choose a smaller n",
+            "{model}: the table has only {num_rows} {num_rows:row|rows}, so no group has {n}: choose a "
+            "smaller n",
             model=self,
             num_rows=tuples.num_rows,
             n=self.n,

@@ -85,7 +85,7 @@ class PopulationUniqueness(TableModel):
             require(
                 self.population_size >= tuples.num_rows,
                 "privacy.table-rows-more-population",
-                "{model}: the table has {num_rows} rows, more than the population",
+                "{model}: the table has {num_rows} {num_rows:row|rows}, more than the population",
                 model=self,
                 num_rows=tuples.num_rows,
             )

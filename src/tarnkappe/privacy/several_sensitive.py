@@ -175,7 +175,8 @@ def _require_diversity(tuples: Tuples, main: str, l: int) -> None:
     if bad:
         raise GuaranteeError(
             "privacy.groups-fewer-values-make",
-            "{bad} groups have fewer than {l} values of '{main}': make them diverse in it first",
+            "{bad} {bad:group has|groups have} fewer than {l} values of '{main}': make {bad:it|them} "
+            "diverse in it first",
             bad=bad,
             l=l,
             main=main,

@@ -97,7 +97,8 @@ class XYAnonymity(GroupModel):
         require(
             there >= self.k,
             "privacy.whole-table-only-different",
-            "{model}: the whole table has only {there} different values of {y}: choose a smaller k",
+            "{model}: the whole table has only {there} different {there:value|values} of {y}: choose a "
+            "smaller k",
             model=self,
             there=there,
             y=quoted(self.y),

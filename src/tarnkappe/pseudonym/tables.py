@@ -120,7 +120,7 @@ def reidentify(table: Table, names: Sequence[str], method: Reversible, *, column
     if wrong:
         raise ParameterError(
             "pseudonym.pseudonyms-made-columns-name",
-            "these pseudonyms were made of {wrong} columns: name as many",
+            "these pseudonyms were made of {wrong} {wrong:column|columns}: name as many",
             wrong=min(wrong),
         )
     kept = [name for name in table.column_names if name != column]

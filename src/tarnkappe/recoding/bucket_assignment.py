@@ -89,7 +89,7 @@ def make_groups(
     if floor > len(cards):
         raise NoSolutionError(
             "recoding.rows-cannot-form-group",
-            "{cards} rows cannot form a group of {floor}: ask for less",
+            "{cards} {cards:row|rows} cannot form a group of {floor}: ask for less",
             cards=len(cards),
             floor=floor,
         )

@@ -132,7 +132,8 @@ class Datafly(Method, kw_only=True):
         promised = ", ".join(map(str, problem.models))
         return Reason(
             "recoding.datafly-raised-every-column",
-            "datafly has raised every column as far as it may, and {suppressed:,} rows do not meet "
+            "datafly has raised every column as far as it may, and {suppressed:,} {suppressed:row "
+            "does|rows do} not meet "
             "{promised}, where {allowed:,} may be suppressed: raise the suppression limit{hint}",
             suppressed=found.suppressed,
             promised=promised,

@@ -205,7 +205,8 @@ def _stuck(problem: SearchProblem, found: Recoded) -> Reason:
     promised: Sequence[str] = [str(model) for model in problem.models]
     return Reason(
         "recoding.mu-argus-recoded-every-column",
-        "mu-argus has recoded every column as far as it may, and {suppressed_rows:,} rows do not meet "
+        "mu-argus has recoded every column as far as it may, and {suppressed_rows:,} {suppressed_rows:row "
+        "does|rows do} not meet "
         "{promised}, where {limit:,} may be suppressed: raise that limit",
         suppressed_rows=found.state.suppressed_rows,
         promised=", ".join(promised),

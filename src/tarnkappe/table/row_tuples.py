@@ -85,7 +85,8 @@ def _require_contained(tuples: Tuples, quasi_identifiers: Sequence[str]) -> None
     if missing:
         raise ParameterError(
             "table.rows-table-not-population",
-            "{missing} rows of the table are not in the population: the population must contain everybody "
+            "{missing} {missing:row of the table is|rows of the table are} not in the population: the "
+            "population must contain everybody "
             "in the table, with the same values of the quasi-identifiers",
             missing=missing,
         )

@@ -7,13 +7,12 @@ sentence is first said in another language, never before.
 from __future__ import annotations
 
 import os
-import string
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from tarnkappe.errors import Reason, TarnkappeError, shortened
+from tarnkappe.errors import Filling, Reason, TarnkappeError, shortened
 from tarnkappe.texts.catalogue import read_po
 
 ENGLISH = "en"
@@ -62,7 +61,7 @@ def _filled(language: str, template: str, values: Mapping[str, Any]) -> str | No
         return None
 
 
-class _Formatter(string.Formatter):
+class _Formatter(Filling):
     """Fills in values as the language writes them, and reasons in the language."""
 
     def __init__(self, language: str) -> None:
@@ -74,9 +73,9 @@ class _Formatter(string.Formatter):
         if isinstance(value, Sequence) and not isinstance(value, str):
             between = "; " if any(isinstance(each, Reason) for each in value) else ", "
             return between.join(self.format_field(each, "") for each in value)
-        if isinstance(value, int | float) and format_spec:
+        if isinstance(value, int | float) and format_spec and "|" not in format_spec:
             return format(value, format_spec).translate(_SWAPPED)
-        return format(value, format_spec)
+        return str(super().format_field(value, format_spec))
 
 
 @cache

@@ -117,7 +117,7 @@ def best_levels(
     if total < k:
         raise NoSolutionError(
             "algebra.generalization-k-needs",
-            "a generalization to k = {k} needs at least {k} {counted}; there are {total}",
+            "a generalization to k = {k} needs at least {k} {counted}; there {total:is|are} {total}",
             k=k,
             counted=counted,
             total=total,

@@ -80,7 +80,7 @@ def _problem(counted: pa.Table, plan: ModelGeneralization, world: World) -> Sear
     if counts.sum() < plan.k:
         raise NoSolutionError(
             "algebra.modelled-generalization-k-needs-least-rows",
-            "a generalization to k = {k} needs at least {k} rows; there are {sum}",
+            "a generalization to k = {k} needs at least {k} rows; there {sum:is|are} {sum}",
             k=plan.k,
             sum=int(counts.sum()),
         )

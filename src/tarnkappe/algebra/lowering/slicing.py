@@ -38,7 +38,7 @@ def sliced(
     if total < least:
         raise NoSolutionError(
             "algebra.slicing-needs-least-rows",
-            "slicing needs at least {least} rows, a bucket; there are {total}",
+            "slicing needs at least {least} rows, a bucket; there {total:is|are} {total}",
             least=least,
             total=total,
         )

@@ -50,7 +50,7 @@ class MicroAggregation(NumberPerturbation, kw_only=True):
         if len(values) < self.k:
             raise ParameterError(
                 "recoding.k-larger-table-rows",
-                "k = {k} is larger than the table, which has {values} rows",
+                "k = {k} is larger than the table, which has {values} {values:row|rows}",
                 k=self.k,
                 values=len(values),
             )

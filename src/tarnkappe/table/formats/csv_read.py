@@ -187,8 +187,9 @@ def _refuse_many_skipped(file: CsvFile, rows: int) -> None:
     if len(file.skipped) > MOST_SKIPPED * (rows + len(file.skipped)):
         raise InputError(
             "table.lines-another-number-fields",
-            "{path}: {skipped:,} lines have another number of fields, more than {most_skipped:.0%}: this is"
-            " no table with {names} columns{hint}",
+            "{path}: {skipped:,} {skipped:line has|lines have} another number of fields, more than "
+            "{most_skipped:.0%}: this is"
+            " no table with {names} {names:column|columns}{hint}",
             path=file.source.path,
             skipped=len(file.skipped),
             most_skipped=MOST_SKIPPED,
