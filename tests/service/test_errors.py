@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import httpx
+import re
+from collections.abc import Iterator
+from typing import Any
 
+import httpx
+import pytest
+
+from tarnkappe.service.people import ServiceRole
+from tarnkappe.service.security import API
 from tests.service.conftest import Running
 
 
@@ -48,3 +55,75 @@ def test_why_a_job_failed_has_its_code_and_calls_files_as_their_owner_does(
     assert job["reason"]["code"] == answer["code"]
     assert job["error"] == job["reason"]["text"] != answer["error"]
     assert str(service.house.settings.folder) not in str(job)
+
+
+WRONG: tuple[dict[str, Any], ...] = (
+    {"json": {"unheard": 1}},
+    {"json": []},
+    {"json": {"name": 7, "kind": 7, "document": 7, "password": 7, "roles": "x", "rows": "many"}},
+    {"content": b"{", "headers": {"Content-Type": "application/json"}},
+    {"params": {"limit": "many", "rows": "many", "after": "\x00", "name": ""}},
+)
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for path, methods in document["paths"].items():
+        if not path.endswith("/events") and path != f"{API}/session":
+            for method in methods:
+                yield method.upper(), re.sub(r"\{\w+\}", "0" * 32, path)
+
+
+def assert_problem(german: httpx.Response, english: httpx.Response, where: str) -> None:
+    for answer in (german, english):
+        assert answer.headers["content-type"] == "application/problem+json", where
+        assert {"code", "args", "detail", "error", "kind"} <= answer.json().keys(), where
+        assert re.fullmatch(r"[a-z0-9-]+\.[a-z0-9.-]+", answer.json()["code"]), where
+    said, told = german.json(), english.json()
+    assert said["code"] == told["code"], where
+    assert said["error"] != told["error"], (where, said["error"])
+    assert not re.search(r"\b(the|is|are|should|valid|required|needed|not|you)\b", said["error"]), (
+        where,
+        said,
+    )
+
+
+def test_every_refusal_is_a_problem_with_a_code_in_one_language(service: Running) -> None:
+    robot = service.somebody("refused-robot", *ServiceRole)
+    _, secret = service.house.people.tokens.make(robot, "refused-robot")
+    refused = 0
+    with httpx.Client(base_url=service.url, timeout=120) as client:
+        document = client.get(f"{API}/openapi.json").json()
+        for method, path in operations(document):
+            for wrong in WRONG:
+                answers = []
+                for language in ("de", "en"):
+                    headers = {"Authorization": f"Bearer {secret}", "Accept-Language": language}
+                    headers |= wrong.get("headers", {})
+                    answers.append(client.request(method, path, **{**wrong, "headers": headers}))
+                if answers[0].status_code >= 400:
+                    refused += 1
+                    assert answers[0].status_code < 500
+                    assert_problem(answers[0], answers[1], f"{method} {path} {wrong}")
+    assert refused > 50
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "headers"),
+    [
+        ("GET", f"{API}/nowhere", 404, {}),
+        ("PUT", f"{API}/health", 405, {}),
+        ("GET", f"{API}/jobs", 401, {"Authorization": ""}),
+        ("POST", f"{API}/jobs", 403, {"Sec-Fetch-Site": "cross-site"}),
+        ("GET", f"{API}/jobs", 400, {"Host": "other.example"}),
+    ],
+)
+def test_what_is_refused_before_any_route_is_a_problem_too(
+    service: Running, steward: httpx.Client, method: str, path: str, status: int, headers: dict[str, str]
+) -> None:
+    given = {"Authorization": steward.headers["Authorization"], **headers}
+    answers = [
+        httpx.request(method, f"{service.url}{path}", headers=given | {"Accept-Language": language})
+        for language in ("de", "en")
+    ]
+    assert {answer.status_code for answer in answers} == {status}
+    assert_problem(answers[0], answers[1], path)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from fastapi import Depends, FastAPI, Request
@@ -20,13 +20,14 @@ from tarnkappe.errors import (
     LimitError,
     LoginError,
     NotFoundError,
+    Reason,
     TarnkappeError,
 )
+from tarnkappe.service.problems import REFUSED, STATUSES, problem, wrong_parts
 from tarnkappe.service.routes import ROUTERS
 from tarnkappe.service.routes.job_schemas import describe_jobs
 from tarnkappe.service.routes.rights import allowed, require_listed
 from tarnkappe.service.security import API, Guard
-from tarnkappe.texts import ENGLISH, LANGUAGES, told
 
 if TYPE_CHECKING:
     from tarnkappe.service.core import ServiceCore
@@ -100,56 +101,34 @@ def rest_api(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | 
 
 
 async def _tell_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, TarnkappeError)
     status = next(code for kind, code in STATUS if isinstance(error, kind))
-    if not isinstance(error, TarnkappeError):
-        return _problem(str(error), type(error).__name__, status)
-    said = error.document()
-    return _problem(
-        told(language_of(request), error), error.kind, status, code=said["code"], args=said["args"]
-    )
+    return problem(_accepted(request), error.reason, error.kind, status)
 
 
-async def _tell_invalid(_: Request, error: Exception) -> JSONResponse:
-    """What is wrong and where; what was sent is not told again, since it may be a password."""
+async def _tell_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:5])
-    return _problem(told[:1000], "ParameterError", 422)
+    return problem(_accepted(request), wrong_parts(list(error.errors())), "ParameterError", 422)
 
 
-async def _tell_http(_: Request, error: Exception) -> JSONResponse:
+async def _tell_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return _problem(str(error.detail), "Error", error.status_code, error.headers)
+    status = error.status_code
+    return problem(_accepted(request), STATUSES.get(status, REFUSED), "Error", status, error.headers)
 
 
-async def _tell_unreadable(_: Request, error: Exception) -> JSONResponse:
+async def _tell_unreadable(request: Request, error: Exception) -> JSONResponse:
     """JSON can hold halves of characters, which are no text and can be kept nowhere."""
     del error
-    return _problem("a text in the request has half characters (surrogates)", "ParameterError", 422)
+    said = Reason("service.half-characters", "a text in the request has half characters (surrogates)")
+    return problem(_accepted(request), said, "ParameterError", 422)
 
 
-async def _tell_deep(_: Request, error: Exception) -> JSONResponse:
+async def _tell_deep(request: Request, error: Exception) -> JSONResponse:
     del error
-    return _problem("the document is nested too deep", "JobError", 422)
+    said = Reason("service.nested-too-deep", "the document is nested too deep")
+    return problem(_accepted(request), said, "JobError", 422)
 
 
-def language_of(request: Request) -> str:
-    """The first language of the client that we speak, or else English."""
-    wanted = request.headers.get("accept-language", "").lower().split(",")
-    return next((each.strip()[:2] for each in wanted if each.strip()[:2] in LANGUAGES), ENGLISH)
-
-
-def _problem(
-    text: str, kind: str, status: int, headers: Mapping[str, str] | None = None, **more: Any
-) -> JSONResponse:
-    """A problem as RFC 9457 writes it, with what programs know of our errors beside it."""
-    content = _sayable({"title": kind, "status": status, "detail": text, "error": text, "kind": kind, **more})
-    return JSONResponse(content, status, headers, media_type="application/problem+json")
-
-
-def _sayable(value: Any) -> Any:
-    """The same without halves of characters."""
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()
-    if isinstance(value, Mapping):
-        return {_sayable(key): _sayable(each) for key, each in value.items()}
-    return [_sayable(each) for each in value] if isinstance(value, list) else value
+def _accepted(request: Request) -> str:
+    return request.headers.get("accept-language", "")

@@ -20,9 +20,11 @@ from urllib.parse import quote, urlsplit
 from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
+from tarnkappe.errors import Reason
 from tarnkappe.service.people.people import LoginSession, csrf_of
+from tarnkappe.service.problems import STATUSES, problem
 from tarnkappe.service.settings import LOCAL
 
 if TYPE_CHECKING:
@@ -58,6 +60,14 @@ HEADERS = {
 
 KINDS = {400: "AccessError", 401: "LoginError", 403: "AccessError", 413: "LimitError"}
 """Of what kind a refusal is, for programs."""
+NOT_OUR_NAME = Reason(
+    "service.name-not-ours", "this name is not one of this service: add it to 'hosts' in the settings"
+)
+OTHER_SITE = Reason("service.page-another-site", "this came from a page of another site")
+NO_LENGTH = Reason("service.length-no-number", "the length of the request is no number")
+NO_CSRF = Reason(
+    "service.header-missing-wrong", "the header {header} is missing or wrong", header=CSRF_HEADER
+)
 
 log = logging.getLogger("tarnkappe.service")
 
@@ -102,32 +112,32 @@ class Guard:
             else:
                 await visit.refuse(refusal)
         except _TooLargeError:
-            await visit.refuse(_error(413, "the request is too large"))
+            await visit.refuse(_error(visit, 413, STATUSES[413]))
         except Exception as error:
             log.error("%s %s: unexpected %s", visit.method, visit.path, type(error).__name__)
             if visit.status:
                 raise  # the answer has begun: all that is left is to break it off
-            await visit.refuse(_error(500, f"unexpected {type(error).__name__}: please report it"))
+            await visit.refuse(_error(visit, 500, _unexpected(error)))
         finally:
             visit.note()
 
     async def _refusal(self, visit: _Visit) -> Response | None:
         """Why a request goes no further, if so; otherwise who asks is noted."""
         if _name(visit.headers.get("host", "")) not in self._hosts:
-            return _error(400, "this name is not one of this service: add it to 'hosts' in the settings")
+            return _error(visit, 400, NOT_OUR_NAME)
         if (visit.is_socket or visit.method not in SAFE) and not _from_own_page(visit.headers):
-            return _error(403, "this came from a page of another site")
+            return _error(visit, 403, OTHER_SITE)
         try:
             length = int(visit.headers.get("content-length", "0"))
         except ValueError:
-            return _error(400, "the length of the request is no number")
+            return _error(visit, 400, NO_LENGTH)
         if not visit.is_upload and length > self._house.settings.limits.request_bytes:
-            return _error(413, "the request is too large")
+            return _error(visit, 413, STATUSES[413])
         await self._recognize(visit)
         is_open = visit.path.startswith(OPEN) or (visit.path, visit.method) == (f"{API}/session", "POST")
         if visit.person is None and not is_open:
             if visit.path.startswith(API) or visit.is_socket or visit.method != "GET":
-                return _error(401, "log in first, or show a token", {"WWW-Authenticate": "Bearer"})
+                return _error(visit, 401, STATUSES[401], {"WWW-Authenticate": "Bearer"})
             return RedirectResponse(f"/login?next={quote(visit.asked, safe='')}", 303)
         if (
             visit.session is not None
@@ -137,7 +147,7 @@ class Guard:
         ):
             shown = visit.headers.get(CSRF_HEADER, "")
             if not hmac.compare_digest(shown.encode(), csrf_of(visit.session).encode()):
-                return _error(403, f"the header {CSRF_HEADER} is missing or wrong")
+                return _error(visit, 403, NO_CSRF)
         return None
 
     async def _recognize(self, visit: _Visit) -> None:
@@ -219,8 +229,14 @@ class _Visit:
         log.info("%s %s %s %s %.0f ms", who, self.method, self.path[:200], self.status or "-", took)
 
 
-def _error(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": text, "kind": KINDS.get(status, "Error")}, status, headers)
+def _error(visit: _Visit, status: int, said: Reason, headers: dict[str, str] | None = None) -> Response:
+    accepted = visit.headers.get("accept-language", "")
+    return problem(accepted, said, KINDS.get(status, "Error"), status, headers)
+
+
+def _unexpected(error: Exception) -> Reason:
+    kind = type(error).__name__
+    return Reason("service.unexpected-error", "unexpected {kind}: please report it", kind=kind)
 
 
 def _name(host: str) -> str:
