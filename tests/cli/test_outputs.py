@@ -11,6 +11,7 @@ import typer
 from tarnkappe.cli.outputs import ONLY_NEW as SECRETS
 from tarnkappe.cli.outputs import is_output, leaves, replaces
 from tarnkappe.cli.program import every_command, run
+from tarnkappe.errors import ParameterError
 from tarnkappe.table import overwriting
 from tests.job.overwriting_tricks import TRICKS
 
@@ -262,3 +263,16 @@ def test_a_demo_takes_the_place_of_nobodys_files(
     said = refused(["demo", "--rows", "100", "--out", str(job.parent)], capsys)
     assert "choose another folder" in said
     assert job.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "free"),
+    [("people.csv", "people.plan.json"), ("old.xml", "old.plan.xml"), ("q.sql", "q.plan.sql")],
+)
+def test_the_name_that_is_suggested_for_a_plan_is_that_of_a_plan(
+    name: str, free: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ParameterError, match=f"another name for --write-plan, as {free}$"):
+        overwriting.refuse_overwriting({"--write-plan": tmp_path / name}, [tmp_path / name])
+    with pytest.raises(ParameterError, match=r"another name for --out, as people\.release\.csv$"):
+        overwriting.refuse_overwriting({"--out": tmp_path / "people.csv"}, [tmp_path / "people.csv"])

@@ -20,6 +20,10 @@ from tarnkappe.table.ownership import is_own
 _Identity = tuple[int, int, int]
 
 
+PLANS = (".json", ".xml", ".sql")
+"""How the name of a plan ends."""
+
+
 def refuse_overwriting(
     outputs: Mapping[str, str | Path | None],
     inputs: Iterable[str | Path | None],
@@ -150,7 +154,10 @@ def refuse_foreign(path: Path, said: str, manifests: Iterable[Path] = ()) -> Non
 
 
 def _refused(path: Path, said: str) -> Reason:
-    free = path.with_name(f"{path.name.split('.')[0]}.release{path.suffix}")
+    kind, suffix = "release", path.suffix
+    if said == "--write-plan":
+        kind, suffix = "plan", suffix if suffix.lower() in PLANS else PLANS[0]
+    free = path.with_name(f"{path.name.split('.')[0]}.{kind}{suffix}")
     return Reason(
         "table.read-run-cannot-written",
         "{path} is read by this run and cannot be written: choose another name for {said}, as {free}",
