@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,3 +129,16 @@ def test_what_is_refused_before_any_route_is_a_problem_too(
     ]
     assert {answer.status_code for answer in answers} == {status}
     assert_problem(answers[0], answers[1], path)
+
+
+def test_an_archive_of_several_tables_is_told_what_can_be_done_here(steward: httpx.Client) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("a.csv", "b.csv"):
+            archive.writestr(name, "age,sex\n30,m\n31,f\n")
+    file_id = steward.post("/files", params={"name": "both.zip"}, content=packed.getvalue()).json()["id"]
+    said = steward.get(f"/files/{file_id}/profile").json()
+    assert said["code"] == "service.several-tables"
+    assert "--sheet" not in said["error"]
+    assert "upload the one that you mean alone" in said["error"]
+    assert said["error"].endswith("a.csv, b.csv")

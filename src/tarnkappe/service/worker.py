@@ -19,9 +19,12 @@ from contextlib import suppress
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tarnkappe.process.signals import take_over
+
+if TYPE_CHECKING:
+    from tarnkappe.errors import TarnkappeError
 
 RESULT = "result.json"
 UNPACKING = "unpacking"
@@ -109,7 +112,7 @@ def attend(line: Connection) -> NoReturn:
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
         telling.tell(end="done")
     except TarnkappeError as error:
-        reason = _with_names(error.document(), names)
+        reason = _with_names(_said_here(error).document(), names)
         telling.tell(end="failed", reason=reason, exit_code=error.exit_code)
     except MemoryError:
         reason = Reason(
@@ -164,6 +167,20 @@ def _named(text: str, names: Mapping[str, str], written: Callable[[str], str] = 
     for path, name in names.items():
         text = text.replace(path, written(name))
     return text
+
+
+def _said_here(error: TarnkappeError) -> TarnkappeError:
+    """The error, without flags of the command line."""
+    from tarnkappe.errors import InputError
+
+    if error.code != "table.several-tables":
+        return error
+    return InputError(
+        "service.several-tables",
+        "{path}: there are several tables: upload the one that you mean alone, or name it in the document of "
+        "the job, as sheet of its input: {names}",
+        **error.reason.values,
+    )
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
