@@ -22,7 +22,7 @@ from tarnkappe.job import Job, run
 from tarnkappe.job import arx_archive as module
 from tarnkappe.job.arx_builders import NotCarriedOver, read_functional_hierarchy
 from tarnkappe.job.arx_project import ImportedProject, import_project
-from tests.java_streams import Constant, Obj, array_list, boxed, hash_map, java_stream
+from tests.java_streams import Char, Constant, Obj, array_list, boxed, hash_map, java_stream
 from tests.job.arx_projects import (
     ARX,
     QUASI,
@@ -374,6 +374,40 @@ def test_functional_hierarchies_without_an_equal_are_named(given_one: Obj, words
         read_functional_hierarchy(java_stream(given_one))
 
 
+def far_apart() -> Obj:
+    """Intervals of one beside bounds of which it is lost in every decimal."""
+    made = interval_builder([0, 1, 2], [])
+    for name in ("lowerRange", "upperRange"):
+        made.fields[name].fields.update(
+            dict.fromkeys(("snapBound", "labelBound", "repeatBound"), boxed(1e300))
+        )
+    return made
+
+
+def masked_by(character: str) -> Obj:
+    made = redaction_builder()
+    made.fields["redactionCharacter"] = Char(character)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given_one", "words"),
+    [
+        (far_apart(), "too far apart"),
+        (order_builder([[2**31 - 1]] * 3), "size 1: at most"),
+        (masked_by("\ud800"), "by which character"),
+        (masked_by("\0"), "without a zero character"),
+    ],
+)
+def test_builders_that_cannot_be_are_listed_and_the_project_is_imported(
+    given_one: Obj, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(NotCarriedOver, match=words):
+        read_functional_hierarchy(java_stream(given_one))
+    made, _ = imported(Project(builders={"age": given_one}), tmp_path)
+    assert any("its rule is not carried over" in each and words in each for each in made.left_out)
+
+
 def test_a_project_says_which_builder_made_a_hierarchy(tmp_path: Path) -> None:
     builders = {"age": interval_builder([0, 10], [], 0, 100), "town": order_builder([[1, 2]])}
     made, _ = imported(Project(builders=builders), tmp_path)
@@ -493,6 +527,49 @@ def test_bytes_of_strangers_are_refused_or_imported(
         assert Job.load(made.job)
         return
     assert not (folder / "ward").exists()
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("member", ["metadata.xml", "data/input.csv"])
+def test_damage_is_told_however_an_archive_is_packed(packing: int, member: str, tmp_path: Path) -> None:
+    path = tmp_path / "ward.deid"
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        for name, content in Project().contents().items():
+            archive.writestr(name, content)
+        place = archive.getinfo(member).header_offset + 30 + len(member)
+    whole = path.read_bytes()
+    for first in range(0, 24, 4):
+        damaged = bytearray(whole)
+        for at in range(place + first, place + first + 8):
+            damaged[at] ^= 0xFF
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(InputError, match=r"ward\.deid: "):
+            import_project(path, tmp_path / "ward")
+
+
+def test_a_place_outside_of_the_archive_is_told(tmp_path: Path) -> None:
+    path = Project().write(tmp_path / "ward.deid")
+    content = bytearray(path.read_bytes())
+    end = content.rindex(b"PK\x05\x06")
+    content[end + 16 : end + 20] = (2**32 - 2).to_bytes(4, "little")  # where the directory is said to begin
+    path.write_bytes(bytes(content))
+    with pytest.raises(InputError, match="or a damaged one"):
+        import_project(path, tmp_path / "ward")
+
+
+def test_xml_of_very_many_elements_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ELEMENTS", 1_000, raising=False)
+    for many in (b"<a/>" * 2_000, b"<a " + b" ".join(b'x%d=""' % i for i in range(2_000)) + b"/>"):
+        with pytest.raises(InputError, match="more than 1,000 elements"):
+            imported(Project(members={"input/definition.xml": b"<d>" + many + b"</d>"}), tmp_path)
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_blanks_may_separate_cells(separator: str, tmp_path: Path) -> None:
+    ages = [(age, label.replace(" ", ""), root) for age, label, root in Project().hierarchies["age"]]
+    project = Project(separator=separator, hierarchies={"age": ages, "town": Project().hierarchies["town"]})
+    _, job = imported(project, tmp_path)
+    assert job["input"]["delimiter"] == separator
 
 
 def test_no_folder_that_is_there_is_touched(tmp_path: Path) -> None:

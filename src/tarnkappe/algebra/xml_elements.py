@@ -82,9 +82,14 @@ class Element:
         return tuple(child.leaf() for child in self.children)
 
 
-def parse_xml(text: str) -> Element:
-    """The root element of a document."""
-    builder = _Builder()
+def parse_xml(text: str, most: int | None = None) -> Element:
+    """The root element of a document.
+
+    Args:
+        text: the document.
+        most: elements that it may have; a stranger's could take all memory.
+    """
+    builder = _Builder(most)
     try:
         builder.parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as error:
@@ -100,8 +105,9 @@ def parse_xml(text: str) -> Element:
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, most: int | None) -> None:
         self.document = Element("", {}, 0)
+        self._most, self._elements = most, 0
         self._open = [self.document]
         self.parser = expat.ParserCreate("utf-8")
         self.parser.buffer_text = True
@@ -111,6 +117,14 @@ class _Builder:
         self.parser.StartDoctypeDeclHandler = self._refuse_document_type
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._elements += 1 + len(attributes)
+        if self._most is not None and self._elements > self._most:
+            raise QueryError(
+                "algebra.xml-more-elements",
+                "Line {line}: a document of more than {most:,} elements and attributes is not read.",
+                line=self.parser.CurrentLineNumber,
+                most=self._most,
+            )
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         self._open[-1].children.append(element)
         self._open.append(element)

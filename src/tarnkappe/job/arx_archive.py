@@ -7,6 +7,7 @@ beyond a limit, and document types of XML are refused.
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,10 +22,26 @@ MOST_MEMBERS: Final = 20_000
 MOST_SETTINGS: Final = 64 * 2**20
 """Bytes of a member that is read at once: XML, a hierarchy, a configuration."""
 MOST_SETTINGS_IN_ALL: Final = 512 * 2**20
+MOST_ELEMENTS: Final = 1_000_000
+"""Of XML: an empty one is packed into a few bits, and takes hundreds of bytes of memory."""
 MOST_DATA: Final = 16 * 2**30
 FREELY_UNPACKED: Final = 64 * 2**20
 MOST_GROWTH: Final = 200
 """Beyond 64 MiB, data may not be more than this many times larger than they are in the archive."""
+
+
+DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,  # of bzip2, and of places in the file that are none
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    UnicodeDecodeError,
+    ValueError,
+)
+"""What the standard library says of an archive that is none, by the kind of packing."""
 
 
 @contextmanager
@@ -41,9 +58,7 @@ def opened_project(path: Path) -> Iterator[ProjectArchive]:
                 )
             yield ProjectArchive(archive)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError):
-        raise InputError(
-            "job.no-project-arx-damaged", "{path}: this is no project of ARX, or a damaged one", path=path
-        ) from None
+        raise _damaged(path) from None
     except (InputError, LimitError, QueryError) as error:
         if str(error).startswith(f"{path}: "):
             raise
@@ -62,7 +77,8 @@ class ProjectArchive:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self._left = MOST_SETTINGS_IN_ALL
-        self._size = Path(str(archive.filename)).stat().st_size
+        self._path = Path(str(archive.filename))
+        self._size = self._path.stat().st_size
 
     def _member(self, name: str) -> zipfile.ZipInfo:
         try:
@@ -72,8 +88,12 @@ class ProjectArchive:
 
     def content(self, name: str) -> bytes:
         """The bytes of a member of settings."""
-        with self._archive.open(self._member(name)) as source:
-            content = source.read(MOST_SETTINGS + 1)
+        member = self._member(name)
+        try:
+            with self._archive.open(member) as source:
+                content = source.read(MOST_SETTINGS + 1)
+        except DAMAGED:
+            raise _damaged(self._path) from None
         if len(content) > MOST_SETTINGS:
             raise LimitError(
                 "job.more-mib-none-arx",
@@ -102,30 +122,38 @@ class ProjectArchive:
 
     def xml(self, name: str) -> Element:
         """The root of a member in XML."""
-        return parse_xml(self.text(name))
+        return parse_xml(self.text(name), MOST_ELEMENTS)
 
     @contextmanager
     def table(self, name: str) -> Iterator[io.TextIOWrapper]:
         """A member of rows, unpacked as it is read."""
         member = self._member(name)
         packed = min(member.compress_size, self._size)  # a header may claim anything
-        with closing(_Bounded(self._archive.open(member), packed)) as source:
+        try:
+            opened = self._archive.open(member)
+        except DAMAGED:
+            raise _damaged(self._path) from None
+        with closing(_Bounded(opened, packed, self._path)) as source:
             yield io.TextIOWrapper(io.BufferedReader(source), encoding="utf-8-sig", newline="")
 
 
 class _Bounded(io.RawIOBase):
     """A member of an archive, of which no more is unpacked than any table in an archive would give."""
 
-    def __init__(self, source: IO[bytes], packed: int) -> None:
+    def __init__(self, source: IO[bytes], packed: int, path: Path) -> None:
         super().__init__()
         self._source = source
+        self._path = path
         self._left = min(MOST_DATA, max(FREELY_UNPACKED, MOST_GROWTH * packed))
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        content = self._source.read(min(len(buffer), 1 << 16))
+        try:
+            content = self._source.read(min(len(buffer), 1 << 16))
+        except DAMAGED:
+            raise _damaged(self._path) from None
         self._left -= len(content)
         if self._left < 0:
             raise LimitError(
@@ -140,6 +168,12 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         self._source.close()
         super().close()
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        "job.no-project-arx-damaged", "{path}: this is no project of ARX, or a damaged one", path=path
+    )
 
 
 def texts_of(element: Element) -> dict[str, str]:

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any, Final
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.hierarchy import BUILDERS, Builder
 from tarnkappe.table.formats.java_stream import (
     JavaEnum,
@@ -67,8 +67,15 @@ def builder_of(given: JavaObject) -> Builder:
         raise NotCarriedOver(
             "job.kind-functional-hierarchy-not-known", "this kind of functional hierarchy is not known here"
         )
-    name, parameters = kinds[given.name](given)
-    return BUILDERS.create(name, parameters)
+    try:
+        name, parameters = kinds[given.name](given)
+        return BUILDERS.create(name, parameters)
+    except ParameterError as error:
+        raise NotCarriedOver.because(error.reason) from None
+    except ArithmeticError:  # numbers of which the smaller one is lost beside the larger one
+        raise NotCarriedOver(
+            "job.intervals-numbers-too-far-apart", "intervals whose numbers are too far apart"
+        ) from None
 
 
 Made = tuple[str, dict[str, Any]]
@@ -252,7 +259,7 @@ def _is_constant(value: Any) -> bool:
 
 def _text(given: JavaObject, name: str) -> str:
     value = given.fields.get(name)
-    if not isinstance(value, str) or len(value) != 1:
+    if not isinstance(value, str) or len(value) != 1 or "\ud800" <= value <= "\udfff":
         raise NotCarriedOver(
             "job.hierarchy-masks-without-saying", "a hierarchy that masks without saying by which character"
         )

@@ -173,7 +173,10 @@ class _Import:
             )
 
     def _delimiter(self) -> str:
-        separator = texts_of(self._archive.xml("project.xml")).get("separator", ";")
+        said = {child.tag: child.text for child in self._archive.xml("project.xml").children}
+        separator = said.get("separator", ";")
+        if len(separator) != 1:  # one may be a tab or a blank
+            separator = separator.strip()
         if len(separator) != 1 or separator in '"\r\n':
             raise InputError(
                 "job.project-not-say-what-separates", "the project does not say what separates its cells"
