@@ -17,7 +17,7 @@ from tarnkappe.cli import main
 from tarnkappe.errors import AccessError, InputError, ParameterError, ProtocolError, VerificationError
 from tarnkappe.exchange.example import make
 from tarnkappe.exchange.network import Network, NetworkMember
-from tarnkappe.exchange.peer.contact import answer_contact
+from tarnkappe.exchange.peer.contact import WitnessedCaller, answer_contact
 from tarnkappe.exchange.peer.witness_report import witness_report
 from tarnkappe.exchange.peer.witnesses import Witnesses
 from tarnkappe.exchange.site import ExchangeSite
@@ -322,3 +322,53 @@ def test_two_sites_over_the_network(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert tarn(capsys, "audit", "--site", str(b), *accept)["wrong"] == []
         assert tarn(capsys, "fetch", "--site", str(a))["requests"][0]["state"] == "sent"
         listening.close()
+
+
+@pytest.mark.parametrize("since", [0, 2, 99])
+def test_two_logs_of_one_length_are_noticed_whatever_the_proof_is_said_to_begin_with(
+    houses: tuple[House, House], since: int
+) -> None:
+    a, b = houses
+    for event in ("asked", "checked", "released"):
+        a.log.append(event, {})
+    meet(a, b)
+    size = a.log.end[0]
+    leaves = [{"number": n, "time": "2026", "event": "new", "details": {}} for n in range(1, size + 1)]
+    assert since != size
+    with pytest.raises(AccessError, match="contradicts itself"):
+        b.witnesses.take("A", {**shown_by_hand(leaves, size), "since": since})
+    assert len(b.witnesses.contradictions()) == 1
+
+
+def test_who_proves_from_another_entry_than_was_asked_for_is_told_so(
+    houses: tuple[House, House], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = houses
+    a.log.append("released", {})
+    meet(a, b)
+    caller = WitnessedCaller.__new__(WitnessedCaller)
+    caller._witnesses, caller._met = b.witnesses, {}
+    leaves = [{"number": n, "time": "2026", "event": "new", "details": {}} for n in range(1, 9)]
+    evasive = {**shown_by_hand(leaves, 0), "held": None}
+    monkeypatch.setattr(caller, "_ask", lambda *_: evasive)
+    with pytest.raises(ProtocolError, match="does not show that its log continues"):
+        caller._meet("A", ())
+
+
+def test_heads_of_a_copy_deceive_at_a_contact_and_not_who_compares_the_log(
+    houses: tuple[House, House], tmp_path: Path
+) -> None:
+    """What is not promised: somebody with every key goes on showing the heads of the log as it was."""
+    a, b = houses
+    for event in ("asked", "checked", "released"):
+        a.log.append(event, {})
+    meet(a, b)
+    witnessed = b.witnesses.held("A")["content"]
+    (tmp_path / "new").mkdir()
+    copy, rewritten = a, House("A", tmp_path / "new")
+    for event in ("asked", "checked", "nothing left"):
+        rewritten.log.append(event, {})
+    copy.log.append("later", {})
+    meet(copy, b)
+    assert b.witnesses.contradictions() == []
+    assert rewritten.log.root_at(witnessed["size"]) != witnessed["root"]

@@ -49,7 +49,15 @@ class WitnessedCaller(Caller):
         own = self._witnesses
         own.require_trusted(party)
         for _ in range(ATTEMPTS):
-            theirs = self._ask(party, "/log/head", {"held": own.held(party)}, pauses)
+            kept = own.held(party)
+            theirs = self._ask(party, "/log/head", {"held": kept}, pauses)
+            if theirs.get("since") != (0 if kept is None else kept["content"]["size"]):
+                raise ProtocolError(
+                    "exchange.log-not-shown-to-continue",
+                    "'{party}' does not show that its log continues the one that it has shown before: "
+                    "nothing is exchanged with it; ask there why",
+                    party=party,
+                )
             cosigned = own.take(party, theirs)
             held = theirs.get("held")
             said = {**own.shown(party, held), "cosigned": cosigned}

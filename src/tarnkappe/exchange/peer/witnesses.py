@@ -124,9 +124,10 @@ class Witnesses:
         with self._store.writing() as connection:
             kept = self._kept(connection, institution)
             size, root = (0, EMPTY) if kept is None else (kept.size, bytes.fromhex(kept.root))
-            if since != size:
+            forked = kept is not None and head.size == size and bytes.fromhex(head.root) != root
+            if since != size and not forked:
                 return None
-            good = is_consistent(size, root, head.size, bytes.fromhex(head.root), proof)
+            good = not forked and is_consistent(size, root, head.size, bytes.fromhex(head.root), proof)
             if good and (kept is None or head.size > size):
                 values = {"institution": institution, "head": json.dumps(dict(document["head"]))}
                 self._write(connection, HEADS, values)
