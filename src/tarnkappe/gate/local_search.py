@@ -103,6 +103,52 @@ def price(view: KnowledgeArrays, free: Integers, weight: Integers, tuple_: int, 
 
 
 @compiled
+def prices(
+    view: KnowledgeArrays,
+    free: Integers,
+    weight: Integers,
+    tuple_: int,
+    old: int,
+    options: Integers,
+    count: int,
+    growth: NDArray[np.int64],
+) -> None:
+    """What `price` says of each of the first so many options, written to `growth`."""
+    # The chain of the tuple's results is walked once for all options: the cells of a result are neighbours in
+    # memory, those of a value in many results are not. What the old value gives back is the same for all.
+    for place in range(count):
+        growth[place] = 0
+    relief = 0
+    membership = view.newest[tuple_]
+    while membership >= 0:
+        cells = view.cell[view.result[membership]]
+        if old >= 0 and free[cells[old]] < 0:
+            relief += weight[cells[old]]
+        for place in range(count):
+            cell = cells[options[place]]
+            if free[cell] <= 0:
+                growth[place] += weight[cell]
+        membership = view.earlier[membership]
+    for place in range(count):
+        growth[place] -= relief
+
+
+@compiled
+def options_of(view: KnowledgeArrays, tuple_: int, old: int, wanted: int, options: Integers) -> int:
+    """Write the values to `options` that a tuple may have instead of its old one; returns how many.
+
+    If one is wanted (-1: none is), it is the only one.
+    """
+    # In the order of the values: of equally good moves one is drawn in this order, which must not change.
+    count = 0
+    for new in range(view.allowed.shape[1]):
+        if new != old and view.allowed[tuple_, new] and (wanted < 0 or new == wanted):
+            options[count] = new
+            count += 1
+    return count
+
+
+@compiled
 def move(view: KnowledgeArrays, value: Integers, free: Integers, tuple_: int, new: int) -> None:
     """Give a tuple another value. The newest result need not have its old value."""
     # `free` and `value` change together and nowhere else: what is left of every cell stays true. In the
@@ -215,6 +261,8 @@ def repair(
     )
     heavy = moved = 0
     pressure = 1
+    options = np.empty(view.allowed.shape[1], dtype=np.int32)
+    growth = np.empty(view.allowed.shape[1], dtype=np.int64)
     least = overflow(view, free, bad, count, soft) if soft >= 0 and lack <= spare else -1
     best_values = value.copy() if soft >= 0 else value[:0].copy()
     for step in range(steps):
@@ -242,13 +290,15 @@ def repair(
                 if not view.founder[tuple_] or used[v] <= floor[v]:
                     continue
             lacking = degree[view.kind[tuple_]] < k
-            for new in range(view.allowed.shape[1]):
-                if new == v or not view.allowed[tuple_, new] or (wanted >= 0 and new != wanted):
-                    continue
+            number = options_of(view, tuple_, v, wanted, options)
+            if not random_move:
+                prices(view, free, weight, tuple_, v, options, number, growth)
+            for option in range(number):
+                new = options[option]
                 if random_move:
                     score = np.int64(0)
                 else:
-                    score = np.int64(2 * price(view, free, weight, tuple_, v, new))
+                    score = 2 * growth[option]
                     if len(floor) > 0 and view.founder[tuple_]:
                         after = lack + (used[v] <= floor[v]) - (used[new] < floor[new])
                         score += 2 * pressure * (max(0, after - spare) - max(0, lack - spare))
@@ -350,21 +400,23 @@ def enter(
         tuple_ = view.member[membership]
         if value[tuple_] >= 0 and row[value[tuple_]] >= 0:
             free[row[value[tuple_]]] -= 1
+    options = np.empty(len(row), dtype=np.int32)
+    growth = np.empty(len(row), dtype=np.int64)
     for membership in range(first, last):
         tuple_ = view.member[membership]
         old = value[tuple_]
         if old < 0 or view.allowed[tuple_, old]:
             continue
-        best, best_value, ties = 1 << 30, -1, 0
-        for new in range(view.allowed.shape[1]):
-            if view.allowed[tuple_, new]:
-                growth = price(view, free, scratch.weight, tuple_, -1, new)
-                if growth < best:
-                    best, ties = growth, 0
-                if growth == best:
-                    ties += 1
-                    if draw(state, ties) == 0:
-                        best_value = new
+        best, best_value, ties = np.int64(1 << 30), -1, 0
+        number = options_of(view, tuple_, -1, -1, options)
+        prices(view, free, scratch.weight, tuple_, -1, options, number, growth)
+        for option in range(number):
+            if growth[option] < best:
+                best, ties = growth[option], 0
+            if growth[option] == best:
+                ties += 1
+                if draw(state, ties) == 0:
+                    best_value = options[option]
         if best_value < 0:
             return False
         move(view, value, free, tuple_, best_value)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.gate.knowledge import Booleans, Integers
+from tarnkappe.gate.pool_counts import drop_needless, mark_shown, marked
 from tarnkappe.gate.reserve import dealt, founded, gone_round
 from tarnkappe.gate.strategy import AnswerProposal, Strategy
 from tarnkappe.gate.world_search import SearchEffort, WorldSearch, counted_rows
@@ -102,6 +103,10 @@ class PublicPool(Strategy):
     def _classes(self) -> int:
         return len(np.unique(self._class))
 
+    @property
+    def _width(self) -> int:
+        return int(self._class.max()) + 1
+
     # ------------------------------------------------------------------------------------------------ events
 
     def note_change(self, old: int, new: int) -> None:
@@ -159,14 +164,16 @@ class PublicPool(Strategy):
         candidates, origin = self._base, self._base_origin
         used = counted_rows(candidates[:, self._members], self.knowledge.values)
         grown = counts.copy()
-        found = self._shown(self._found, self._found_origin)
+        everything = self._whole(candidates, origin)
+        shown = self._shown(self._found, self._found_origin)
+        fits = np.zeros(len(candidates), dtype=np.bool_)
         while True:
-            fits = (used <= grown).all(axis=1)
-            shown = self._shown(candidates[fits], origin[fits], found.copy())
-            lacking = self._protected(shown.sum(axis=1) < self.k)
+            fitted, fits = fits, (used <= grown).all(axis=1)
+            mark_shown(everything, fits & ~fitted, self._class, shown)  # what fits goes on fitting: it grows
+            lacking = self._protected(marked(shown) < self.k)
             if not lacking.any():
                 break
-            whole = self._whole(candidates, origin)[:, lacking]
+            whole = everything[:, lacking]
             news = ~shown[lacking][np.arange(whole.shape[1])[None, :], self._class[whole]]
             helps = np.where(fits, 0, news.sum(axis=1))
             if not helps.any():
@@ -271,7 +278,7 @@ class PublicPool(Strategy):
         self._base_origin = np.concatenate([self._base_origin, search.near_origin])
 
     def _lacks(self, worlds: Integers, origin: Integers) -> bool:
-        return bool(self._protected(self._shown(worlds, origin).sum(axis=1) < self.k).any())
+        return bool(self._protected(marked(self._shown(worlds, origin)) < self.k).any())
 
     # -------------------------------------------------------------------------------------- what worlds show
 
@@ -296,14 +303,11 @@ class PublicPool(Strategy):
         waiting[list(self._arrived.values())] = False
         return np.hstack([worlds, self.reserve[origin][:, waiting]])
 
-    def _shown(self, worlds: Integers, origin: Integers, shown: Booleans | None = None) -> Booleans:
+    def _shown(self, worlds: Integers, origin: Integers) -> Booleans:
         """Which classes the worlds show for everybody."""
         whole = self._whole(worlds, origin)
-        if shown is None:
-            shown = np.zeros((whole.shape[1], int(self._class.max()) + 1), dtype=np.bool_)
-        people = np.arange(whole.shape[1])
-        for world in whole:
-            shown[people, self._class[world]] = True
+        shown = np.zeros((whole.shape[1], self._width), dtype=np.bool_)
+        mark_shown(whole, np.ones(len(whole), dtype=np.bool_), self._class, shown)
         return shown
 
     def _protected(self, people: Booleans) -> Booleans:
@@ -347,29 +351,20 @@ class PublicPool(Strategy):
             self._waiting[place] = False
         self._arrived = {}
         self._base = worlds
-        kept = np.ones(len(worlds), dtype=np.bool_)
-        whole = self._class[self._whole(worlds, origin)]
-        people = np.arange(whole.shape[1])
-        often = np.zeros((whole.shape[1], int(self._class.max()) + 1), dtype=np.int32)
-        for world in whole:
-            often[people, world] += 1
-        degree = np.count_nonzero(often, axis=1)
-        for number in self._chance.permutation(len(worlds)).tolist():
-            if np.count_nonzero(kept) <= 3 * self.k:
-                break
-            last = often[people, whole[number]] == 1
-            if not self._protected(degree - last < self.k).any():
-                often[people, whole[number]] -= 1
-                degree = degree - last
-                kept[number] = False
+        whole = self._whole(worlds, origin)
+        protected = self._protected(np.ones(whole.shape[1], dtype=np.bool_))
+        order = self._chance.permutation(len(worlds))
+        kept, degree = drop_needless(whole, self._class, self._width, order, protected, self.k, 3 * self.k)
         self.values, self.origin = worlds[kept], origin[kept]
         if not self._floors().shape[1]:
             self.origin = (np.arange(len(self.values)) % max(1, len(self.reserve))).astype(np.int32)
         self._forget()
-        self._count_degrees()
+        self._set_degrees(degree)
 
     def _count_degrees(self) -> None:
-        tuples = self.values.shape[1]
-        degrees = self._shown(self.values, self.origin)[:tuples].sum(axis=1).astype(np.int32)
+        self._set_degrees(marked(self._shown(self.values, self.origin)))
+
+    def _set_degrees(self, degree: Integers) -> None:
+        degrees = degree[: self.values.shape[1]].copy()
         degrees[list(self.knowledge.known)] = self.knowledge.values
         self._degrees = degrees
