@@ -51,7 +51,7 @@ class SlowPool(PublicPool):
     def _lacks(self, worlds: Integers, origin: Integers) -> bool:
         return bool(self._protected(self._shown(worlds, origin).sum(axis=1) < self.k).any())
 
-    def _certify(self, worlds: Integers, origin: Integers) -> None:
+    def _certify(self, worlds: Integers, origin: Integers, parents: Integers | None = None) -> None:
         knowledge, floors = self.knowledge, self._floors()
         for world, row in zip(worlds, origin, strict=True):
             for result in range(knowledge.results):

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.gate import Gate, Population
+from tarnkappe.gate import Gate, Knowledge, Population
 from tarnkappe.gate.answer import Answer
 from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.local_search import options_of, price, prices
 from tarnkappe.gate.policy_columns import Surplus
-from tarnkappe.gate.pool_counts import drop_needless, mark_shown, marked
+from tarnkappe.gate.pool_counts import drop_needless, is_contradicted, mark_shown, marked
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.surplus import Coins, Veiled
 from tests.gate import twin
@@ -118,3 +118,37 @@ def test_worlds_are_counted_and_dropped_as_one_by_one(seed: int) -> None:
     shown = np.zeros((worlds.shape[1], 3), dtype=np.bool_)
     mark_shown(worlds, left, classes, shown)
     assert marked(shown).tolist() == degrees(kept)
+
+
+@given(SEEDS)
+@settings(max_examples=60)
+def test_a_contradiction_is_found_where_it_is_looked_for(seed: int) -> None:
+    """Worlds that differ a little from one that fits all but the newest results, against plain counting."""
+    rng = np.random.default_rng(seed)
+    history, truth = twin.random_history(rng, 10, 4, 5, 0.4)
+    knowledge = twin.knowledge_of(history, 4)
+    checked = int(rng.integers(0, knowledge.results + 1))
+    before = truth[None, : knowledge.tuples].astype(np.int32)
+    for _ in range(10):
+        world = before[0].copy()
+        moved = rng.integers(0, knowledge.tuples, rng.integers(0, 4))
+        world[moved] = rng.integers(-1, 5, len(moved))
+        used = [world[knowledge.members(result)].tolist() for result in range(knowledge.results)]
+        wrong = any(
+            label not in range(4) or labels.count(label) > knowledge.counts(result)[label]
+            for result, labels in enumerate(used)
+            for label in labels
+        )
+        for parent in (-1, 0):
+            parents = np.array([0, parent], dtype=np.int32)
+            both = np.vstack([before, world[None]])
+            assert is_contradicted(knowledge.view, both, parents, before, checked) == wrong
+
+
+def test_what_was_never_checked_is_looked_at_even_if_nobody_moved() -> None:
+    knowledge = Knowledge(2)
+    knowledge.publish([0, 1], [1, 1])
+    world = np.array([[0, 0]], dtype=np.int32)
+    parent = np.zeros(1, dtype=np.int32)
+    assert is_contradicted(knowledge.view, world, parent, world, 0)
+    assert not is_contradicted(knowledge.view, world, parent, world, 1)

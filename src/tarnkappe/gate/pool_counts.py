@@ -10,8 +10,66 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.gate.knowledge import Booleans, Integers
+from tarnkappe.gate.knowledge import Booleans, Integers, KnowledgeArrays
 from tarnkappe.native import compiled
+
+
+@compiled
+def is_contradicted(
+    view: KnowledgeArrays, worlds: Integers, parents: Integers, before: Integers, checked: int
+) -> bool:
+    """Whether one of the worlds contradicts a result.
+
+    Args:
+        view: the results.
+        worlds: a label for everybody, row by row.
+        parents: for each world, a row of `before` from which it was made; -1 if it is not known.
+        before: worlds of which it was checked that they fit the first results.
+        checked: how many results that are.
+    """
+    # A result that was checked is counted again only if somebody in it has another label than in the world
+    # before: time is the people who moved, not the history. A result is counted whole, from the labels alone,
+    # so that no mistake of the search can hide here. `noted` has a result once for each world.
+    results = len(view.cell)
+    noted_for = np.full(results, -1, dtype=np.int32)
+    noted = np.empty(results, dtype=np.int32)
+    used = np.zeros(view.cell.shape[1], dtype=np.int32)
+    for number in range(len(worlds)):
+        world, count = worlds[number], 0
+        for result in range(0 if parents[number] < 0 else min(checked, results), results):
+            noted_for[result], noted[count] = number, result
+            count += 1
+        for tuple_ in range(before.shape[1] if parents[number] >= 0 else 0):
+            if world[tuple_] == before[parents[number], tuple_]:
+                continue
+            membership = view.newest[tuple_]
+            while membership >= 0:
+                result = view.result[membership]
+                if noted_for[result] != number:
+                    noted_for[result], noted[count] = number, result
+                    count += 1
+                membership = view.earlier[membership]
+        for place in range(count):
+            if is_overfull(view, world, noted[place], used):
+                return True
+    return False
+
+
+@compiled
+def is_overfull(view: KnowledgeArrays, world: Integers, result: int, used: Integers) -> bool:
+    """Whether a world gives a label more often in a result than it was published there."""
+    # `used` is all zeros before, and after if nothing is wrong; else nobody needs it any more. A label that
+    # is none must be noticed before it is used as an index.
+    for membership in range(view.first[result], view.first[result + 1]):
+        label = world[view.member[membership]]
+        if label < 0 or label >= len(used) or view.cell[result, label] < 0:
+            return True
+        used[label] += 1
+        if used[label] > view.capacity[view.cell[result, label]]:
+            return True
+    for membership in range(view.first[result], view.first[result + 1]):
+        used[world[view.member[membership]]] = 0
+    return False
 
 
 @compiled

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.gate.knowledge import Booleans, Integers
-from tarnkappe.gate.pool_counts import drop_needless, mark_shown, marked
+from tarnkappe.gate.pool_counts import drop_needless, is_contradicted, mark_shown, marked
 from tarnkappe.gate.reserve import dealt, founded, gone_round
 from tarnkappe.gate.strategy import AnswerProposal, Strategy
 from tarnkappe.gate.world_search import SearchEffort, WorldSearch, counted_rows
@@ -90,11 +90,14 @@ class PublicPool(Strategy):
         )
         self._waiting = np.ones(knowledge.founders, dtype=np.bool_)
         self._degrees: Integers = np.zeros(0, dtype=np.int32)
+        self._checked = 0
+        """How many results, from the first on, all worlds of the pool were seen to fit."""
         self._forget()
 
     def _forget(self) -> None:
         self._found = self._base = self.values[:0]
         self._found_origin = self._base_origin = self.origin[:0]
+        self._found_parent = self._base_parent = np.zeros(0, dtype=np.int32)
         self._next: tuple[Integers, Integers] | None = None
         self._arrived: dict[int, int] = {}
         self._members: Integers = np.zeros(0, dtype=np.int32)
@@ -124,6 +127,8 @@ class PublicPool(Strategy):
         self._take_from_reserve(tuple_)
         if tuple_ == self.values.shape[1]:
             self._append(np.zeros((len(self.values), 1), dtype=np.int32))
+        else:
+            self._checked = 0  # worlds are changed that were checked
         self.values[:, tuple_] = value
         self._count_degrees()
 
@@ -189,7 +194,7 @@ class PublicPool(Strategy):
         )
         self.knowledge.publish(self._members, grown)
         try:
-            self._certify(*self._next)
+            self._certify(*self._next, np.concatenate([self._found_parent, self._base_parent[fits]]))
         finally:
             self.knowledge.retract()
         return grown
@@ -214,7 +219,7 @@ class PublicPool(Strategy):
         fits = (used <= knowledge.counts(knowledge.results - 1)).all(axis=1)
         worlds = np.vstack([self._found, self._base[fits]])
         origin = np.concatenate([self._found_origin, self._base_origin[fits]])
-        self._certify(worlds, origin)
+        self._certify(worlds, origin, np.concatenate([self._found_parent, self._base_parent[fits]]))
         self._take_over(worlds, origin)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -234,6 +239,7 @@ class PublicPool(Strategy):
             )
         self._forget()
         self._certify(self.values, self.origin)
+        self._checked = self.knowledge.results
         self._count_degrees()
 
     # --------------------------------------------------------------------------------------------- searching
@@ -255,6 +261,7 @@ class PublicPool(Strategy):
                 labels[:, column] = self.reserve[self.origin, self._arrived[number]]
         self._base = np.hstack([self.values, labels]).astype(np.int32)
         self._base_origin = self.origin
+        self._base_parent = np.arange(len(self.values), dtype=np.int32)
         self._found = self._base[:0]
         self._first_new = first
 
@@ -273,9 +280,10 @@ class PublicPool(Strategy):
         search.carry()
         if (self.is_exact or is_exact) and self._lacks(search.found, search.origin):
             search.solve()
-        self._found, self._found_origin = search.found, search.origin
+        self._found, self._found_origin, self._found_parent = search.found, search.origin, search.parent
         self._base = np.vstack([self._base, search.near])
-        self._base_origin = np.concatenate([self._base_origin, search.near_origin])
+        self._base_origin = np.concatenate([self._base_origin, self._base_origin[search.near_parent]])
+        self._base_parent = np.concatenate([self._base_parent, search.near_parent])
 
     def _lacks(self, worlds: Integers, origin: Integers) -> bool:
         return bool(self._protected(marked(self._shown(worlds, origin)) < self.k).any())
@@ -319,21 +327,20 @@ class PublicPool(Strategy):
             people[self._base.shape[1] :] &= ~np.isin(rest, list(self.fixed))
         return people
 
-    def _certify(self, worlds: Integers, origin: Integers) -> None:
-        """Check, by counting alone, that worlds fit the knowledge and leave k labels to everybody."""
-        knowledge, view = self.knowledge, self.knowledge.view
-        for world in worlds:
-            cells = view.cell[view.result, world[view.member]]
-            if len(cells) and (
-                cells.min() < 0 or (np.bincount(cells, minlength=len(view.capacity)) > view.capacity).any()
-            ):
-                raise GuaranteeError(
-                    "gate.world-pool-contradicts-answer",
-                    "a world of the pool contradicts an answer or a change",
-                )
+    def _certify(self, worlds: Integers, origin: Integers, parents: Integers | None = None) -> None:
+        """Check, by counting alone, that worlds fit the knowledge and leave k labels to everybody.
+
+        Of worlds that were made from others of the pool, their parents, it counts what differs from these;
+        without parents, all.
+        """
+        parents = np.full(len(worlds), -1, dtype=np.int32) if parents is None else parents
+        if is_contradicted(self.knowledge.view, worlds, parents, self.values, self._checked):
+            raise GuaranteeError(
+                "gate.world-pool-contradicts-answer",
+                "a world of the pool contradicts an answer or a change",
+            )
         floors = self._floors()
-        held = counted_rows(np.where(view.founder, worlds, -1), knowledge.values)[:, : floors.shape[1]]
-        if (held < floors[origin]).any():
+        if floors.shape[1] and self._is_short(worlds, floors[origin]):
             raise GuaranteeError(
                 "gate.world-pool-leaves-too",
                 "a world of the pool leaves too few holders to a value of the list",
@@ -344,6 +351,11 @@ class PublicPool(Strategy):
                 "the history does not leave {k} possible values to everybody",
                 k=self.k,
             )
+
+    def _is_short(self, worlds: Integers, floors: Integers) -> bool:
+        """Whether a world has too few founders with some label."""
+        held = counted_rows(np.where(self.knowledge.view.founder, worlds, -1), self.knowledge.values)
+        return bool((held < floors).any())
 
     def _take_over(self, worlds: Integers, origin: Integers) -> None:
         """These are the worlds now; those that nobody needs go, in a random order."""
@@ -358,6 +370,7 @@ class PublicPool(Strategy):
         self.values, self.origin = worlds[kept], origin[kept]
         if not self._floors().shape[1]:
             self.origin = (np.arange(len(self.values)) % max(1, len(self.reserve))).astype(np.int32)
+        self._checked = self.knowledge.results - 1  # the newest is looked at once more, as it was published
         self._forget()
         self._set_degrees(degree)
 

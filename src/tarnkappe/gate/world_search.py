@@ -54,8 +54,9 @@ class WorldSearch:
         state: of the random numbers.
 
     Attributes:
-        found: worlds that fit, and `origin` their rows of the floors.
-        near: worlds that fit all but the newest result, and nearly fit that; `near_origin` likewise.
+        found: worlds that fit, and `parent` the rows of the base from which they were made; -1 if of none.
+        origin: their rows of the floors.
+        near: worlds that fit all but the newest result, and nearly fit that; `near_parent` likewise.
     """
 
     def __init__(
@@ -76,21 +77,25 @@ class WorldSearch:
         # each tuple by itself: the pool must show k labels for everybody, not for every kind
         self._single = self._view._replace(kind=np.arange(knowledge.tuples, dtype=np.int32))
         self.found = self.near = base[:0]
-        self.origin = self.near_origin = base_origin[:0]
+        self.origin = base_origin[:0]
+        self.parent = self.near_parent = np.zeros(0, dtype=np.int32)
 
     def carry(self) -> None:
         """Carry the worlds over, and seek labels for who then lacks some."""
         knowledge, single = self.knowledge, self._single
         newest = knowledge.results - 1
         room = 2 * len(self._base) + 4 * self._goal + CHUNK * knowledge.values
-        values, frees, origin, shown, degree = self._arrays(room, len(single.capacity))
+        values, frees, parent, shown, degree = self._arrays(room, len(single.capacity))
+        floors = self._floors[
+            self._base_origin
+        ]  # by parent: a world keeps the floors of the one it came from
         scratch, state = Scratch.of(single), self._state
         state[1] = 0
         near: list[int] = []
         nearly = np.empty_like(self._base)
         count = 0
         for number, world in enumerate(self._base):
-            value, free, floor = values[count], frees[count], self._floors[self._base_origin[number]]
+            value, free, floor = values[count], frees[count], floors[number]
             value[:] = world
             value[self._anybody] = -1
             free_before(single, value, free, newest)
@@ -109,7 +114,7 @@ class WorldSearch:
                 self._effort.steps,
                 state,
             ):
-                origin[count] = self._base_origin[number]
+                parent[count] = number
                 show(single, value, shown, degree, 1)
                 count += 1
             elif value.min() >= 0 and self._fits_before(value, newest, floor):
@@ -119,7 +124,7 @@ class WorldSearch:
                 break
         tried = np.zeros(knowledge.tuples, dtype=np.bool_)
         while count and not self._is_late:
-            count = exchange(self._view, values, frees, count, origin, shown, degree, self._goal, state)
+            count = exchange(self._view, values, frees, count, parent, shown, degree, self._goal, state)
             wanted = np.flatnonzero(self._lacking(degree) & ~tried)[:CHUNK].astype(np.int32)
             if count > room - CHUNK * knowledge.values or not len(wanted):
                 break
@@ -132,8 +137,8 @@ class WorldSearch:
                     values,
                     frees,
                     count,
-                    origin,
-                    self._floors,
+                    parent,
+                    floors,
                     0,
                     scratch,
                     wanted[one : one + 1],
@@ -143,8 +148,9 @@ class WorldSearch:
                     self._effort.steps,
                     state,
                 )
-        self.found, self.origin = values[:count].copy(), origin[:count].copy()
-        self.near, self.near_origin = nearly[near], self._base_origin[near]
+        self.found, self.parent = values[:count].copy(), parent[:count].copy()
+        self.origin = self._base_origin[self.parent]
+        self.near, self.near_parent = nearly[near], np.array(near, dtype=np.int32)
 
     def solve(self) -> None:
         """Ask the exact solver for worlds where local search found none."""
@@ -169,6 +175,7 @@ class WorldSearch:
             show(self._single, values[place], shown, degree, 1)
         count = exchange(view, values, frees, len(meet), origin, shown, degree, self._goal, self._state)
         self.found, self.origin = values[:count].copy(), origin[:count].copy()
+        self.parent = np.full(count, -1, dtype=np.int32)
 
     def _arrays(self, room: int, cells: int) -> tuple[Integers, Integers, Integers, Integers, Integers]:
         tuples, values = self.knowledge.tuples, self.knowledge.values
