@@ -7,7 +7,7 @@ import numpy as np
 from tarnkappe.errors import GuaranteeError
 from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.gate.public_pool import PublicPool
-from tarnkappe.gate.world_search import counted_rows
+from tarnkappe.gate.world_search import FreeCells, counted_rows
 
 
 class SlowPool(PublicPool):
@@ -78,6 +78,7 @@ class SlowPool(PublicPool):
         self.values, self.origin = worlds[kept], origin[kept]
         if not self._floors().shape[1]:
             self.origin = (np.arange(len(self.values)) % max(1, len(self.reserve))).astype(np.int32)
+        self._free = FreeCells.none(len(self.values))
         self._forget()
         self._count_degrees()
 

@@ -14,7 +14,7 @@ from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.knowledge import Integers
 from tarnkappe.gate.local_search import options_of, price, prices
 from tarnkappe.gate.policy_columns import Surplus
-from tarnkappe.gate.pool_counts import drop_needless, is_contradicted, mark_shown, marked
+from tarnkappe.gate.pool_counts import drop_needless, fits_all_but, is_contradicted, mark_shown, marked
 from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.surplus import Coins, Veiled
 from tests.gate import twin
@@ -46,6 +46,18 @@ def _gate(strategy: PublicPool, seed: int) -> Gate:
     )
 
 
+def _assert_counted_rightly(pool: PublicPool) -> None:
+    """What is kept of the cells of each world is what counting from the start gives."""
+    view, kept = pool.knowledge.view, pool._free
+    for world, free, results in zip(pool.values, kept.free, kept.results, strict=True):
+        for result in range(int(results)):
+            members = pool.knowledge.members(result)
+            for cell in view.cell[result][view.cell[result] >= 0]:
+                assert free[cell] == view.capacity[cell] - np.count_nonzero(
+                    world[members] == view.label[cell]
+                )
+
+
 def _ask(gate: Gate, seed: int, questions: int) -> list[tuple[tuple[str, ...], Integers, Integers]]:
     """Overlapping questions with changes between them; what was answered, and the worlds after it."""
     chance, told = Random(seed), []
@@ -57,6 +69,7 @@ def _ask(gate: Gate, seed: int, questions: int) -> list[tuple[tuple[str, ...], I
         hot = range(PEOPLE // 2 if number % 2 else PEOPLE)
         answer = gate.ask([f"p{one}" for one in chance.sample(hot, chance.randrange(2, 9))])
         assert isinstance(answer, Answer)
+        _assert_counted_rightly(gate.strategy)
         told.append((answer.blocks[0].values, gate.strategy.values.copy(), gate.strategy.degrees().copy()))
     return told
 
@@ -137,6 +150,13 @@ def test_a_contradiction_is_found_where_it_is_looked_for(seed: int) -> None:
         wrong = any(
             label not in range(4) or labels.count(label) > knowledge.counts(result)[label]
             for result, labels in enumerate(used)
+            for label in labels
+        )
+        newest = knowledge.results - 1
+        old = [(result, labels) for result, labels in enumerate(used) if result != newest]
+        assert fits_all_but(knowledge.view, world, newest) == all(
+            label in range(4) and labels.count(label) <= knowledge.counts(result)[label]
+            for result, labels in old
             for label in labels
         )
         for parent in (-1, 0):

@@ -56,6 +56,17 @@ def is_contradicted(
 
 
 @compiled
+def fits_all_but(view: KnowledgeArrays, world: Integers, left_out: int) -> bool:
+    """Whether a world contradicts no result but one, which is not looked at."""
+    # It ends at the first contradiction, which most worlds have that could not be mended.
+    used = np.zeros(view.cell.shape[1], dtype=np.int32)
+    for result in range(len(view.cell)):
+        if result != left_out and is_overfull(view, world, result, used):
+            return False
+    return True
+
+
+@compiled
 def is_overfull(view: KnowledgeArrays, world: Integers, result: int, used: Integers) -> bool:
     """Whether a world gives a label more often in a result than it was published there."""
     # `used` is all zeros before, and after if nothing is wrong; else nobody needs it any more. A label that

@@ -29,7 +29,7 @@ from tarnkappe.gate.knowledge import Booleans, Integers
 from tarnkappe.gate.pool_counts import drop_needless, is_contradicted, mark_shown, marked
 from tarnkappe.gate.reserve import dealt, founded, gone_round
 from tarnkappe.gate.strategy import AnswerProposal, Strategy
-from tarnkappe.gate.world_search import SearchEffort, WorldSearch, counted_rows
+from tarnkappe.gate.world_search import FreeCells, SearchEffort, WorldSearch, counted_rows
 from tarnkappe.schema import param
 
 
@@ -92,12 +92,15 @@ class PublicPool(Strategy):
         self._degrees: Integers = np.zeros(0, dtype=np.int32)
         self._checked = 0
         """How many results, from the first on, all worlds of the pool were seen to fit."""
+        self._free = FreeCells.none(len(self.values))
         self._forget()
 
     def _forget(self) -> None:
         self._found = self._base = self.values[:0]
         self._found_origin = self._base_origin = self.origin[:0]
         self._found_parent = self._base_parent = np.zeros(0, dtype=np.int32)
+        self._found_free = FreeCells.none(0)
+        self._fits: Booleans = np.zeros(0, dtype=np.bool_)
         self._next: tuple[Integers, Integers] | None = None
         self._arrived: dict[int, int] = {}
         self._members: Integers = np.zeros(0, dtype=np.int32)
@@ -128,7 +131,7 @@ class PublicPool(Strategy):
         if tuple_ == self.values.shape[1]:
             self._append(np.zeros((len(self.values), 1), dtype=np.int32))
         else:
-            self._checked = 0  # worlds are changed that were checked
+            self._checked, self._free = 0, FreeCells.none(len(self.values))  # worlds change that were counted
         self.values[:, tuple_] = value
         self._count_degrees()
 
@@ -188,6 +191,7 @@ class PublicPool(Strategy):
             missing = np.maximum(used - grown, 0).sum(axis=1)
             best = np.argmin(np.where(helps > 0, missing / np.maximum(helps, 1), np.inf))
             grown = np.maximum(grown, used[best])
+        self._fits = fits
         self._next = (
             np.vstack([self._found, candidates[fits]]),
             np.concatenate([self._found_origin, origin[fits]]),
@@ -217,6 +221,7 @@ class PublicPool(Strategy):
         self._carry(is_exact=True)
         used = counted_rows(self._base[:, self._members], knowledge.values)
         fits = (used <= knowledge.counts(knowledge.results - 1)).all(axis=1)
+        self._fits = fits
         worlds = np.vstack([self._found, self._base[fits]])
         origin = np.concatenate([self._found_origin, self._base_origin[fits]])
         self._certify(worlds, origin, np.concatenate([self._found_parent, self._base_parent[fits]]))
@@ -239,7 +244,7 @@ class PublicPool(Strategy):
             )
         self._forget()
         self._certify(self.values, self.origin)
-        self._checked = self.knowledge.results
+        self._checked, self._free = self.knowledge.results, FreeCells.none(len(self.values))
         self._count_degrees()
 
     # --------------------------------------------------------------------------------------------- searching
@@ -271,6 +276,7 @@ class PublicPool(Strategy):
             self.knowledge,
             self._base,
             self._base_origin,
+            self._free,
             self._floors(),
             [n for n in range(self._first_new, self.knowledge.tuples) if n not in self._arrived],
             self.k if self.classes is None else self.knowledge.values,
@@ -281,6 +287,7 @@ class PublicPool(Strategy):
         if (self.is_exact or is_exact) and self._lacks(search.found, search.origin):
             search.solve()
         self._found, self._found_origin, self._found_parent = search.found, search.origin, search.parent
+        self._found_free = search.free
         self._base = np.vstack([self._base, search.near])
         self._base_origin = np.concatenate([self._base_origin, self._base_origin[search.near_parent]])
         self._base_parent = np.concatenate([self._base_parent, search.near_parent])
@@ -370,6 +377,9 @@ class PublicPool(Strategy):
         self.values, self.origin = worlds[kept], origin[kept]
         if not self._floors().shape[1]:
             self.origin = (np.arange(len(self.values)) % max(1, len(self.reserve))).astype(np.int32)
+        near = FreeCells.none(len(self._fits) - len(self._free.results))
+        taken = np.concatenate([np.ones(len(self._found), dtype=np.bool_), self._fits])
+        self._free = FreeCells.chosen([self._found_free, self._free, near], np.flatnonzero(taken)[kept])
         self._checked = self.knowledge.results - 1  # the newest is looked at once more, as it was published
         self._forget()
         self._set_degrees(degree)

@@ -17,12 +17,15 @@ from tarnkappe.native import compiled
 def show(view: KnowledgeArrays, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
     """Count (sign 1) or discount (-1) what a witness shows."""
     # A degree is the number of values that at least one witness shows: it changes only between 0 and 1, hence
-    # before adding and after taking away. Everybody has a value here; -1 would count for the last one.
+    # before adding and after taking away. Everybody has a value here; -1 would count for the last one. Who
+    # never discounts may count in a narrow type, which stays near the processor: a full count stays full.
+    most = np.iinfo(shown.dtype).max
     for tuple_ in range(len(value)):
         kind, v = view.kind[tuple_], value[tuple_]
         if sign > 0 and shown[kind, v] == 0:
             degree[kind] += 1
-        shown[kind, v] += sign
+        if sign < 0 or shown[kind, v] < most:
+            shown[kind, v] += sign
         if sign < 0 and shown[kind, v] == 0:
             degree[kind] -= 1
 

@@ -18,6 +18,7 @@ from tarnkappe.gate.exact_test import ContradictionError, any_distribution, sett
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, KnowledgeArrays
 from tarnkappe.gate.local_search import Scratch, draw, enter
 from tarnkappe.gate.pool import Pool
+from tarnkappe.gate.pool_counts import fits_all_but
 from tarnkappe.gate.seeking import seek, show
 from tarnkappe.native import compiled
 
@@ -40,6 +41,36 @@ class SearchEffort:
     until: float | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class FreeCells:
+    """What worlds leave of the cells of the first results, so that these are not counted for every question.
+
+    A result that was published does not change, nor does a world: what was counted once stays true.
+
+    Attributes:
+        free: for each world, what is left of each cell.
+        results: for each world, how many results were counted; what it says of others means nothing.
+    """
+
+    free: Integers
+    results: Integers
+
+    @classmethod
+    def none(cls, worlds: int) -> FreeCells:
+        """Nothing was counted."""
+        return cls(np.zeros((worlds, 0), dtype=np.int32), np.zeros(worlds, dtype=np.int32))
+
+    @classmethod
+    def chosen(cls, parts: list[FreeCells], numbers: Integers) -> FreeCells:
+        """Those of some worlds, whose numbers go through all parts."""
+        rows = [row for part in parts for row in part.free]
+        width = max(part.free.shape[1] for part in parts)
+        free = np.empty((len(numbers), width), dtype=np.int32)
+        for place, number in enumerate(numbers.tolist()):
+            free[place, : len(rows[number])] = rows[number]
+        return cls(free, np.concatenate([part.results for part in parts])[numbers])
+
+
 class WorldSearch:
     """The search for one answer, which is the newest result of the knowledge.
 
@@ -47,6 +78,7 @@ class WorldSearch:
         knowledge: what every world must fit.
         base: worlds that fit all but the newest result.
         base_origin: the rows of the floors that they meet.
+        base_free: what they leave of cells, as far as it was counted.
         floors: how many founders must have each label in a world, by row; no columns if nothing binds.
         anybody: tuples that no result had before, who may have anything.
         goal: how many labels everybody should have.
@@ -56,6 +88,7 @@ class WorldSearch:
     Attributes:
         found: worlds that fit, and `parent` the rows of the base from which they were made; -1 if of none.
         origin: their rows of the floors.
+        free: what they leave of cells, without those of the newest result.
         near: worlds that fit all but the newest result, and nearly fit that; `near_parent` likewise.
     """
 
@@ -64,6 +97,7 @@ class WorldSearch:
         knowledge: Knowledge,
         base: Integers,
         base_origin: Integers,
+        base_free: FreeCells,
         floors: Integers,
         anybody: list[int],
         goal: int,
@@ -71,6 +105,7 @@ class WorldSearch:
         state: NDArray[np.uint64],
     ) -> None:
         self.knowledge, self._base, self._base_origin = knowledge, base, base_origin
+        self._base_free = base_free
         self._floors, self._anybody, self._goal = floors, anybody, goal
         self._effort, self._state = effort, state
         self._view = knowledge.view
@@ -79,6 +114,7 @@ class WorldSearch:
         self.found = self.near = base[:0]
         self.origin = base_origin[:0]
         self.parent = self.near_parent = np.zeros(0, dtype=np.int32)
+        self.free = FreeCells.none(0)
 
     def carry(self) -> None:
         """Carry the worlds over, and seek labels for who then lacks some."""
@@ -91,6 +127,8 @@ class WorldSearch:
         ]  # by parent: a world keeps the floors of the one it came from
         scratch, state = Scratch.of(single), self._state
         state[1] = 0
+        known = self._base_free
+        cells = np.searchsorted(single.holder, known.results)  # how many the results have that were counted
         near: list[int] = []
         nearly = np.empty_like(self._base)
         count = 0
@@ -98,7 +136,7 @@ class WorldSearch:
             value, free, floor = values[count], frees[count], floors[number]
             value[:] = world
             value[self._anybody] = -1
-            free_before(single, value, free, newest)
+            free_before(single, value, free, newest, known.free[number], known.results[number], cells[number])
             if enter(
                 single,
                 value,
@@ -123,8 +161,11 @@ class WorldSearch:
             if self._is_late:
                 break
         tried = np.zeros(knowledge.tuples, dtype=np.bool_)
+        kinds = by_kind(self._view.kind)
         while count and not self._is_late:
-            count = exchange(self._view, values, frees, count, parent, shown, degree, self._goal, state)
+            count = exchange(
+                self._view, *kinds, values, frees, count, parent, shown, degree, self._goal, state
+            )
             wanted = np.flatnonzero(self._lacking(degree) & ~tried)[:CHUNK].astype(np.int32)
             if count > room - CHUNK * knowledge.values or not len(wanted):
                 break
@@ -150,6 +191,8 @@ class WorldSearch:
                 )
         self.found, self.parent = values[:count].copy(), parent[:count].copy()
         self.origin = self._base_origin[self.parent]
+        earlier = np.searchsorted(single.holder, newest)
+        self.free = FreeCells(frees[:count, :earlier], np.full(count, newest, dtype=np.int32))
         self.near, self.near_parent = nearly[near], np.array(near, dtype=np.int32)
 
     def solve(self) -> None:
@@ -173,17 +216,31 @@ class WorldSearch:
         for place, number in enumerate(meet):
             values[place], origin[place] = pool.values[number], rows[number][place % len(rows[number])]
             show(self._single, values[place], shown, degree, 1)
-        count = exchange(view, values, frees, len(meet), origin, shown, degree, self._goal, self._state)
+        count = exchange(
+            view,
+            *by_kind(view.kind),
+            values,
+            frees,
+            len(meet),
+            origin,
+            shown,
+            degree,
+            self._goal,
+            self._state,
+        )
         self.found, self.origin = values[:count].copy(), origin[:count].copy()
         self.parent = np.full(count, -1, dtype=np.int32)
+        self.free = FreeCells.none(count)
 
-    def _arrays(self, room: int, cells: int) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+    def _arrays(
+        self, room: int, cells: int
+    ) -> tuple[Integers, Integers, Integers, NDArray[np.int8], Integers]:
         tuples, values = self.knowledge.tuples, self.knowledge.values
         return (
             np.empty((room, tuples), dtype=np.int32),
             np.empty((room, cells), dtype=np.int32),
             np.zeros(room, dtype=np.int32),
-            np.zeros((tuples, values), dtype=np.int32),
+            np.zeros((tuples, values), dtype=np.int8),
             np.zeros(tuples, dtype=np.int32),
         )
 
@@ -203,14 +260,8 @@ class WorldSearch:
 
     def _fits_before(self, value: Integers, newest: int, floor: Integers) -> bool:
         """Whether a world contradicts nothing but the newest result."""
-        view = self._view
-        mine = view.result != newest
-        cells = view.cell[view.result[mine], value[view.member[mine]]]
-        if (cells < 0).any():
-            return False
-        over = view.capacity - np.bincount(cells, minlength=len(view.capacity))
-        held = np.bincount(value[view.founder], minlength=self.knowledge.values)[: len(floor)]
-        return bool(over.min() >= 0) and bool((held >= floor).all())
+        held = np.bincount(value[self._view.founder], minlength=self.knowledge.values)[: len(floor)]
+        return bool((held >= floor).all()) and bool(fits_all_but(self._view, value, newest))
 
 
 def counted_rows(rows: Integers, values: int) -> Integers:
@@ -230,61 +281,85 @@ def could_have(knowledge: Knowledge, members: Integers) -> list[int]:
 
 
 @compiled
-def free_before(view: KnowledgeArrays, value: Integers, free: Integers, newest: int) -> None:
-    """What is left of each cell, without the newest result."""
-    # From the start in one pass over all memberships, into the caller's array: a world may be of any age, and
-    # differences to another one could be wrong. The newest result is left out, as `enter` counts it.
-    free[:] = view.capacity
-    for membership in range(len(view.member)):
+def free_before(
+    view: KnowledgeArrays,
+    value: Integers,
+    free: Integers,
+    newest: int,
+    known: Integers,
+    results: int,
+    cells: int,
+) -> None:
+    """What is left of each cell, without the newest result, if it is known of the first results.
+
+    So many results, with so many cells, were counted in this world before.
+    """
+    # Results are numbered as they are published, their memberships and cells with them: what was counted is a
+    # beginning of all. It is copied, as a search changes it. The newest result is left out, as `enter` counts
+    # it.
+    free[:cells] = known[:cells]
+    free[cells:] = view.capacity[cells:]
+    for membership in range(view.first[results], len(view.member)):
         result, tuple_ = view.result[membership], view.member[membership]
         if result != newest and value[tuple_] >= 0:
             free[view.cell[result, value[tuple_]]] -= 1
 
 
 @compiled
+def by_kind(kind: Integers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The tuples in the order of their kinds, and where each kind begins."""
+    # Once for a search, whose kinds do not change; sorting took longer than the exchanges. Which of equals is
+    # first decides who exchanges with whom, so the order must be the same for the same kinds.
+    order = np.argsort(kind)
+    first = np.zeros(len(order) + 1, dtype=np.int64)
+    for tuple_ in range(len(order)):
+        first[kind[tuple_] + 1] += 1
+    for one in range(len(order)):
+        first[one + 1] += first[one]
+    return order, first
+
+
+@compiled
 def exchange(
     view: KnowledgeArrays,
+    order: NDArray[np.int64],
+    first: NDArray[np.int64],
     values: Integers,
     frees: Integers,
     count: int,
     origin: Integers,
-    shown: Integers,
+    shown: NDArray[np.int8],
     degree: Integers,
     goal: int,
     state: NDArray[np.uint64],
 ) -> int:
     """Make worlds in which people of one kind have exchanged their labels, as long as this shows more.
 
-    `shown` and `degree` are of each tuple. Returns how many worlds there are now.
+    `order` and `first` are from `by_kind`, `shown` and `degree` of each tuple. Returns how many worlds there
+    are now.
     """
     # People of one kind are interchangeable in every result, so no cell changes and `frees` is copied
-    # unchanged. Nobody is touched twice in a world, or an exchange could be undone by the next one. It ends
-    # after as many tries in vain as there are worlds, or when there is no more room.
-    order = np.argsort(view.kind)
-    first = np.zeros(len(order) + 1, dtype=np.int64)
-    for tuple_ in range(len(order)):
-        first[view.kind[tuple_] + 1] += 1
-    for kind in range(len(order)):
-        first[kind + 1] += first[kind]
+    # unchanged. Nobody is touched twice in a world, or an exchange could be undone by the next one; so who is
+    # not touched has the label of the base, and a world is copied only when it gains. It ends after as many
+    # tries in vain as there are worlds, or when there is no more room.
     touched = np.zeros(len(order), dtype=np.bool_)
+    lacking = np.flatnonzero(degree < goal)
     failed = 0
     while count > 0 and failed < count and count < len(values):
         base = draw(state, count)
-        value = values[count]
-        value[:] = values[base]
-        frees[count] = frees[base]
-        origin[count] = origin[base]
-        touched[:] = False
+        before, value = values[base], values[count]
         gained = False
-        for tuple_ in range(len(value)):
-            if degree[tuple_] >= goal or touched[tuple_]:
+        for tuple_ in lacking:
+            if touched[tuple_]:
                 continue
             begin, end = first[view.kind[tuple_]], first[view.kind[tuple_] + 1]
             offset = draw(state, end - begin)
             for turn in range(end - begin):
                 other = order[begin + (turn + offset) % (end - begin)]
-                if not touched[other] and other != tuple_ and shown[tuple_, value[other]] == 0:
-                    value[tuple_], value[other] = value[other], value[tuple_]
+                if not touched[other] and other != tuple_ and shown[tuple_, before[other]] == 0:
+                    if not gained:
+                        value[:] = before
+                    value[tuple_], value[other] = before[other], before[tuple_]
                     touched[tuple_] = touched[other] = True
                     gained = True
                     break
@@ -292,9 +367,13 @@ def exchange(
             failed += 1
             continue
         failed = 0
+        frees[count] = frees[base]
+        origin[count] = origin[base]
+        touched[:] = False
         for tuple_ in range(len(value)):
             if shown[tuple_, value[tuple_]] == 0:
                 degree[tuple_] += 1
-            shown[tuple_, value[tuple_]] += 1
+                shown[tuple_, value[tuple_]] = 1
+        lacking = np.flatnonzero(degree < goal)
         count += 1
     return count
