@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from random import Random
 
 import numpy as np
@@ -29,13 +30,13 @@ def _gate(strategy: PublicPool, seed: int) -> Gate:
     """With floors, known people and labels that count as one, or without, as the seed says."""
     chance = Random(seed)
     has_floors, has_known, has_classes = (chance.random() < share for share in (0.4, 0.4, 0.2))
-    labels = {f"p{number}": chance.choice(LABELS) for number in range(PEOPLE)}
+    labels: dict[Hashable, str] = {f"p{number}": chance.choice(LABELS) for number in range(PEOPLE)}
     held = {label: list(labels.values()).count(label) for label in LABELS[:2]}
     floors = {label: min(2, number) for label, number in held.items() if number} if has_floors else {}
     if has_classes:
         strategy.classes = np.array([0, 1, 2, 3, 4, 4], dtype=np.int32)
     return Gate(
-        Population(labels, LABELS),
+        Population(dict(labels), LABELS),
         chance.choice([2, 3]),
         strategy,
         decision=Veiled(Surplus(), Coins(Random(seed))),

@@ -174,9 +174,9 @@ class PublicPool(Strategy):
         grown = counts.copy()
         everything = self._whole(candidates, origin)
         shown = self._shown(self._found, self._found_origin)
-        fits = np.zeros(len(candidates), dtype=np.bool_)
+        fits: Booleans = np.zeros(len(candidates), dtype=np.bool_)
         while True:
-            fitted, fits = fits, (used <= grown).all(axis=1)
+            fitted, fits = fits, np.asarray((used <= grown).all(axis=1))
             mark_shown(everything, fits & ~fitted, self._class, shown)  # what fits goes on fitting: it grows
             lacking = self._protected(marked(shown) < self.k)
             if not lacking.any():
@@ -220,7 +220,7 @@ class PublicPool(Strategy):
         self._begin(knowledge.members(knowledge.results - 1), known=self.values.shape[1])
         self._carry(is_exact=True)
         used = counted_rows(self._base[:, self._members], knowledge.values)
-        fits = (used <= knowledge.counts(knowledge.results - 1)).all(axis=1)
+        fits = np.asarray((used <= knowledge.counts(knowledge.results - 1)).all(axis=1))
         self._fits = fits
         worlds = np.vstack([self._found, self._base[fits]])
         origin = np.concatenate([self._found_origin, self._base_origin[fits]])

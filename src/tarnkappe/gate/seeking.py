@@ -14,7 +14,9 @@ from tarnkappe.native import compiled
 
 
 @compiled
-def show(view: KnowledgeArrays, value: Integers, shown: Integers, degree: Integers, sign: int) -> None:
+def show(
+    view: KnowledgeArrays, value: Integers, shown: NDArray[np.signedinteger], degree: Integers, sign: int
+) -> None:
     """Count (sign 1) or discount (-1) what a witness shows."""
     # A degree is the number of values that at least one witness shows: it changes only between 0 and 1, hence
     # before adding and after taking away. Everybody has a value here; -1 would count for the last one. Who
@@ -71,7 +73,7 @@ def seek(
     spare: int,
     scratch: Scratch,
     wanted: Integers,
-    shown: Integers,
+    shown: NDArray[np.signedinteger],
     degree: Integers,
     k: int,
     steps: int,

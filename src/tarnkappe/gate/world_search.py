@@ -61,7 +61,7 @@ class FreeCells:
         return cls(np.zeros((worlds, 0), dtype=np.int32), np.zeros(worlds, dtype=np.int32))
 
     @classmethod
-    def chosen(cls, parts: list[FreeCells], numbers: Integers) -> FreeCells:
+    def chosen(cls, parts: list[FreeCells], numbers: NDArray[np.int64]) -> FreeCells:
         """Those of some worlds, whose numbers go through all parts."""
         rows = [row for part in parts for row in part.free]
         width = max(part.free.shape[1] for part in parts)
@@ -370,10 +370,10 @@ def exchange(
         frees[count] = frees[base]
         origin[count] = origin[base]
         touched[:] = False
-        for tuple_ in range(len(value)):
-            if shown[tuple_, value[tuple_]] == 0:
-                degree[tuple_] += 1
-                shown[tuple_, value[tuple_]] = 1
+        for person in range(len(value)):
+            if shown[person, value[person]] == 0:
+                degree[person] += 1
+                shown[person, value[person]] = 1
         lacking = np.flatnonzero(degree < goal)
         count += 1
     return count
