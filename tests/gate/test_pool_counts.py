@@ -13,7 +13,7 @@ from tarnkappe.gate import Gate, Knowledge, Population
 from tarnkappe.gate.answer import Answer
 from tarnkappe.gate.domain import LabelDomain
 from tarnkappe.gate.knowledge import Integers
-from tarnkappe.gate.local_search import options_of, price, prices
+from tarnkappe.gate.local_moves import options_of, price, prices
 from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.pool_counts import drop_needless, fits_all_but, is_contradicted, mark_shown, marked
 from tarnkappe.gate.public_pool import PublicPool

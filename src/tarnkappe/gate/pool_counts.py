@@ -58,7 +58,8 @@ def is_contradicted(
 @compiled
 def fits_all_but(view: KnowledgeArrays, world: Integers, left_out: int) -> bool:
     """Whether a world contradicts no result but one, which is not looked at."""
-    # It ends at the first contradiction, which most worlds have that could not be mended.
+    # It ends at the first contradiction, which most worlds have that could not be mended; so `used`, which a
+    # contradiction leaves as it is, is made anew for every world.
     used = np.zeros(view.cell.shape[1], dtype=np.int32)
     for result in range(len(view.cell)):
         if result != left_out and is_overfull(view, world, result, used):

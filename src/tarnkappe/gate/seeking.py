@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.gate.knowledge import Integers, KnowledgeArrays
-from tarnkappe.gate.local_search import Scratch, draw, gather, move, price, repair
+from tarnkappe.gate.local_moves import draw, move, price
+from tarnkappe.gate.local_search import Scratch, gather, repair
 from tarnkappe.native import compiled
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tarnkappe.gate.exact_test import ContradictionError, any_distribution, settle
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, KnowledgeArrays
-from tarnkappe.gate.local_search import Scratch, draw, enter
+from tarnkappe.gate.local_moves import draw
+from tarnkappe.gate.local_search import Scratch, enter
 from tarnkappe.gate.pool import Pool
 from tarnkappe.gate.pool_counts import fits_all_but
 from tarnkappe.gate.seeking import seek, show
