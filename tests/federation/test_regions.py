@@ -154,7 +154,7 @@ def test_who_is_known_in_two_regions_ends_the_run(protocol: Protocol) -> None:
     one, other = federation.contract.parties
     twice = federation.tables[one].slice(0, 1).select(federation.tables[other].column_names)
     tables = {**federation.tables, other: pa.concat_tables([federation.tables[other], twice])}
-    with pytest.raises(ProtocolError, match="1 people are known in more than one region"):
+    with pytest.raises(ProtocolError, match="1 person is known in more than one region"):
         dataclasses.replace(federation, tables=tables).run()
 
 

@@ -135,8 +135,8 @@ def test_postgres_is_only_read(tmp_path: Path, postgres: str) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([*RUNNING, RUNNING[0]], "10 rows 0 have no name and 1 repeat one"),
-        ([*RUNNING, (None, *RUNNING[0][1:])], "10 rows 1 have no name"),
+        ([*RUNNING, RUNNING[0]], "10 rows 0 have no name and 1 repeats one"),
+        ([*RUNNING, (None, *RUNNING[0][1:])], "10 rows 1 has no name"),
     ],
 )
 def test_everybody_has_exactly_one_row(rows: list, message: str, tmp_path: Path) -> None:

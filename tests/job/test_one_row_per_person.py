@@ -16,7 +16,7 @@ def people(**identifiers: list[str | None]) -> Table:
 
 def test_a_repeated_identifier_is_refused_without_being_quoted() -> None:
     with pytest.raises(
-        InputError, match=r"1 rows repeat the number of an earlier row \(row 3 that of row 1\)"
+        InputError, match=r"1 row repeats the number of an earlier row \(row 3 that of row 1\)"
     ) as caught:
         refuse_repeated_people(people(number=["S3CR3T", "B", "S3CR3T"]))
     assert "S3CR3T" not in str(caught.value)

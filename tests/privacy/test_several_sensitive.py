@@ -119,7 +119,7 @@ def test_without_a_seed_the_choice_differs() -> None:
 
 def test_what_cannot_work_is_refused() -> None:
     table = pa.table({"main": ["A", "B", "A"], "other": ["x", "y", "z"]})
-    with pytest.raises(GuaranteeError, match="1 groups have fewer than 2 values of 'main'"):
+    with pytest.raises(GuaranteeError, match="1 group has fewer than 2 values of 'main'"):
         protect_several(table, [0, 0, 1], "main", ["other"], 2)
     with pytest.raises(InputError, match="2 group ids for 3 rows"):
         protect_several(table, [0, 0], "main", ["other"], 2)

@@ -133,7 +133,7 @@ def test_a_table_gets_pseudonyms_and_loses_what_says_who_it_is() -> None:
     assert result.quasi_identifiers == ("age",)
     assert result.data["who"].null_count == 1
     assert reidentify(result, ["name"], method, column="who").data.equals(table.data)
-    with pytest.raises(ParameterError, match="made of 1 columns"):
+    with pytest.raises(ParameterError, match="made of 1 column"):
         reidentify(result, ["name", "born"], method, column="who")
     with pytest.raises(ColumnError, match="'age' already"):
         reidentify(result, ["age"], method, column="who")

@@ -77,7 +77,7 @@ def test_a_population_of_other_numbers_is_compared_as_the_table_is() -> None:
 
 def test_a_table_outside_its_population_is_refused() -> None:
     table = Table(pa.table({"age": [30, 50]}))
-    with pytest.raises(ParameterError, match="1 rows of the table are not in the population"):
+    with pytest.raises(ParameterError, match="1 row of the table is not in the population"):
         row_tuples(table, ["age"], population=Table(pa.table({"age": [30, 40]})))
 
 
