@@ -152,33 +152,31 @@ def serving(folder: Path, name: str = "B") -> Iterator[subprocess.Popen]:
 @contextmanager
 def desk_of(folder: Path) -> Iterator[RequestWorkflow]:
     """The desk of B, as the program of one of its people opens it."""
-    desk = ExchangeSite.load(folder / "B.toml").desk()
-    yield desk
-    desk.store.close()
-    desk.around.statistics.store.close()
+    with ExchangeSite.load(folder / "B.toml") as site:
+        yield site.desk()
 
 
 def answered(folder: Path, desk: RequestWorkflow, *sent: DataRequest) -> list[pa.Table | None]:
     """B's people check and decide, not in the process that serves; A's packages, None for a refusal."""
-    outbox = ExchangeSite.load(folder / "A.toml").outbox()
     keys = {name: Key.load(folder / "keys" / f"{name}.key") for name in KEYS}
-    for each in sent:
-        outbox.add(each, "B")
-    while outbox.work():
-        pass
-    for each in sent:
-        found = desk.check(each.digest, "Stew")
-        for person in ("Ann", "Cleo") if found.package is not None else ("Ann",):
-            content = desk.to_decide(
-                each.digest, person, accepts=found.package is not None, reason="As recommended."
-            )
-            desk.decide(content, Signer(keys[person]).sign(decision_statement(content)))
-    while outbox.work():
-        pass
-    came = {each.request.digest: each for each in outbox.all()}
-    assert {came[each.digest].state for each in sent} == {"closed"}
-    packages = [came[each.digest].package for each in sent]
-    outbox.store.close()
+    with ExchangeSite.load(folder / "A.toml") as site:
+        outbox = site.outbox()
+        for each in sent:
+            outbox.add(each, "B")
+        while outbox.work():
+            pass
+        for each in sent:
+            found = desk.check(each.digest, "Stew")
+            for person in ("Ann", "Cleo") if found.package is not None else ("Ann",):
+                content = desk.to_decide(
+                    each.digest, person, accepts=found.package is not None, reason="As recommended."
+                )
+                desk.decide(content, Signer(keys[person]).sign(decision_statement(content)))
+        while outbox.work():
+            pass
+        came = {each.request.digest: each for each in outbox.all()}
+        assert {came[each.digest].state for each in sent} == {"closed"}
+        packages = [came[each.digest].package for each in sent]
     return [None if package is None else opened(package) for package in packages]
 
 
