@@ -32,6 +32,7 @@ RIGHT: dict[str, dict[str, Any]] = {
             "illness": {"role": "sensitive", "accept": {"e-mail": "addresses of shops"}},
         },
         "perturb": [{"method": "noise", "columns": ["income"]}],
+        "further_sensitive": {"main": "illness", "columns": ["drug"], "l": 3},
         "privacy": [
             {"model": "k-anonymity", "k": 5},
             {"model": "recursive-diversity", "column": "illness", "c": 3.0, "l": 3, "given": "sex"},

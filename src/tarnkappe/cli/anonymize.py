@@ -315,7 +315,8 @@ def warn(result: Result, job: Job) -> None:
 
 def _refuse_unprotected(job: Job) -> None:
     roles = [(name, plan.role) for name, plan in job.columns.items()]
-    found = unprotected_plans(roles, job.privacy)
+    further = () if job.further_sensitive is None else job.further_sensitive.columns
+    found = unprotected_plans(roles, job.privacy, further)
     if found:
         raise GuaranteeError(
             "cli.not-protected-sensitive-no-promise",

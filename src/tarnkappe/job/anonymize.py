@@ -8,6 +8,7 @@ from typing import Any
 from tarnkappe.errors import ParameterError
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_plan import plan_columns, published_too
+from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.pipeline import protect_table
 from tarnkappe.job.proposal import LOSS, METHOD
@@ -18,6 +19,7 @@ from tarnkappe.job.sections import create_loss, create_models
 from tarnkappe.loss import Loss
 from tarnkappe.privacy import KAnonymity, Model
 from tarnkappe.schema.arguments import checked_call
+from tarnkappe.schema.documents import parse
 from tarnkappe.table import Role, Table
 from tarnkappe.table.encoding import Progress
 
@@ -47,6 +49,7 @@ def anonymize(
     population: Table | None = None,
     shuffle: bool = True,
     several_rows_per_person: bool = False,
+    further_sensitive: Mapping[str, Any] | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -86,6 +89,8 @@ def anonymize(
         shuffle: whether to release the rows in a random order.
         several_rows_per_person: whether rows with the same identifiers are allowed. Promises count rows;
             where a person has several, `multi-relational-k-anonymity` counts persons.
+        further_sensitive: sensitive columns that another one must not tell, as in a job file:
+            `{"main": "diagnosis", "columns": ["drug"], "l": 3}`.
         seed: for tests: makes the order reproducible. Without it, randomness comes from the system.
         progress: told about the progress of long work.
 
@@ -152,6 +157,7 @@ def anonymize(
         population=population,
         shuffle=shuffle,
         several_rows_per_person=several_rows_per_person,
+        further=None if further_sensitive is None else parse(FurtherSensitive, further_sensitive),
         seed=seed,
         progress=progress,
     )

@@ -259,6 +259,7 @@ def _refuse_misfits(prepared: Preparation, method: Bucketization, *, local_recod
         "level limits": bool(prepared.problem.level_limits),
         "a population": prepared.population is not None,
         "shuffle = false": not prepared.shuffle,
+        "[further_sensitive]": prepared.further is not None,
     }
     for what, is_asked in asked.items():
         if is_asked:

@@ -84,6 +84,10 @@ def column_outcomes(result: Result) -> ColumnOutcomes:
             if name in table.published:
                 told = [changed[name]] if name in changed else []
                 changed[name] = ", ".join([*told, f"perturbed by {each.perturbation.name}"])
+    further = () if result.further is None else result.further.columns
+    for name in further:
+        assert result.further is not None
+        changed[name] = result.further.outcome(result.release, name)
     covered = _promises(models)
     unchanged = {}
     for name in table.published:
@@ -94,17 +98,20 @@ def column_outcomes(result: Result) -> ColumnOutcomes:
         for name in table.column_names
         if name not in table.published
     }
-    return ColumnOutcomes(withheld, changed, unchanged, unprotected(table, models))
+    return ColumnOutcomes(withheld, changed, unchanged, unprotected(table, models, further))
 
 
-def unprotected(table: Table, models: Sequence[Model]) -> tuple[str, ...]:
-    """The sensitive columns of a table that no model names."""
-    return tuple(name for name in table.sensitive if name not in _promises(models))
+def unprotected(table: Table, models: Sequence[Model], further: Sequence[str] = ()) -> tuple[str, ...]:
+    """The sensitive columns of a table that no model names, and that are not partly suppressed."""
+    return unprotected_plans(table.roles.items(), models, further)
 
 
-def unprotected_plans(roles: Iterable[tuple[str, Role]], models: Sequence[Model]) -> tuple[str, ...]:
-    """The sensitive columns of a plan that no model names."""
-    return tuple(n for n, role in roles if role is Role.SENSITIVE and n not in _promises(models))
+def unprotected_plans(
+    roles: Iterable[tuple[str, Role]], models: Sequence[Model], further: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The sensitive columns of a plan that no model names, and that are not partly suppressed."""
+    covered = {*_promises(models), *further}
+    return tuple(name for name, role in roles if role is Role.SENSITIVE and name not in covered)
 
 
 def _promises(models: Sequence[Model]) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.hierarchy.builder import Builder
 from tarnkappe.job.column_plan import ColumnPlan, Unnamed
 from tarnkappe.job.default_coding import DEFAULT_LOSS, UNIFORM_SUPPRESSION
+from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.sources import InputSource, Memory, Output
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.lattice.section import AlgorithmSection, sections_of
@@ -205,6 +206,9 @@ class JobDocument(JobSections, kw_only=True):
         tuple[AnyPerturbation, ...],
         param("one [[perturb]] for each perturbation", what="perturbation", max_length=MOST_SECTIONS),
     ] = ()
+    further_sensitive: Annotated[
+        FurtherSensitive | None, param("sensitive columns that the main one must not tell")
+    ] = None
     history: Annotated[Memory | None, param("where the job remembers its releases")] = None
     output: Annotated[Output, param("where the release goes")] = Output()
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tarnkappe.job.column_plan import ColumnPlan, Unnamed
 from tarnkappe.job.document import ColumnSection, JobDocument, column_plans
+from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.job.sources import InputSource, Memory, Output
 from tarnkappe.loss import Loss
@@ -46,6 +47,7 @@ class Job:
     output: Output = dataclasses.field(default_factory=Output)
     unnamed: Unnamed = Unnamed.WITHHOLD
     perturb: tuple[Perturbation, ...] = ()
+    further_sensitive: FurtherSensitive | None = None
     file: str | None = None
 
     @classmethod
@@ -88,6 +90,7 @@ class Job:
             several_rows_per_person=said.input.several_rows_per_person,
             history=said.history,
             perturb=tuple(said.perturb),
+            further_sensitive=said.further_sensitive,
             output=said.output,
             file=name,
         )

@@ -1,4 +1,4 @@
-"""When the columns of a job may be perturbed."""
+"""When the columns of a job may be perturbed, or suppressed in part."""
 
 from __future__ import annotations
 
@@ -34,4 +34,29 @@ def require_perturbable(job: Job) -> None:
         raise JobError(
             "job.population-knows-true-quasi",
             "a population knows true quasi-identifiers, and a perturbed one is not: leave one of the two out",
+        )
+
+
+def require_suppressible(job: Job) -> None:
+    """Refuse a job that suppresses sensitive cells where something else counts on seeing them.
+
+    Raises:
+        JobError: with what to leave out.
+    """
+    if job.further_sensitive is None:
+        return
+    if job.input.engine != "memory" or job.output.table is not None:
+        raise JobError(
+            "job.further-needs-memory",
+            "[further_sensitive] needs the rows in memory: leave out the engine, or the section",
+        )
+    if job.output.certificate is not None:
+        raise JobError(
+            "job.further-has-no-certificate",
+            "[further_sensitive] suppresses sensitive cells, which a certificate does not tell: leave it out",
+        )
+    if job.history is not None:
+        raise JobError(
+            "job.further-has-no-history",
+            "[history] counts what all values leave possible: leave out [further_sensitive], or the history",
         )

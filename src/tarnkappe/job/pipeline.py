@@ -11,11 +11,12 @@ from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_ta
 from tarnkappe.job.certificate import require_certifiable, require_read_alike, write_certificates
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.earlier_releases import Remembering
+from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.identifier_guard import refuse_identifiers, untouched
 from tarnkappe.job.job import Job
 from tarnkappe.job.manifest import write_manifest
 from tarnkappe.job.method_run import recode_and_release
-from tarnkappe.job.perturbing import require_perturbable
+from tarnkappe.job.perturbing import require_perturbable, require_suppressible
 from tarnkappe.job.preparation import prepare
 from tarnkappe.job.publication import publication
 from tarnkappe.job.result import ProtectionRequest, Result
@@ -49,6 +50,7 @@ def run(
     """
     require_certifiable(job)
     require_perturbable(job)
+    require_suppressible(job)
     if job.input.engine != "memory" or job.output.table is not None:
         from tarnkappe.job.engine_run import run_in_engine  # loads what only engines need
 
@@ -81,6 +83,7 @@ def run(
             population=population,
             shuffle=job.output.shuffle,
             several_rows_per_person=job.several_rows_per_person,
+            further=job.further_sensitive,
             seed=seed,
             watch=watch,
             progress=progress,
@@ -142,6 +145,7 @@ def protect_table(
     population: Table | None = None,
     shuffle: bool = True,
     several_rows_per_person: bool = False,
+    further: FurtherSensitive | None = None,
     seed: int | None = None,
     watch: Stopwatch | None = None,
     progress: Progress | None = None,
@@ -158,6 +162,7 @@ def protect_table(
         population=population,
         shuffle=shuffle,
         several_rows_per_person=several_rows_per_person,
+        further=further,
         seed=seed,
         watch=watch,
         progress=progress,
@@ -176,6 +181,7 @@ def protect_table(
         "local_recoding": local_recoding,
         "population": population,
         "several_rows_per_person": several_rows_per_person,
+        "further": further,
         "seed": seed,
     }
     return dataclasses.replace(

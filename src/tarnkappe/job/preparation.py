@@ -14,6 +14,7 @@ import pyarrow as pa
 from tarnkappe.errors import ColumnError, HierarchyError, NoSolutionError, Reason
 from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.column_plan import ColumnPlan, weigh
+from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.one_row_per_person import refuse_repeated_people
 from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.result import Result
@@ -46,6 +47,7 @@ class Preparation:
         shuffle: whether to release the rows in a random order.
         seed: makes that order reproducible in tests.
         seconds: how long reading and encoding took.
+        further: the sensitive columns of which cells are suppressed, if there are any.
     """
 
     table: Table
@@ -58,6 +60,7 @@ class Preparation:
     shuffle: bool
     seed: int | None
     seconds: Mapping[str, float]
+    further: FurtherSensitive | None = None
 
     def release(
         self, solution: Solution, watch: Stopwatch | None = None, recoding: Recoding | None = None
@@ -96,6 +99,8 @@ class Preparation:
             chosen = np.flatnonzero(recoded.released[: table.num_rows])
             chosen = chosen[random_order(len(chosen), self.seed)] if self.shuffle else chosen
             release = release_table(table, self._written(recoded, 0, table.num_rows), chosen)
+            if self.further is not None:
+                release = self.further.suppress(release, self.seed)
             judged = [n for n in self.judged if n not in release.column_names]
             withheld = pa.table({n: plain(table.data.column(n)).take(pa.array(chosen)) for n in judged})
             everyone = None
@@ -120,6 +125,7 @@ class Preparation:
             treatment=self.treatment,
             aggregates=recoded.aggregates,
             attacks=tuple(attack_all(recoded.state)),
+            further=self.further,
             prepared=self,
         )
         with watch.stage("verify"):
@@ -148,6 +154,7 @@ def prepare(
     population: Table | None = None,
     shuffle: bool = True,
     several_rows_per_person: bool = False,
+    further: FurtherSensitive | None = None,
     seed: int | None = None,
     counts: Counts | None = None,
     watch: Stopwatch | None = None,
@@ -167,6 +174,8 @@ def prepare(
         refuse_repeated_people(table)
     treatment = _treatment(plans, Suppression.parse(suppression))
     treatment.check(models, has_population=population is not None)
+    if further is not None:
+        further.check(table, models)
     loss = weigh(loss, plans)
     table = draw_sample(table, models, plans, suppression_limit, seed)
     with watch.stage("encode"):
@@ -190,7 +199,17 @@ def prepare(
         )
     judged = tuple(needed)
     return Preparation(
-        table, population, rows, hierarchies, problem, treatment, judged, shuffle, seed, dict(watch.seconds)
+        table,
+        population,
+        rows,
+        hierarchies,
+        problem,
+        treatment,
+        judged,
+        shuffle,
+        seed,
+        dict(watch.seconds),
+        further,
     )
 
 

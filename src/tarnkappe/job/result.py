@@ -16,6 +16,7 @@ from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.job.column_outcomes import ColumnOutcomes, column_outcomes
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.default_coding import OVERLAPPING
+from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.release import Rows
 from tarnkappe.job.search_plan import Algorithm
 from tarnkappe.lattice import LatticeView, SearchProblem, Solution, choose, explore
@@ -98,6 +99,7 @@ class Result:
         attacks: the attacks that were tried on the release, and what they got.
         continuation: what all releases that are remembered leave everybody, if the job remembers.
         output: where the release was written.
+        further: the sensitive columns of which cells are suppressed, if there are any.
         perturbed: what was done to values before anything was promised.
         prepared: what it was made from, and other releases can be.
         request: what was asked for, if the whole table was protected in memory.
@@ -123,6 +125,7 @@ class Result:
     continuation: Continuation | None = None
     output: str | None = None
     perturbed: tuple[Perturbed, ...] = ()
+    further: FurtherSensitive | None = None
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
     request: ProtectionRequest | None = dataclasses.field(default=None, repr=False)
 

@@ -46,6 +46,9 @@ def verify_release(result: Result, release: pa.Table) -> Result:
             sensitive=columns,
         )
         passes = _verify_passes(connection, result, _with_withheld(release, result.withheld))
+    if result.further is not None:
+        originals = result.input.data.select(result.further.columns).take(pa.array(result.source_rows))
+        result.further.verify(originals, release, result.problem.quasi_identifiers)
     return require_promises(dataclasses.replace(result, passes=passes), verified)
 
 

@@ -4,6 +4,8 @@ from tests.attackers.attacker import Stage, Trial
 from tests.attackers.publish import stages
 from tests.attackers.publish.column_order import ColumnOrder
 from tests.attackers.publish.false_cells import FalseCells
+from tests.attackers.publish.further_column import FurtherColumn
+from tests.attackers.publish.further_stages import STAGES as FURTHER
 from tests.attackers.publish.method_stages import METHODS, stage, two_orders
 from tests.attackers.publish.names_and_codes import NamesAndCodes
 from tests.attackers.publish.other_suppression import OtherSuppression
@@ -41,6 +43,7 @@ TRIALS = [
     Trial(UniquePeople(), ESTIMATES),
     Trial(OtherSuppression(), OPTIMA),
     Trial(SecondColumn(), SECOND_COLUMN),
+    Trial(FurtherColumn(), FURTHER),
     Trial(NamesAndCodes(), SCANNED),
     Trial(OtherWorlds(), WORLDS),
     Trial(RunningNumbers(), NUMBERED),
