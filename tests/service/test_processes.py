@@ -137,6 +137,84 @@ def test_a_process_that_is_cut_off_in_the_middle_of_a_message_has_ended(process:
     assert process._next() is None
 
 
+def test_a_number_that_went_to_somebody_else_is_left_alone(process: JobProcess) -> None:
+    """Systems give the number of a process, and of its group, again when the last one in it has ended."""
+    os.kill(process.pid, signal.SIGKILL)
+    until(lambda: is_gone(process.pid))
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as bystander:
+        process.pid = bystander.pid
+        process.interrupt()
+        process.end()
+        process.interrupt()
+        assert bystander.poll() is None
+        bystander.kill()
+
+
+def test_nothing_is_signalled_after_the_end(process: JobProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group may be somebody else's whose own leader has ended: there is nothing to tell it by."""
+    process.end()
+    signalled: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, number: signalled.append(group))
+    process.interrupt()
+    assert signalled == []
+
+
+def test_memory_counts_although_something_that_was_started_ends_meanwhile(
+    process: JobProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with subprocess.Popen(["sleep", "60"]) as started:
+        brief = psutil.Process(started.pid)
+        started.kill()
+    monkeypatch.setattr(psutil.Process, "children", lambda *_, **__: [brief])
+    assert process.memory() > 0
+
+
+def test_a_job_that_somebody_else_terminates_has_not_ended_by_itself(
+    tmp_path: Path, process: JobProcess, patients: bytes
+) -> None:
+    """Who ends a service may end all its processes at once, as systemd does: the job then begins anew."""
+    (tmp_path / "ward.csv").write_bytes(patients)
+    document = {"input": {"path": str(tmp_path / "ward.csv")}}
+
+    def terminate(_: object) -> None:
+        os.kill(process.pid, signal.SIGTERM)
+
+    ending = process.run("profile", document, {}, tmp_path, Limits(), threading.Event(), terminate)
+    assert ending.how == "killed", ending.error
+    assert f"exit code {128 + signal.SIGTERM}" in str(ending.error)
+
+
+LATE = """
+import multiprocessing, os, signal, sys
+from pathlib import Path
+from tarnkappe.service import worker
+
+def interrupted(value):
+    os.kill(os.getpid(), signal.SIGINT)
+    return value
+
+worker._plain = interrupted  # the job is done, and nobody knows yet
+context = multiprocessing.get_context("fork")
+ours, theirs = context.Pipe()
+context.Process(target=worker.attend, args=(theirs,)).start()
+ours.recv_bytes()
+ours.send_bytes(sys.argv[1].encode())
+while b'"end"' not in (message := ours.recv_bytes()):
+    pass
+print(message.decode())
+"""
+
+
+def test_who_asks_too_late_for_an_early_end_gets_the_whole_result(tmp_path: Path, patients: bytes) -> None:
+    (tmp_path / "ward.csv").write_bytes(patients)
+    document = {"input": {"path": str(tmp_path / "ward.csv")}}
+    task = {"kind": "profile", "document": document, "names": {}, "folder": str(tmp_path), "check": False}
+    said = subprocess.run(
+        [sys.executable, "-c", LATE, json.dumps(task)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert json.loads(said.stdout) == {"end": "done"}, said.stderr
+
+
 def test_every_job_has_a_process_of_its_own_and_none_stays(
     small: Callable[..., ServiceCore], patients: bytes
 ) -> None:

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tarnkappe.process.signals import take_over
+from tarnkappe.process.signals import take_over, too_late
 
 if TYPE_CHECKING:
     from tarnkappe.errors import TarnkappeError
@@ -102,6 +102,7 @@ def attend(line: Connection) -> NoReturn:
         folder = Path(task["folder"])
         _work_in(folder / SCRATCH)
         outcome = KINDS[task["kind"]].run(task["document"], JobContext(folder, telling, names))
+        too_late()
         for file in (folder / name for name in outcome.files.values()):
             if file.suffix in WITH_NAMES:
                 text = _named(file.read_text(encoding="utf-8"), names, WITH_NAMES[file.suffix])
@@ -120,7 +121,9 @@ def attend(line: Connection) -> NoReturn:
         )
         telling.tell(end="failed", reason=reason.document(), exit_code=2)
     except BaseException as error:
-        if is_interruption(error) or isinstance(error, SystemExit):
+        if isinstance(error, SystemExit):  # somebody ends us who is not the service: it has stopped listening
+            os._exit(128 + signal.SIGTERM)
+        if is_interruption(error):
             telling.tell(end="stopped")
         else:  # the text of an unexpected error may quote data, so only its kind is told
             kind = type(error).__name__

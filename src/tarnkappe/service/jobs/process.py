@@ -74,8 +74,9 @@ class JobProcess:
 
     def __init__(self, server: ForkServer) -> None:
         self._server = server
-        self._process, self._line = server.spawn()
-        self.pid = self._process.pid or 0
+        self._process, self._line, self._seen = server.spawn()
+        self.pid = self._seen.pid
+        self._has_ended = False
 
     def run(
         self,
@@ -145,25 +146,37 @@ class JobProcess:
 
     def memory(self) -> int:
         """The bytes that the process and what it has started hold."""
-        try:
-            own = psutil.Process(self.pid)
-            return sum(each.memory_info().rss for each in [own, *own.children(recursive=True)])
-        except psutil.Error:
-            return 0
+        held = 0
+        with suppress(psutil.Error):  # it has ended
+            for each in [self._seen, *self._seen.children(recursive=True)]:
+                with suppress(psutil.Error):  # what it has started may end meanwhile
+                    held += each.memory_info().rss
+        return held
 
     def end(self, grace: float = GRACE) -> None:
-        """End it, with everything that it has started."""
+        """End it, with everything that it has started; once it has ended, nothing more happens."""
+        if self._has_ended:
+            return
         if grace:
             self._signal(signal.SIGTERM)
             self._server.wait(self._process, grace)
         self._signal(signal.SIGKILL)
         self._server.wait(self._process, GRACE)
+        self._has_ended = True
         self._server.forget(self._process)
         self._line.close()
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # it has ended
-            os.killpg(self.pid, number)
+        if not self._has_ended and self._has_its_number():
+            with suppress(ProcessLookupError, PermissionError):  # it has ended
+                os.killpg(self.pid, number)
+
+    def _has_its_number(self) -> bool:
+        """Whether its number is not somebody else's: it is free only when all that it has started is gone."""
+        try:
+            return psutil.Process(self.pid) == self._seen
+        except psutil.NoSuchProcess:
+            return True
 
     def _next(self) -> Message | None:
         """What the process tells; nothing yet, or None if it has ended, may be in the middle of a message."""
@@ -203,8 +216,8 @@ class ForkServer:
             self._context.set_forkserver_preload([PRELOAD])
             forkserver.ensure_running()
 
-    def spawn(self) -> tuple[ForkServerProcess, Connection]:
-        """A new process that waits for its task, in a session of its own; and the line to it."""
+    def spawn(self) -> tuple[ForkServerProcess, Connection, psutil.Process]:
+        """A new process that waits for its task, in a session of its own; the line to it, and who it is."""
         for _ in range(TRIES):  # the server may be lost; as soon as its end is known there is another one
             ours, theirs = self._context.Pipe()
             process = self._context.Process(target=attend, args=(theirs,), daemon=True)
@@ -212,11 +225,12 @@ class ForkServer:
                 with theirs, _lock, self._executable():
                     process.start()
                 ours.recv_bytes()  # it is ready
-            except (OSError, EOFError):
+                seen = psutil.Process(process.pid)
+            except (OSError, EOFError, psutil.NoSuchProcess):
                 ours.close()
                 time.sleep(PAUSE)
             else:
-                return process, ours
+                return process, ours, seen
         raise OSError("no process can be started")
 
     def wait(self, process: ForkServerProcess, seconds: float) -> int | None:
