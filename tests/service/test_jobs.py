@@ -22,6 +22,8 @@ from tarnkappe.service.jobs.events import Events
 from tarnkappe.service.jobs.process import JobProcess
 from tarnkappe.service.people import Account, ServiceRole
 from tarnkappe.service.settings import Limits, ServiceSettings
+from tarnkappe.service.work import KINDS
+from tarnkappe.service.worker import SCRATCH
 from tests.conftest import run_async
 from tests.service.conftest import LIMITS, Running
 
@@ -193,6 +195,59 @@ def test_a_cancelled_job_ends_without_a_result(small: Callable[..., ServiceCore]
             house.jobs.cancel(running.id, eve)
 
 
+def test_a_job_that_is_cancelled_as_its_process_ends_leaves_no_result(
+    small: Callable[..., ServiceCore], patients: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small() as house:
+        ann, file_id = stored(house, patients)
+        real = house.jobs._run
+
+        def run(job: JobRecord, running: Any) -> Any:
+            ending = real(job, running)
+            for _ in range(2):
+                house.jobs.cancel(job.id, ann)
+            return ending
+
+        monkeypatch.setattr(house.jobs, "_run", run)
+        job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
+        assert ended(house, job, ann).state is JobState.CANCELLED
+        assert list((house.settings.folder / "jobs").iterdir()) == []
+
+
+def test_a_job_that_is_cancelled_as_its_process_is_lost_does_not_begin_anew(
+    small: Callable[..., ServiceCore], patients: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with small() as house:
+        ann, file_id = stored(house, patients)
+        real = house.jobs._again
+
+        def again(job: JobRecord, why: Reason) -> None:
+            house.jobs.cancel(job.id, ann)
+            real(job, why)
+
+        monkeypatch.setattr(house.jobs, "_again", again)
+        job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
+        os.kill(process_of(house, job).pid, signal.SIGKILL)
+        last = ended(house, job, ann)
+        assert (last.state, last.attempts) == (JobState.CANCELLED, 1)
+        assert house.log.verify()
+
+
+def test_what_leaves_traces_elsewhere_does_not_begin_anew_after_an_orderly_end(
+    small: Callable[..., ServiceCore], patients: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(KINDS["profile"], "restarts", False)
+    with small() as house:
+        ann, file_id = stored(house, patients)
+        job = house.jobs.start("profile", {"input": {"file": file_id}}, ann)
+        process_of(house, job)
+    house = small()
+    found = house.jobs.get(job.id, ann)
+    assert (found.state, found.attempts) == (JobState.FAILED, 1)
+    assert "the service ended while the job ran" in found.error
+    house.close()
+
+
 @pytest.mark.slow
 def test_jobs_survive_a_restart_of_the_service(small: Callable[..., ServiceCore], patients: bytes) -> None:
     with small() as house:
@@ -216,10 +271,13 @@ def test_what_ran_when_the_service_was_killed_begins_anew_or_ends_clearly(
     for job, attempts in ((once, 1), (often, 2), (unsafe, 1)):
         house.jobs._store_values(job, state="running", attempts=attempts)
     house.jobs._store_values(unsafe, kind="federate")  # leaves traces elsewhere
+    folder = house.settings.folder / "jobs"
+    (folder / unsafe.id / SCRATCH).mkdir(parents=True)
     house.close()
     house = small()
     house.jobs._recover()
     assert set(house.jobs._waiting) == {once.id}
+    assert list(folder.iterdir()) == [], "nothing of its rows stays with a job that has failed"
     for job in (often, unsafe):
         found = house.jobs.get(job.id, ann)
         assert found.state is JobState.FAILED

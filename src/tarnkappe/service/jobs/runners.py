@@ -177,8 +177,7 @@ class JobRunners:
         if running.cancelled:
             self._insist(lambda: self._end(job, JobState.CANCELLED))
         elif self._closing and ending.how in ("stopped", "killed"):
-            values = {"state": str(JobState.WAITING), "attempts": job.attempts - 1}
-            self._insist(lambda: self._store_values(job, **values))
+            self._insist(lambda: self._leave(job))
         elif ending.how == "done":
             self._insist(lambda: self._end(job, JobState.DONE, exit_code=exit_code))
         elif ending.how == "killed":
@@ -252,6 +251,13 @@ class JobRunners:
             return self._limits
         return replace(self._limits, job_seconds=most_seconds)
 
+    def _leave(self, job: JobRecord) -> None:
+        """A job was ended with the service: the next one begins it anew, as if it never had, if it may."""
+        if KINDS[job.kind].restarts:
+            self._store_values(job, state=str(JobState.WAITING), attempts=job.attempts - 1)
+        else:
+            self._again(job, SERVICE_ENDED)
+
     def _again(self, job: JobRecord, why: Reason) -> None:
         """A job lost its process: it begins anew, or ends clearly."""
         if KINDS[job.kind].restarts and job.attempts < self._limits.attempts:
@@ -259,8 +265,12 @@ class JobRunners:
             anew = Reason("service.begins-anew", "{why}: it begins anew", why=why)
             self._events.add(job, state=str(JobState.WAITING), error=str(anew))
             with self._changed:
-                self._waiting[job.id] = job.owner
-                self._changed.notify()
+                running = self._running.get(job.id)
+                if is_wanted := running is None or not running.cancelled:
+                    self._waiting[job.id] = job.owner
+                    self._changed.notify()
+            if not is_wanted:  # somebody has cancelled it meanwhile
+                self._end(job, JobState.CANCELLED)
         else:
             ended = Reason(
                 "service.ended-times",
@@ -278,6 +288,8 @@ class JobRunners:
         )
         values = {"state": str(state), "exit_code": exit_code, "finished": ended.finished}
         values["error"] = kept(error)
+        if state is not JobState.DONE:  # its process may have been done, or have been lost with the service
+            shutil.rmtree(self._folder / job.id, ignore_errors=True)
         with self._store.writing() as connection:
             connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(values))
             who = by_id(connection, job.owner)
