@@ -24,6 +24,7 @@ from tarnkappe.job.arx_builders import NotCarriedOver, read_functional_hierarchy
 from tarnkappe.job.arx_project import ImportedProject, import_project
 from tests.java_streams import Char, Constant, Obj, array_list, boxed, hash_map, java_stream
 from tests.job.arx_projects import (
+    AGES,
     ARX,
     QUASI,
     ROWS,
@@ -235,6 +236,34 @@ def test_a_quality_model_without_an_equal_is_listed(tmp_path: Path) -> None:
     made, job = imported(Project(metric=metric("MetricOfTomorrow")), tmp_path)
     assert "loss" not in job["search"]
     assert any("MetricOfTomorrow" in sentence for sentence in made.left_out)
+
+
+@pytest.mark.parametrize("loss", [float("inf"), float("nan"), -1.0])
+def test_losses_of_levels_that_no_loss_here_has_are_listed(loss: float, tmp_path: Path) -> None:
+    losses = hash_map({"age": array_list(boxed(0.0), boxed(0.5), boxed(loss))})
+    made, job = imported(Project(metric=metric("MetricMDStatic", _infoloss=losses)), tmp_path)
+    assert "loss" not in job["search"]
+    assert any(
+        said.startswith("the quality model MetricMDStatic: static: losses.age 3") for said in made.left_out
+    )
+
+
+@pytest.mark.parametrize("limit", ["min", "max"])
+def test_a_level_that_cannot_be_is_refused_where_the_project_says_it(limit: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        imported(Project(said={"age": {limit: "999999"}}), tmp_path)
+    assert str(refused.value).startswith(
+        f"{tmp_path / 'ward.deid'}: input/definition.xml: the column 'age' has the level 999,999"
+    )
+
+
+def test_no_refusal_names_a_folder_that_is_gone(tmp_path: Path) -> None:
+    project = Project(roles={"x" * 20_000: "IDENTIFYING_ATTRIBUTE", "age": QUASI}, rows=[("P1", "20")])
+    project.hierarchies = {"age": AGES}
+    with pytest.raises(InputError) as refused:
+        imported(project, tmp_path)
+    assert "job.toml" not in str(refused.value)
+    assert "at most 10,000" in str(refused.value)
 
 
 def test_levels_types_and_aggregates_are_carried_over(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import csv
 import dataclasses
 import io
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +22,7 @@ from tarnkappe.algebra.xml_elements import Element
 from tarnkappe.errors import (
     HierarchyError,
     InputError,
+    JobError,
     OutputError,
     ParameterError,
 )
@@ -36,6 +38,7 @@ from tarnkappe.job.arx_settings import (
     strptime_format,
 )
 from tarnkappe.job.arx_words import _keys, _level, _quoted, _safe, _share, _weights
+from tarnkappe.job.document import MOST_LEVELS
 from tarnkappe.job.job import Job
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.formats.java_stream import (
@@ -156,7 +159,10 @@ class _Import:
         self._say_builders(model)
         job = self._job(columns, hierarchies, delimiter, settings, configuration, with_population)
         (self._folder / "job.toml").write_text(job, encoding="utf-8")
-        Job.load(self._folder / "job.toml")  # what cannot be understood is no job file
+        try:
+            Job.from_dict(tomllib.loads(job), self._folder)  # what cannot be understood is no job file
+        except JobError as error:
+            raise InputError.because(error.reason) from None
         self._left_out.append(
             "what ARX has computed: the solution space, its output, filters and marked results"
         )
@@ -207,6 +213,16 @@ class _Import:
         column.is_target = said.get("responseVariable") == "true"
         if role == "quasi-identifier":
             column.least, column.most = _level(said.get("min")), _level(said.get("max"))
+            highest = max(column.least or 0, column.most or 0)
+            if highest > MOST_LEVELS:
+                raise InputError(
+                    "job.project-level-too-high",
+                    "input/definition.xml: the column '{column}' has the level {highest:,}: at most {most:,} is "
+                    "allowed",
+                    column=name,
+                    highest=highest,
+                    most=MOST_LEVELS,
+                )
             function = said.get("microaggregationFunction")
             if function is not None and function not in AGGREGATES:
                 self._left_out.append(f"the aggregation '{function}' of the column '{name}'")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from tarnkappe.errors import InputError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.job.arx_builders import NotCarriedOver
 from tarnkappe.job.sections import create_loss, create_model
 from tarnkappe.table.formats.java_stream import JavaEnum, JavaObject, java_list, java_mapping, unboxed
@@ -264,7 +264,7 @@ def loss_entry(
         if kind in _BY_COLUMN:
             entry |= _aggregation(metric, weights)
         create_loss(entry)
-    except NotCarriedOver as reason:
+    except (NotCarriedOver, ParameterError) as reason:  # ARX takes any loss of a level, infinite ones too
         return None, [f"the quality model {metric.name}: {reason}"]
     return entry, left
 

@@ -174,7 +174,7 @@ class JobProcess:
     def _has_its_number(self) -> bool:
         """Whether its number is not somebody else's: it is free only when all that it has started is gone."""
         try:
-            return psutil.Process(self.pid) == self._seen
+            return bool(psutil.Process(self.pid) == self._seen)
         except psutil.NoSuchProcess:
             return True
 
