@@ -205,12 +205,12 @@ def anonymize(
         if proposal is not None and (stays := remaining_text(result.release)):
             output.print(told(stays), markup=False, highlight=False, soft_wrap=True)
         for each in result.perturbed:
-            output.print(f"perturbed {each}", markup=False, highlight=False, soft_wrap=True)
+            output.print(told(f"perturbed {each}"), markup=False, highlight=False, soft_wrap=True)
         for path in result.outputs:
             output.print(told(f"written to {path}"), markup=False, highlight=False, soft_wrap=True)
     say_reading(result.input)
     if coding is not None and coding.reason:
-        say(coding.reason)
+        say(told(coding.reason))
     warn(result, plan_of_work)
 
 
@@ -230,7 +230,7 @@ def _alternatives(job: Job, listed: int | None, choose: int | None, *, as_json: 
         print_json({"alternatives": [each.to_dict() for each in found]})
         return None
     lines = [f"{n}  {each}" for n, each in enumerate(found, 1)] if presets else [str(found)]
-    output.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    output.print(told("\n".join(lines)), markup=False, highlight=False, soft_wrap=True)
     return None
 
 
@@ -306,7 +306,7 @@ def _refuse_nowhere(output: Mapping[str, Any], job: Path | None) -> None:
 def warn(result: Result, job: Job) -> None:
     """Say on stderr what a reader must not overlook, the most important last."""
     if job.output.path is None and job.output.table is None:
-        say("nothing was written: this was a dry run")
+        say(told("nothing was written: this was a dry run"))
     if result.columns.advice:
         say(told(result.columns.advice))
     if result.columns.warning:

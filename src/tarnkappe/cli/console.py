@@ -76,7 +76,9 @@ def near_path(path: Path) -> Path:
 
 def say_that_it_compiles() -> None:
     """Say why this run takes longer than those to come."""
-    errors.print("compiling kernels, once: later runs start at once", style="dim", highlight=False)
+    from tarnkappe.cli.language import told  # loads patterns that few runs need
+
+    errors.print(told("compiling kernels, once: later runs start at once"), style="dim", highlight=False)
 
 
 def say_first_seen(fingerprint: str) -> None:

@@ -11,10 +11,8 @@ import re
 from tarnkappe.texts import language
 from tarnkappe.web.reasons import in_words
 
-THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-ASIDE = re.compile(r"\(([^()]+)\)")
-COMMA_BELOW = ("de",)
-"""Languages that write a point between thousands."""
+ASIDE = re.compile(r"\(((?:[^()]|\([^()]*\))+)\)")
+"""What stands in parentheses, the parameters of a model among it."""
 
 
 def told(text: str) -> str:
@@ -29,6 +27,4 @@ def _line(spoken: str, line: str) -> str:
     if said == bare:
         return line
     said = ASIDE.sub(lambda found: f"({in_words(spoken, found.group(1))})", said)
-    if spoken in COMMA_BELOW:
-        said = THOUSANDS.sub(".", said)
     return line[: len(line) - len(line.lstrip())] + said

@@ -7,9 +7,11 @@ language has no pattern for is shown as it is. Errors are told by their codes (`
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from tarnkappe.errors import Reason
 from tarnkappe.schema.written import toml_table
@@ -17,6 +19,7 @@ from tarnkappe.texts import told
 
 BEST = "best so far: loss "
 """How a search begins to tell of its best."""
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 def in_words(language: str, reason: str) -> str:
@@ -27,15 +30,39 @@ def in_words(language: str, reason: str) -> str:
     """
     if isinstance(reason, Reason):
         return told(language, reason)
-    patterns, words = _patterns(language)
+    patterns, _ = _patterns(language)
     for pattern, sentence in patterns:
         found = pattern.fullmatch(reason)
         if found:
-            return sentence.format(*(words.get(part, part) for part in found.groups()))
+            return _Told(language).format(sentence, *found.groups())
     clauses = reason.split("; ")
     if len(clauses) > 1:
         return "; ".join(in_words(language, clause) for clause in clauses)
     return reason
+
+
+class _Told(string.Formatter):
+    """Fills in the groups of a pattern: `{0}` as it stands, as are names of columns and paths.
+
+    `{0:words}` is told in the language, and so is each part of `{0:list}` between commas; `{0:number}` is
+    written as the language writes numbers.
+    """
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec == "words":
+            return self._words(value)
+        if format_spec == "list":
+            return ", ".join(map(self._words, value.split(", ")))
+        if format_spec == "number":
+            return value.translate(_SWAPPED)
+        return super().format_field(value, format_spec)
+
+    def _words(self, text: str) -> str:
+        _, words = _patterns(self._language)
+        return words[text] if text in words else in_words(self._language, text)
 
 
 @cache
