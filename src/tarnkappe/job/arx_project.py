@@ -217,8 +217,8 @@ class _Import:
             if highest > MOST_LEVELS:
                 raise InputError(
                     "job.project-level-too-high",
-                    "input/definition.xml: the column '{column}' has the level {highest:,}: at most {most:,} is "
-                    "allowed",
+                    "input/definition.xml: the column '{column}' has the level {highest:,}: at most {most:,} "
+                    "is allowed",
                     column=name,
                     highest=highest,
                     most=MOST_LEVELS,
