@@ -194,7 +194,8 @@ def test_errors_of_the_service_have_their_classes(service: Running, remote: str,
 def test_a_job_through_the_client(service: Running, remote: str, tmp_path: Path, patients: bytes) -> None:
     (tmp_path / "ward.csv").write_bytes(patients)
     client, told = ServiceClient(remote), []
-    document = {"input": {"file": client.upload(tmp_path / "ward.csv")}, "column": "age", "hierarchy": {}}
+    file_id = client.upload(tmp_path / "ward.csv")
+    document = {"input": {"file": file_id}, "column": "age", "hierarchy": {}}
     found = client.run("hierarchy", document, lambda *event: told.append(event))
     assert found["figures"]["reason"]
     client.download(found["job"], "hierarchy", tmp_path / "ages.csv")
@@ -202,3 +203,4 @@ def test_a_job_through_the_client(service: Running, remote: str, tmp_path: Path,
     client.remove(found["job"])
     with pytest.raises(NotFoundError):
         client.result(found["job"])
+    client.remove_file(file_id)  # other tests of this service count what stays
