@@ -12,7 +12,6 @@ import csv
 import dataclasses
 import io
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,6 +39,7 @@ from tarnkappe.job.arx_settings import (
 from tarnkappe.job.arx_words import _keys, _level, _quoted, _safe, _share, _weights
 from tarnkappe.job.document import MOST_LEVELS
 from tarnkappe.job.job import Job
+from tarnkappe.schema.written import toml_table
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.formats.java_stream import (
     JavaObject,
@@ -160,7 +160,7 @@ class _Import:
         job = self._job(columns, hierarchies, delimiter, settings, configuration, with_population)
         (self._folder / "job.toml").write_text(job, encoding="utf-8")
         try:
-            Job.from_dict(tomllib.loads(job), self._folder)  # what cannot be understood is no job file
+            Job.from_dict(toml_table(job), self._folder)  # what cannot be understood is no job file
         except JobError as error:
             raise InputError.because(error.reason) from None
         self._left_out.append(

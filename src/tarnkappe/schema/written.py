@@ -63,7 +63,7 @@ def toml_value(text: str) -> Any:
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """The content of a file that comes with the package.
+    """The content of a text that comes with the package, or that it has written itself.
 
     >>> toml_table("a = 1")
     {'a': 1}
