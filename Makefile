@@ -1,5 +1,5 @@
 # make demo       install the core into .venv and anonymize built-in data
-# make test       lint, types and tests, in about 50 minutes on 2 cores
+# make test       lint, types and tests, in about 40 minutes on 2 cores
 # make test-all   the same with the slow tests and 400 new random cases for every property, in two to three hours
 # make coverage   which lines the tests reach
 # make bench      the book of measurements, in about an hour, into tarnkappe-book/ (one chapter: make bench WHAT=gate)

@@ -3,9 +3,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +19,12 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import forked
+
 os.environ["LC_ALL"] = "C.UTF-8"  # what the command line says does not depend on the machine's language
+# Java compiles most of what it runs a second time, for speed that pays after minutes; a Spark of a test runs
+# for seconds, and half of its time was this.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,6 +95,49 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def mariadb() -> Iterator[str]:
+    """The address of a real MariaDB server on a socket of its own: Debian's mariadb-server, and PyMySQL."""
+    pytest.importorskip("pymysql", reason="PyMySQL is not installed")
+    server, setup = shutil.which("mariadbd"), shutil.which("mariadb-install-db")
+    if server is None or setup is None:
+        pytest.skip("mariadb-server is not installed")
+    base = Path(server).resolve().parents[1]
+    said = ["--no-defaults", f"--basedir={base}", f"--lc-messages-dir={base}/share/mysql"]
+    with tempfile.TemporaryDirectory(prefix="tarnkappe-mariadb-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "data").mkdir()
+        if os.getuid() == 0:  # a server is no place for root
+            shutil.chown(folder, "nobody")
+            shutil.chown(folder / "data", "nobody")
+            said.append("--user=nobody")
+        said.append(f"--datadir={folder}/data")
+        first = [setup, *said, "--auth-root-authentication-method=normal", "--skip-test-db"]
+        subprocess.run(first, check=True, capture_output=True)
+        words = [server, *said, f"--socket={folder}/socket", "--skip-networking", f"--pid-file={folder}/pid"]
+        with (folder / "log").open("w") as log, subprocess.Popen(words, stdout=log, stderr=log) as process:
+            try:
+                yield _mariadb_address(folder / "socket", process)
+            finally:
+                process.terminate()
+                process.wait(60)
+
+
+def _mariadb_address(socket: Path, process: subprocess.Popen[bytes]) -> str:
+    """The address of a database of a server, once it answers."""
+    import pymysql
+
+    for _ in range(600):
+        assert process.poll() is None, "the server has ended"
+        if socket.exists():
+            break
+        time.sleep(0.1)
+    with pymysql.connect(unix_socket=str(socket), user="root") as connection:
+        connection.cursor().execute("CREATE DATABASE IF NOT EXISTS clinic CHARACTER SET utf8mb4")
+    return f"mysql+pymysql://root@localhost/clinic?charset=utf8mb4&unix_socket={socket}"
+
+
+@pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A real Spark on this machine, which the engine finds running."""
     pytest.importorskip("pyspark", reason="PySpark is not installed")
@@ -97,6 +148,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     session.conf.set("spark.sql.shuffle.partitions", "2")  # the tables of tests are small
     yield
     session.stop()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # workers know the client of the process that started them
+        made = forked.client()
+        made.__enter__()
+        config.add_cleanup(lambda: made.__exit__(None, None, None))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -50,7 +50,7 @@ def _tell(figures: Figures) -> Story:
         for line in figures["lines"]
     )
     failed = [f for line in figures["lines"] for f in line["files"] if f["failed"]]
-    differs = tuple(dict.fromkeys(f"{each['name']}: {each['failed']}" for each in failed))
+    differs = tuple(dict.fromkeys(f"{each['name']}: {each['failed'].rstrip('.')}." for each in failed))
     plain = figures["lines"][0]
     return Story(
         (

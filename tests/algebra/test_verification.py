@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -63,3 +66,15 @@ def test_classes_are_those_of_counting_row_by_row(
 def test_two_equal_entries_of_a_dictionary_are_one_value() -> None:
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1]), pa.array(["x", "x"]))
     assert smallest_class(pa.table({"a": codes}), ["a"]) == 4
+
+
+@given(st.integers(0, 999), st.integers(1, 400), st.integers(2, 60))
+def test_columns_of_many_values_are_numbered_before_they_are_too_many(
+    seed: int, rows: int, values: int
+) -> None:
+    chance = random.Random(seed)
+    cells = {name: [chance.randrange(values) for _ in range(rows)] for name in "abcdefgh"}
+    classes = Counter(zip(*cells.values(), strict=True))
+    assert smallest_class(pa.table(cells), list(cells)) == min(classes.values())
+    few = Counter(zip(cells["a"], cells["b"], cells["c"], strict=True))
+    assert smallest_class(pa.table(cells), ["c", "b", "a"]) == min(few.values())

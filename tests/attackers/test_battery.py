@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,7 @@ def test_an_attacker_shares_no_code_with_what_he_attacks(part: str, trial: Trial
                 waiting += [own] if own.is_file() else []
 
 
+@cache
 def imported(path: Path) -> list[str]:
     """The modules that a file imports, anywhere in it."""
     found = []

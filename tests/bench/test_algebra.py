@@ -6,6 +6,7 @@ import pytest
 
 from tarnkappe_bench import algebra
 from tarnkappe_bench.algebra_partitions import measure_spark
+from tarnkappe_bench.algebra_price import LIMITS, measure_price
 from tarnkappe_bench.algebra_queries import WORKLOADS
 
 
@@ -37,3 +38,11 @@ def test_partitions_on_spark(tmp_path) -> None:
     found = measure_spark(write_donors(tmp_path, 2_000), runs=1)
     assert "failed" not in found, found
     assert found["partitioned_speed_up"] > 0
+
+
+@pytest.mark.slow
+def test_the_price_is_that_of_the_same_rows() -> None:
+    found = measure_price(rows=5_000)
+    assert found["same_rows"]
+    assert set(LIMITS) <= set(found)
+    assert all(found[name] > 0 for name in LIMITS)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.cli.spoken import lines_of
 
-TARN = Path(sys.executable).with_name("tarn")
+TARN = forked.TARN
 GOOD = "age;town;illness\n30;Ulm;flu\n31;Ulm;cold\n38;Bonn;flu\n39;Bonn;ulcer\n"
 
 

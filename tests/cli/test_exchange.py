@@ -52,7 +52,7 @@ def test_from_a_request_to_a_decision_at_the_desk(trial: Path, capsys: pytest.Ca
     [wrong] = tarn(capsys, "decide", "study-7", *b, *how, code=2)["error"]
     assert "two people" in wrong
     events = [entry["event"] for entry in tarn(capsys, "audit", *b)["entries"]]
-    assert events == ["request received", "request checked", "decided", "refused"]
+    assert events == ["request received", "cohorts changed", "request checked", "decided", "refused"]
 
 
 def test_several_values_of_one_attribute_can_be_selected(
@@ -107,3 +107,33 @@ def test_keys_and_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert len(first) == 64
     [said] = tarn(capsys, "example", str(trial), code=2)["error"]
     assert "new folder" in said
+
+
+def test_cohorts_are_prepared_shown_and_renewed_by_two_people(
+    trial: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    b = ["--site", str(trial / "B.toml")]
+    made = tarn(capsys, "prepare", *b, "--want", "age")
+    assert made["selections"] > 3
+    shown = tarn(capsys, "status", *b)
+    everybody = sum(shown[kind] for kind in ("people", "held_out", "retired"))
+    assert (shown["epoch"], shown["waiting"], everybody) == (1, 0, 600)
+    [wrong] = tarn(capsys, "prepare", *b, "--want", "agee", code=2)["error"]
+    assert "agee" in wrong
+    ann, bea = (["--as", name, "--key", str(trial / "keys" / f"{name}.key")] for name in ("Ann", "Cleo"))
+    [wrong] = tarn(capsys, "renew", *b, *ann, code=2)["error"]
+    assert "two people" in wrong
+    [wrong] = tarn(capsys, "renew", *b, *ann, *ann, code=2)["error"]
+    assert "two people" in wrong
+    [wrong] = tarn(capsys, "renew", *b, *ann, "--as", "Cleo", "--key", ann[-1], code=2)["error"]
+    assert "signature" in wrong
+    [wrong] = tarn(capsys, "renew", *b, *ann, *bea, code=2)["error"]
+    assert "730 days" in wrong
+    policy = trial / "policy.toml"
+    before = policy.read_text(encoding="utf-8")
+    policy.write_text(before.replace("[thresholds]", "[thresholds]\nepoch_days = 0"), encoding="utf-8")
+    renewed = tarn(capsys, "renew", *b, *ann, *bea)
+    policy.write_text(before, encoding="utf-8")
+    assert (renewed["epoch"], renewed["in_both"]) == (2, shown["people"])
+    last = tarn(capsys, "audit", *b)["entries"][-1]
+    assert (last["event"], last["by"]) == ("cohorts renewed", ["Ann", "Cleo"])

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_contract import GOOD, TARN
+from tests.cli.test_contract import GOOD
+from tests.forked import REAL as TARN
 
 NOTICE = "compiling kernels, once"
 

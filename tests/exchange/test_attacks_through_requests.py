@@ -12,7 +12,7 @@ from tarnkappe.exchange.findings import Action
 from tests.exchange.scenes import FIXTURE, patients, request
 from tests.exchange.test_desk import accepted, desk
 
-LIMITS = {"thresholds": {"k": 5, "l": 2, "base": 10}}
+LIMITS = {"thresholds": {"k": 5, "l": 2, "base": 10, "method": "levels"}}
 
 
 def ward(**changes: dict) -> list[list]:

@@ -232,7 +232,8 @@ TABLES = {
     "exchange_people": ("row", "mark"),
     "exchange_releases": ("digest", "recipient", "purpose", "columns", "time"),
     "exchange_release_log": ("mark", "digest"),
-    "exchange_pending": ("digest", "institution", "recipient", "trails"),
+    "exchange_ledger": ("digest", "institution", "recipient", "told"),
+    "exchange_cohorts": ("institution", "part", "content"),
     "exchange_withdrawals": ("mark", "time"),
     "log_entries": ("number", "time", "event", "details", "root", "seal"),
     "log_frontier": ("size", "roots", "seal"),
@@ -259,6 +260,15 @@ def test_the_audit_finds_whatever_is_changed_in_the_database(at: Any, table: str
 def test_the_audit_finds_whatever_is_deleted_in_the_database(at: Any, table: str) -> None:
     house = at("accepted")
     house.write(f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
+    assert house.audit() != 0
+
+
+def test_the_audit_finds_trails_that_nobody_left(at: Any) -> None:
+    """Packages from cohorts leave no trails: who puts some in has invented a package."""
+    house = at("accepted")
+    assert house.read("SELECT * FROM exchange_pending") == []
+    invented = (DIGEST, "B", "A", b"trails")
+    house.write("INSERT INTO exchange_pending VALUES (?, ?, ?, ?)", values=invented)
     assert house.audit() != 0
 
 

@@ -382,7 +382,7 @@ def test_two_packages_that_expose_together_cannot_both_be_accepted() -> None:
         [f"P{i:03}", 40 + 10 * (i % 2), "MW"[i // 2 % 2], 60 + 20 * (i // 4 % 2), "AT", "Buero", f"D{i % 3}"]
         for i in range(24)
     ]
-    at = desk(table=patients(rows), thresholds={"k": 5, "l": 2, "base": 10})
+    at = desk(table=patients(rows), thresholds={"k": 5, "l": 2, "base": 10, "method": "levels"})
     one, other = request("age", "sex", "diagnosis"), request("weight", "sex", "diagnosis", id="r2")
     for sent in (one, other):
         at.receive(sent)

@@ -24,7 +24,7 @@ CATALOGUE = AttributeCatalogue.from_dict(
         }
     }
 )
-LIMITS = {"k": 5, "l": 2, "base": 20}
+LIMITS = {"k": 5, "l": 2, "base": 20, "method": "levels"}
 
 
 def person(number: int, sex: str, ill: str, drug: str = "X", age: int = 44) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def men(ill: int, others: int, **limits):
     """Men who take X, with one disease or another, and as many who take something else."""
     people = [person(n, "M", "HIV" if n < ill else "flu") for n in range(ill + others)]
     people += [person(1000 + n, "M", ("HIV", "flu")[n % 2], "Y") for n in range(ill + others)]
-    policy = {"thresholds": {"k": 5, "l": 2, "base": 20, **limits}}
+    policy = {"thresholds": {"k": 5, "l": 2, "base": 20, "method": "levels", **limits}}
     house = Institution("B", pa.Table.from_pylist(people), "id")
     return check(request("sex", "diagnosis"), surroundings(policy=policy, institution=house))
 
@@ -47,7 +47,7 @@ def test_one_value_has_at_most_its_share_of_a_group(ill: int, shown: bool) -> No
 def test_no_group_of_a_package_has_a_value_more_often_than_its_share(ill: list[str], share: float) -> None:
     people = [person(n, "MW"[n % 2], value, age=40 + 10 * (n % 3)) for n, value in enumerate(ill)]
     people += [{**each, "id": f"{each['id']}-1", "medication": "Y"} for each in people]
-    policy = {"thresholds": {"k": 5, "l": 2, "base": 20, "share": share}}
+    policy = {"thresholds": {"k": 5, "l": 2, "base": 20, "share": share, "method": "levels"}}
     house = Institution("B", pa.Table.from_pylist(people), "id")
     found = check(request("sex", "age", "diagnosis"), surroundings(policy=policy, institution=house))
     if found.package is None or "diagnosis" not in found.package.release.column_names:

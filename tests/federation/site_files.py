@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,8 +17,7 @@ import pyarrow.csv
 from tarnkappe.federation.certificates import Authority
 from tarnkappe.hierarchy import Hierarchy
 from tests.federation.federations import Federation
-
-TARN = Path(sys.executable).with_name("tarn")
+from tests.forked import REAL, TARN
 
 
 def free_ports(number: int) -> list[int]:
@@ -114,8 +112,9 @@ def _model(model: Any) -> list[str]:
 
 def tarn(*words: str, cwd: Path, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "200", "TERM": "dumb"}
+    command = [*before, REAL] if before else [TARN]
     return subprocess.run(
-        [*before, TARN, *words], capture_output=True, text=True, cwd=cwd, env=environment, timeout=240
+        [*command, *words], capture_output=True, text=True, cwd=cwd, env=environment, timeout=240
     )
 
 
@@ -123,7 +122,7 @@ def serve(
     name: str, folder: Path, started: list[subprocess.Popen[str]], before: Sequence[str] = (), **more: str
 ) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [*before, TARN, "party", "serve", "--config", f"{name}.toml"],
+        [*before, REAL, "party", "serve", "--config", f"{name}.toml"],
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,

@@ -58,6 +58,7 @@ CHANGES: dict[str, Any] = {
     "person": ("insurance_number",),
     "compute": ("P1", "P2", "X"),
     "reveal": Reveal.TESTS,
+    "insiders": 1,
     "run": "another",
 }
 COLUMN_CHANGES: dict[str, Any] = {

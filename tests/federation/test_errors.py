@@ -44,6 +44,7 @@ EVERY_ERROR = [
     ),
 ]
 NAMES_ONLY = {
+    "', '.join(map(printable_name, self.contract.person))",
     "', '.join(map(str, contract.models))",
     "', '.join(missing)",
     "LARGEST",

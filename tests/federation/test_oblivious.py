@@ -304,6 +304,8 @@ def test_a_contract_survives_its_document() -> None:
         ({"distribution": Partitioning.HYBRID, "key": "tid"}, "horizontal data only"),
         ({"member": "visits"}, "has no 'member'"),
         ({"protocol": Protocol.STAR, "helper": "X"}, "only an oblivious run"),
+        ({"insiders": 3}, "somebody must be left"),
+        ({"parties": tuple(f"P{i}" for i in range(1, 16)), "insiders": 2}, "more than 100 coalitions"),
     ],
 )
 def test_a_contract_that_cannot_be_computed_is_refused(changes: dict[str, Any], message: str) -> None:
@@ -358,10 +360,10 @@ def test_a_site_with_another_hierarchy_or_a_value_without_a_line_refuses_without
 
 
 def test_a_site_as_it_comes_agrees_to_an_oblivious_run_and_to_no_other_one() -> None:
-    contract = dataclasses.replace(some().contract, models=(KAnonymity(5),))
+    contract = dataclasses.replace(some().contract, models=(KAnonymity(5),), insiders=1)
     Policy().refuse(contract, "P1", "P2", sends_rows=True)
     star = dataclasses.replace(
-        contract, protocol=Protocol.STAR, helper=HELPER, compute=(), reveal=Reveal.RESULT
+        contract, protocol=Protocol.STAR, helper=HELPER, compute=(), reveal=Reveal.RESULT, insiders=0
     )
     with pytest.raises(TarnkappeError, match="accept_decodable_rows"):
         Policy().refuse(star, "P1", "P2", sends_rows=True)
@@ -373,10 +375,11 @@ def test_a_site_as_it_comes_agrees_to_an_oblivious_run_and_to_no_other_one() -> 
         ({"reveal": ["tests"]}, "reveal"),
         ({"never_together": [["P2", "P3"]]}, "never_together"),
         ({"reveal": ["result"], "never_together": [["P3", "P4"], ["P4", "P5"]]}, None),
+        ({"least_insiders": 2}, "least_insiders"),
     ],
 )
 def test_a_site_says_who_may_compute_and_what_may_be_told(rules: dict[str, Any], broken: str | None) -> None:
-    contract = dataclasses.replace(some(parties=4).contract, models=(KAnonymity(5),))
+    contract = dataclasses.replace(some(parties=4).contract, models=(KAnonymity(5),), insiders=1)
     policy = parse(Policy, rules)
     if broken is None:
         policy.refuse(contract, "P1", "P2", sends_rows=True)
@@ -405,6 +408,7 @@ def test_a_job_names_the_hierarchy_that_all_sites_have(tmp_path: Path) -> None:
     assert (age.height, age.labels, age.hierarchy_digest) == (2, (3, 2, 1), expected.digest)
     assert contract.compute == ("ulm", "bonn", "kiel")
     assert contract.reveal is Reveal.TESTS
+    assert contract.insiders == 1  # of three sites each may take out its own rows
     for wrong in ('"everything"', "3"):
         changed = JOB.replace('"tests"', wrong)
         (tmp_path / "job.toml").write_text(changed, encoding="utf-8")

@@ -32,11 +32,13 @@ from tarnkappe.federation.contract import Contract, Protocol
 from tarnkappe.federation.job_file import FederatedJob, contract_file
 from tarnkappe.federation.ledger import Ledger, LedgerEvent
 from tarnkappe.federation.message import Participant
+from tarnkappe.federation.oblivious.common_labels import CommonLabels
 from tarnkappe.federation.people import refuse_repeated_people
 from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.run import Run, RunStage
 from tarnkappe.federation.service import PartyService
 from tarnkappe.federation.site import FederationSite
+from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.schema import replace
 from tarnkappe.schema.documents import parse
 from tarnkappe.table import Table
@@ -107,7 +109,18 @@ def test_a_loss_may_have_parameters_and_a_search_too(files: Path) -> None:
         ("least_k = 2", "columns = 7", "a list"),
         ('path = "P1.csv"', 'path = "P1.csv"\nencodng = "latin-1"', "did you mean 'encoding'"),
         ('path = "P1.csv"', 'pfad = "P1.csv"', "pfad: there is no such key"),
-        ('hierarchy = "P1-sex.csv"', 'hierarchy = { builder = "masking" }', "a text is needed, not a table"),
+        ('hierarchy = "P1-sex.csv"', 'hierarchy = { builder = "masking" }', "say values = "),
+        ('hierarchy = "P1-sex.csv"', 'values = ["f", "m"]', "only a builder takes declared values"),
+        (
+            'hierarchy = "P1-age.csv"',
+            'hierarchy = { builder = "masking" }\nwhole_numbers = [9, 1]',
+            "the least comes first",
+        ),
+        (
+            'hierarchy = "P1-age.csv"',
+            'hierarchy = { builder = "masking" }\nvalues = ["1"]\nwhole_numbers = [1, 9]',
+            "in one way",
+        ),
         ('hierarchy = "P1-sex.csv"', 'hierachy = "P1-sex.csv"', "did you mean 'hierarchy'"),
         ('address = "127', 'address = "nowhere', "host:port"),
         ("[site]", "[sites]", "did you mean 'site'"),
@@ -133,6 +146,32 @@ def test_the_input_is_read_as_the_site_file_says(files: Path) -> None:
     site = FederationSite.from_file(files / "P1.toml")
     assert site.table is not None
     assert site.table.data.column("sex").to_pylist() == ["weiblich", "männlich"]
+
+
+def test_a_builder_makes_the_same_hierarchy_at_all_sites_whatever_their_rows(files: Path) -> None:
+    asked = 'hierarchy = { builder = "intervals", width = [10, 20] }\nwhole_numbers = [0, 120]'
+    rules = []
+    for name, ages in (("P1", "3\n"), ("P2", "34\n95\n")):
+        edited(files / f"{name}.toml", f'hierarchy = "{name}-age.csv"', asked)
+        (files / f"{name}.csv").write_text(f"age\n{ages}", encoding="utf-8")
+        rules.append(FederationSite.from_file(files / f"{name}.toml").hierarchies["age"])
+    first, second = rules
+    assert isinstance(first, Hierarchy)
+    assert isinstance(second, Hierarchy)
+    assert list(first.rows()) == list(second.rows())
+    assert [first.label("34", level) for level in range(4)] == ["34", "30-39", "20-39", "*"]
+    edited(files / "job.toml", "height = 2", asked)
+    age = FederatedJob.from_file(files / "job.toml").contract.column("age")
+    assert age.height == 3
+    assert age.hierarchy_digest == CommonLabels.of(first).digest
+
+
+def test_a_builder_of_a_job_knows_the_values_that_it_names(files: Path) -> None:
+    asked = 'hierarchy = { builder = "groups", levels = [{ both = ["f", "m"] }] }'
+    edited(files / "P1.toml", 'hierarchy = "P1-sex.csv"', asked)
+    rules = FederationSite.from_file(files / "P1.toml").hierarchies["sex"]
+    assert isinstance(rules, Hierarchy)
+    assert list(rules.rows()) == [("f", "both", "*"), ("m", "both", "*")]
 
 
 def test_the_digest_of_a_job_stays_until_the_job_changes(files: Path) -> None:
@@ -376,6 +415,7 @@ def test_after_a_run_a_site_has_the_contract_the_consents_and_what_was_done(tmp_
             assert result["rows"] + result["suppressed"] == 900
             assert result["own"]["sent"] == 300
             assert result["loss_told_by"] == "helper"
+            assert (result["verified"], result["not_verifiable"]) == (["k-anonymity(k=5)"], [])
             events = [line["event"] for line in json.loads((folder / "consents.json").read_text())]
             assert events == ["received", "accepted", "started"]
         site = federation.site("ulm")

@@ -113,6 +113,8 @@ def obliviously(
     parties: int = 3,
     reveal: Reveal = Reveal.RESULT,
     seed: int = 0,
+    insiders: int = 0,
+    person: tuple[str, ...] = (),
 ) -> ObliviousFederation:
     """A whole table cut into rows of sites that compute on shared bits; two take a helper."""
     cut = federate(
@@ -123,6 +125,8 @@ def obliviously(
         protocol=Protocol.OBLIVIOUS,
         helper=HELPER if parties == 2 else None,
         reveal=reveal,
+        insiders=insiders,
+        person=person,
         weak_ciphers=False,
         counter_bits=3072,
     )

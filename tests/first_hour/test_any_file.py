@@ -18,7 +18,7 @@ from tarnkappe_bench.made_up_files import DEVELOPMENT, HELD_OUT, LATER_SEEN, Mad
 from tarnkappe_bench.roles import corpus_folder
 from tests.cli.test_contract import tarn
 
-MADE_UP = [file for n, file in enumerate(files(DEVELOPMENT | LATER_SEEN | HELD_OUT, seed=9)) if n % 9 == 0]
+MADE_UP = [*files(DEVELOPMENT | LATER_SEEN | HELD_OUT, seed=9, every=9)]
 
 
 def written(file: MadeUpFile, folder: Path) -> Path:

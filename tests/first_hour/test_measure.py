@@ -27,7 +27,7 @@ def test_the_story_tells_shares_and_what_failed() -> None:
     assert (line["released"], line["tried"], line["single_share"]) == (1, 2, 0.1)
     story = EXPERIMENT.tell({"lines": [line]})
     assert "1 of 2" in story.meaning
-    assert story.differs == ("b: no table",)
+    assert story.differs == ("b: no table.",)
     assert EXPERIMENT.exceeded({"unreleased_share": 0.5, "single_label_share": 0.01}) == {
         "unreleased_share": pytest.approx((0.5, 0.05))
     }

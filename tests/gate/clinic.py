@@ -48,7 +48,9 @@ def write(path: Path, rows: Sequence[tuple[Any, ...]] = RUNNING) -> Path:
 def policy(folder: Path, *, source: str = "t.parquet", two: bool = False, **settings: Any) -> GatePolicy:
     """A policy for it; settings are keys of the section [protection], or whole sections."""
     sections = {
-        name: settings.pop(name) for name in ("answer", "surplus", "users", "state") if name in settings
+        name: settings.pop(name)
+        for name in ("answer", "surplus", "search", "users", "state")
+        if name in settings
     }
     content = {
         "table": {

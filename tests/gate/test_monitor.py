@@ -16,6 +16,7 @@ from tarnkappe.gate.audit import audit
 from tarnkappe.gate.forms import NOTICE
 from tarnkappe.gate.history_store import HistoryStore
 from tarnkappe.gate.monitor import ASKED
+from tarnkappe.gate.public_pool import PublicPool
 from tarnkappe.gate.question import AnswerRows, GateQuery, RefusedQuery
 from tarnkappe.state.audit import AuditLog
 from tarnkappe.state.store import Store
@@ -60,6 +61,23 @@ def test_the_same_question_gets_the_same_answer_now_and_after_a_restart_however_
     again = keeper(policy(clinic), seed=99)
     assert again.answer("ann", between(0, 22)) == first
     assert again.status()["histories"][0]["answers"] == 1
+
+
+def test_how_hard_worlds_are_looked_for_may_change_and_nobody_loses_values(clinic: Path) -> None:
+    """Without any search answers grow instead; with another one, what was answered is answered as before."""
+    asked = [(20, 22), (21, 24), (20, 21), (24, 28), (22, 23)]
+    one = keeper(policy(clinic, k=3, search={"steps": 0}))
+    first = [one.answer("ann", between(low, high)) for low, high in asked]
+    assert one._columns["everyone", "disease"].gate.decision.grown  # type: ignore[attr-defined]
+    proven(one)
+    one.close()
+    again = keeper(policy(clinic, k=3, search={"work": 100, "largest": 50}), seed=99)
+    pool = again._columns["everyone", "disease"].gate.strategy
+    assert isinstance(pool, PublicPool)
+    assert (pool.steps, pool.work, pool.largest) == (200, 100, 50)
+    assert [again.answer("ann", between(low, high)) for low, high in asked] == first
+    again.answer("ann", between(20, 26))
+    proven(again)
 
 
 def test_answers_add_up_to_no_disclosure_whoever_asks(clinic: Path) -> None:

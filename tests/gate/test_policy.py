@@ -10,6 +10,7 @@ import pytest
 from tarnkappe.errors import AccessError, InputError, ParameterError
 from tarnkappe.gate import STRATEGIES
 from tarnkappe.gate.policy import LEAKS, GatePolicy
+from tarnkappe.gate.policy_columns import WorldEffort
 
 WHOLE = """
 [table]
@@ -37,6 +38,10 @@ strategy = "exact"
 share = 0.5
 least = 2
 spread = 2
+
+[search]
+steps = 50
+work = 500
 
 [answer]
 form = "generalized"
@@ -67,6 +72,7 @@ def test_a_file_with_everything(tmp_path: Path) -> None:
     assert policy.sensitive[0].alike == (frozenset({"flu", "cold"}),)
     assert policy.columns == ("age", "zip", "sex", "disease", "salary")
     assert (policy.surplus.share, policy.surplus.least, policy.surplus.spread) == (0.5, 2, 2.0)
+    assert policy.search == WorldEffort(steps=50, work=500, largest=10_000)
     assert policy.history_of("ann") == "group study"
     assert (policy.store, policy.key_file) == (str(tmp_path / "answers.db"), str(tmp_path / "answers.key"))
 
@@ -156,6 +162,8 @@ def test_nobody_else_is_let_in() -> None:
         ),
         ({"surplus": {"spread": 0}}, "spread: a number above 0 is needed"),
         ({"surplus": {"share": -1}}, "share: at least 0 is needed, not -1"),
+        ({"search": {"work": -1}}, "work: at least 0 is needed, not -1"),
+        ({"search": {"stepps": 1}}, "did you mean 'steps'?"),
         ({"answer": {"min_rows": 5, "max_rows": 4}}, "not less"),
         ({"answer": {"form": "table"}}, "form: one of anatomy, generalized, permuted is needed"),
         ({"protection": {"k": 2, "collusion": "groups"}}, "belong together"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.errors import HierarchyError, ParameterError
 from tarnkappe.hierarchy import BUILDERS, AutoBuilder, Builder, Hierarchy, Masking, propose
 from tarnkappe.hierarchy.builder import ValueKind
+from tarnkappe.hierarchy.intervals import Intervals
+from tarnkappe.hierarchy.numbers import is_whole
 from tarnkappe.table import MISSING
 from tarnkappe.table.encoding import as_text, encode_column
 from tests.hierarchy.strategies import COLUMNS, NO_NUMBER, arrays
@@ -129,3 +132,24 @@ def test_unknown_builders_and_parameters_are_refused() -> None:
         BUILDERS.create("intervals", {"widht": 5})
     with pytest.raises(ParameterError, match="size: it is missing"):
         BUILDERS.create("ordered", {})
+
+
+def _all_whole(values: pa.Array) -> bool:
+    numbers = [Decimal(str(value)) for value in values.to_pylist() if value is not None]
+    return all(is_whole(number) for number in numbers if number.is_finite())
+
+
+@pytest.mark.parametrize("builder", [e for e in EXAMPLES if not e.looks_at_data], ids=str)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_what_does_not_look_at_the_data_labels_a_value_alike_whatever_the_others_are(builder, data) -> None:
+    values = data.draw(accepted(builder))
+    if not len(values):
+        return
+    some = values.take(pa.array(sorted(data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1)))))
+    if isinstance(builder, Intervals):  # which writes [0, 5) instead of 0-4 where not all numbers are whole
+        assume(_all_whole(values) == _all_whole(some))
+    whole, part = builder.build(values), builder.build(some)
+    assert part.height == whole.height
+    lines = {row[0]: row for row in rows(whole)}
+    assert all(lines[row[0]] == row for row in rows(part))

@@ -149,7 +149,8 @@ def test_criteria_are_carried_over(given_one: Obj, entry: dict[str, Any], tmp_pa
 @pytest.mark.parametrize(
     ("given_one", "words"),
     [
-        (criterion("EDDifferentialPrivacy", epsilon=1.0, delta=0.01), "no such model"),
+        (criterion("EDDifferentialPrivacy", epsilon=1.0, delta=0.01), "a search_budget if levels"),
+        (criterion("SomethingElse", k=3), "no such model"),
         (criterion("KMap", k=3, estimator=Constant("x.E", "POISSON")), "sampling_fraction"),
         (criterion("SampleUniqueness", threshold=7.0), "threshold"),
         (criterion("EqualDistanceTCloseness", t=0.1), "names no column"),

@@ -27,8 +27,8 @@ def accepted_shares(instance: Any) -> list[str]:
     """The parameters that take 0.5 but neither 1.5 nor -0.5, whatever their type is called."""
     found = []
     for field in fields_of(type(instance)):
-        if isinstance(getattr(instance, field.name), dict | str | tuple):
-            continue
+        if isinstance(getattr(instance, field.name), dict | str | tuple) or field.name == "search_budget":
+            continue  # the part of an epsilon is no share, though one of epsilon = 1 lies between 0 and 1
 
         def takes(value: object, name: str = field.name) -> bool:
             try:

@@ -21,7 +21,7 @@ from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
-from tarnkappe.recoding import Mondrian, Regions
+from tarnkappe.recoding import Mondrian, Regions, regions_run
 from tarnkappe.recoding.best_cuts import powers, propose
 from tarnkappe.recoding.box_costs import box_cost
 from tarnkappe.recoding.class_rules import ruled
@@ -84,6 +84,16 @@ def test_the_result_says_how_far_from_the_best_it_may_be() -> None:
     assert result.solution.bound == pytest.approx(0.1875)
     assert "at most 18.52% above the least possible loss" in result.solution.proof
     assert result.to_dict()["bound"] == result.solution.bound
+
+
+def test_a_bound_that_is_too_much_work_is_estimated_unless_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(regions_run, "AFFORDABLE", 0)
+    estimated = published(SECOND, "regions")
+    assert estimated.solution.bound is None
+    assert "no release of this kind can lose less than about 0.187 (from 7 rows" in str(estimated)
+    assert published(SECOND, Regions(bound=True)).solution.bound == pytest.approx(0.1875)
 
 
 # ------------------------------------------------------------------ the twin

@@ -21,7 +21,7 @@ get, post, request = (partial(call, timeout=60) for call in (httpx.get, httpx.po
 JOB = {"kind": "profile", "document": {"input": {"file": "0" * 32}}}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # as the service: a worker may come back to this file after another one
 def people(service: Running) -> None:
     for name, role in (("carl", "steward"), ("root", "admin"), ("victim", "steward")):
         service.house.people.add(name, [role], PASSWORD)

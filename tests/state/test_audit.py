@@ -6,6 +6,7 @@ import json
 import sqlite3
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from tarnkappe.errors import AccessError, VerificationError
 from tarnkappe.state import AuditLog, Head, HeadFile, Key, Seals, Signer, Store, guard
 from tarnkappe.state.chain import CHAIN
-from tarnkappe.state.log_tables import FRONTIER, LOG
+from tarnkappe.state.log_tables import FRONTIER, LOG, entry_statement
 from tarnkappe.state.merkle import (
     EMPTY,
     Frontier,
@@ -356,6 +357,34 @@ def test_a_log_proves_that_it_only_grew(store: Store, tmp_path: Path) -> None:
             assert is_consistent(one.size, roots[0], later.size, roots[1], proof)
     with pytest.raises(AccessError, match="forged"):
         Head.from_signed(log.signed_head(), Signer(Key(bytes(32))).public)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("change", [{"event": "c"}, {"details": "{}"}, {"seal": None}, {"root": "0" * 64}])
+def test_what_was_verified_before_is_still_compared(sealed: bool, change: dict[str, object]) -> None:
+    """Entries are verified once; one that was changed since is noticed as ever."""
+    store = Store.in_memory()
+    if sealed:
+        guard(store, Seals(OWN))
+    log = AuditLog(store)
+    for number in range(5):
+        log.append("a", {"n": number})
+    before = log.verified()
+    with patch("tarnkappe.state.audit.entry_statement", side_effect=entry_statement) as read:
+        assert log.verified() == before
+        assert not read.called
+        log.append("b", {})
+        read.reset_mock()
+        assert log.verified()[:-1] == before
+        assert read.call_count == 1
+    disarm(store)
+    with store.writing() as connection:
+        connection.execute(sa.update(LOG).where(LOG.c.number == 2).values(change))
+    if change == {"seal": None} and not sealed:
+        assert log.verify() == 6  # there was none
+        return
+    with pytest.raises(VerificationError, match="entry 2"):
+        log.verified()
 
 
 def test_adding_an_entry_does_not_read_the_log_again(store: Store) -> None:

@@ -91,6 +91,13 @@ def test_what_was_signed_comes_out_the_same_again(content: dict[str, object]) ->
             Statement.read_bytes("anything", spaced)
 
 
+@given(
+    CONTENTS | st.dictionaries(st.text('az\x00\x1f\x7f"\\/\n\ue000\U00010000', max_size=3), PLAIN, max_size=4)
+)
+def test_the_bytes_are_those_of_rfc_8785(content: dict[str, object]) -> None:
+    assert Statement("anything", content).bytes == b"tarnkappe/1 anything\n" + canonical_json(content)
+
+
 @given(CONTENTS, CONTENTS)
 def test_different_contents_have_different_bytes(one: dict[str, object], other: dict[str, object]) -> None:
     alike = Statement("a", one).bytes == Statement("a", other).bytes

@@ -258,9 +258,11 @@ def test_a_table_without_rows_or_columns(tmp_path: Path) -> None:
 def test_a_ragged_row(tmp_path: Path, body: str, line: int, found: int) -> None:
     message = refusal(written(tmp_path, "a,b\n" + body))
     assert f"a.csv, line {line}: expected 2 fields, found {found}" in message
-    assert "the delimiter looks like a comma: pass `delimiter`" in message
+    assert (
+        "the delimiter looks like a comma: --delimiter and --quote change that); --bad-lines skip" in message
+    )
     stated = refusal(written(tmp_path, "a,b\n" + body), delimiter=",", quote='"')
-    assert stated.endswith(f"line {line}: expected 2 fields, found {found}")
+    assert f"line {line}: expected 2 fields, found {found}; --bad-lines skip" in stated
 
 
 def test_a_ragged_row_in_a_late_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,7 +357,7 @@ def test_a_header_that_is_no_line(tmp_path: Path) -> None:
 def test_an_ambiguous_delimiter(tmp_path: Path) -> None:
     message = refusal(written(tmp_path, f"a,b;c,d\nx,{SECRET};y,z\n"))
     assert (
-        "comma (3 columns) and semicolon (2 columns) explain the file equally well: pass `delimiter`"
+        "comma (3 columns) and semicolon (2 columns) explain the file equally well: --delimiter says which it is"
         in message
     )
 

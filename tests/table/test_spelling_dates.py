@@ -156,3 +156,22 @@ def test_days_of_the_week_and_clocks_within_dates_are_read() -> None:
 
 def test_months_have_names_in_seven_languages() -> None:
     assert days("3 maggio 2020", "4 março 2021", "5 mei 2019") == ["2020-05-03", "2021-03-04", "2019-05-05"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["05MAR2001", "05Mar01", "05/Mar/2001", "5. 3. 2001", "5.3.2001.", "05.03.2001."],
+)
+def test_dates_are_read_as_statistics_packages_servers_and_registers_write_them(text: str) -> None:
+    found = find_dates({text: 1, "31" + text[text.index("5") + 1 :].replace("3", "1", 1): 1}, "day", 2026)
+    assert found.fitting >= 1
+    moment = found.format.parse(text)
+    assert moment is not None
+    assert (moment.time.year, moment.time.month, moment.time.day) == (2001, 3, 5)
+    assert moment.precision is DatePrecision.DAY
+
+
+@pytest.mark.parametrize("text", ["MAR2001x", "05MAR", "5.3.2001..", "99MAR2001", "05XYZ2001"])
+def test_what_only_resembles_them_is_no_date(text: str) -> None:
+    found = find_dates({text: 1}, "day", 2026)
+    assert found.format.parse(text) is None

@@ -288,7 +288,7 @@ def test_a_database_file_that_is_none_is_refused(tmp_path: Path, kind: str) -> N
 
 def test_an_unknown_database_is_refused() -> None:
     assert "there is no known database 'klingon'" in refusal("klingon://u:p@h/d", ParameterError, table="t")
-    assert "pip install " in refusal("mysql+pymysql://u:p@h/d", ParameterError, table="t")
+    assert "pip install " in refusal("mssql+pymssql://u:p@h/d", ParameterError, table="t")
 
 
 def test_what_a_database_would_change_is_refused(address: str) -> None:

@@ -380,3 +380,41 @@ def test_gzipped_files_name_nothing(tmp_path: Path) -> None:
     content = (tmp_path / f"{SECRET}.csv.gz").read_bytes()
     assert SECRET.encode() not in content
     assert gzip.decompress(content) == b"a\n1\n"
+
+
+# --- codes in Parquet -----------------------------------------------------------------------------
+
+
+@settings(max_examples=FEW)
+@given(
+    st.lists(st.sampled_from(["b", "a", "", "ä", None]), max_size=12),
+    st.integers(1, 5),
+    st.sampled_from([pa.int64(), pa.timestamp("us", "Europe/Berlin"), pa.date32()]),
+)
+def test_codes_are_written_as_the_texts_that_they_are(
+    texts: list[str | None], row_group: int, kind: pa.DataType
+) -> None:
+    whole = pa.DictionaryArray.from_arrays(
+        pa.array([None if t is None else ["z", "b", "a", "", "ä"].index(t) for t in texts], pa.int8()),
+        pa.array(["z", "b", "a", "", "ä"]),
+    )
+    numbers = pa.array(range(len(texts)), pa.int32() if pa.types.is_date32(kind) else pa.int64())
+    table = pa.table({"t": whole, "n": numbers.cast(kind)})
+    with folder() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columnar, "ROW_GROUP", row_group)
+        columnar.write_parquet(table, place / "t.parquet")
+        found = pa.parquet.read_table(place / "t.parquet")
+        assert found.to_pydict() == table.to_pydict()
+        assert found.schema == rendering.plain_schema(table.schema)
+
+
+def test_what_no_row_has_is_not_in_the_file_and_neither_is_the_order_of_a_dictionary(tmp_path: Path) -> None:
+    codes = pa.DictionaryArray.from_arrays(
+        pa.array([3, 1, 3]), pa.array([SECRET, "first", SECRET + "2", "last"])
+    )
+    columnar.write_parquet(pa.table({"t": codes}), tmp_path / "t.parquet")
+    content = (tmp_path / "t.parquet").read_bytes()
+    assert SECRET.encode() not in content
+    found = pa.parquet.read_table(tmp_path / "t.parquet", read_dictionary=["t"]).column("t").chunk(0)
+    assert found.dictionary.to_pylist() == ["first", "last"]
+    assert found.to_pylist() == ["last", "first", "last"]

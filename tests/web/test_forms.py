@@ -95,6 +95,8 @@ def test_a_guarantee_begins_with_values_that_its_model_takes(name: str) -> None:
             entry[parameter.name] = TABLES[parameter.name]
         elif parameter.name == "guard":
             entry[parameter.name] = "wish"
+        elif parameter.name == "insider":
+            entry[parameter.name] = "hospital"
         elif parameter.name == "must_not_be_excluded":  # only who knows the values can say which
             entry[parameter.name] = ["flu"]
     create_model(entry)

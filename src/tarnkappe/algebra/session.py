@@ -95,14 +95,16 @@ class QuerySession:
             catalog: what belongs to columns and relations.
             mode: which rewrites may be made: strict, relaxed or explicit.
             rules: in explicit mode, the rules to use, in order.
-            parallelism: how many parts of a plan the engine works on at the same time.
+            parallelism: how many parts of a plan an engine works on at the same time; with relations in
+                several engines, at least as many as these.
             user: whose privacy budget is spent.
             budgets: where budgets are kept; without them noisy aggregates are refused, and noise is not paid.
             key: of the randomness, for tests; otherwise every answer has a fresh one.
             progress: told of long work.
         """
         self.backend, self.catalog = backend, catalog
-        self._mode, self._rules, self._parallelism = mode, rules, parallelism
+        self._mode, self._rules = mode, rules
+        self._parallelism = max(parallelism, backend.parallelism if backend is not None else 1)
         self._user, self._budgets = user, budgets
         self._key, self._progress = key, progress
         self._statistics: dict[str, RelationStatistics] = {}

@@ -177,24 +177,22 @@ class Sources:
             )
         place: Any = {name: source.rows() for name, source in self.relations.items()}
         if several:
-            place = [self._side_by_side()]
+            place = self._side_by_side()
         elif databases:
             place = databases.pop()
         with connect(place, engine=engines.pop() if engines else None) as backend:
             yield QuerySession(backend, self.declarations.over(backend), **options)
 
-    def _side_by_side(self) -> dict[str, Any]:
-        """Relations of several places, which DuckDB brings together if it reads all of them."""
+    def _side_by_side(self) -> list[Any]:
+        """Relations of several places: what DuckDB reads, and the databases that stand beside it."""
         from tarnkappe.algebra.lowering.connecting import attached_table
 
-        found: dict[str, Any] = {}
+        read: dict[str, Any] = {}
+        others: list[str] = []
         for name, source in self.relations.items():
-            found[name] = attached_table(str(source.place), name) if source.is_database else source.rows()
-            if found[name] is None:
-                raise ParameterError(
-                    "algebra.several-places-duckdb",
-                    "a query over several places runs on DuckDB, which reads files and DuckDB databases "
-                    "(duckdb:///file), and not {address}",
-                    address=shown(str(source.place)),
-                )
-        return found
+            found = attached_table(str(source.place), name) if source.is_database else source.rows()
+            if found is None:
+                others.append(str(source.place))
+            else:
+                read[name] = found
+        return [*([read] if read else []), *dict.fromkeys(others)]

@@ -82,13 +82,21 @@ def smallest_class(answer: pa.Table, columns: Iterable[str], person: str | None 
 
     With a `person` column, how many different people; rows that lack one are nobody's.
     """
-    names = sorted(columns)
     if not answer.num_rows:
         return None
-    classes, number = _numbered(np.zeros(answer.num_rows, np.int64), 1)
-    for name in names:
+    classes, number = np.zeros(answer.num_rows, np.int64), 1
+    for place, name in enumerate(sorted(columns)):
         codes, values = _codes(answer.column(name))
-        classes, number = _numbered(classes * values + codes, number * values)
+        if not place:
+            classes, number = codes, values
+            continue
+        if not _is_dense(number * values, len(codes)):  # else gaps cost less than closing them
+            classes, number = _numbered(classes, number)
+        classes, number = classes * values + codes, number * values
+    if person is None and _is_dense(number, len(classes)):
+        sizes = np.bincount(classes, minlength=number)
+        return int(sizes[sizes > 0].min())
+    classes, number = _numbered(classes, number)
     if person is None:
         return int(np.bincount(classes, minlength=number).min())
     people, known = _codes(answer.column(person))
@@ -112,8 +120,13 @@ def _codes(column: pa.ChunkedArray) -> tuple[Counts, int]:
 
 def _numbered(codes: Counts, size: int) -> tuple[Counts, int]:
     """The same classes with numbers that have no gaps, so that the next column leaves them in 64 bits."""
-    if size <= 4 * len(codes) + 4096:
+    if _is_dense(size, len(codes)):
         present = np.bincount(codes, minlength=size) > 0
         return (np.cumsum(present) - 1)[codes], int(present.sum())
     values, places = np.unique(codes, return_inverse=True)
     return places.astype(np.int64), len(values)
+
+
+def _is_dense(size: int, rows: int) -> bool:
+    """Whether so many numbers can be counted in a table of them all."""
+    return size <= 4 * rows + 4096

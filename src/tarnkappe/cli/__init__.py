@@ -10,26 +10,34 @@ def main(arguments: list[str] | None = None) -> None:
     if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
         say_version()  # nothing has to be loaded for it
         return
-    try:
-        # Loading takes a moment, in which the user may change his mind.
-        if arguments is None:
-            from tarnkappe.process.signals import leave_at_once
-
-            leave_at_once()
-            if not asks_for_a_list(sys.argv[1:]):
-                from tarnkappe.process.libraries import load_libraries
-
-                load_libraries()
+    if arguments is not None:
         from tarnkappe.cli.program import run
 
-        if arguments is None:
-            from tarnkappe.process.signals import take_over
+        run(arguments)
+        return
+    from tarnkappe.process.ending import ended_at_once
 
-            take_over()
+    with ended_at_once():
+        _run_as_process(sys.argv[1:])
+
+
+def _run_as_process(arguments: list[str]) -> None:
+    try:
+        # Loading takes a moment, in which the user may change his mind.
+        from tarnkappe.process.signals import leave_at_once, take_over
+
+        leave_at_once()
+        if not asks_for_a_list(arguments):
+            from tarnkappe.process.libraries import load_libraries
+
+            load_libraries()
+        from tarnkappe.cli.program import run
+
+        take_over()
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")
         sys.exit(130)
-    run(sys.argv[1:] if arguments is None else arguments)
+    run(arguments)
 
 
 def asks_for_a_list(words: list[str]) -> bool:

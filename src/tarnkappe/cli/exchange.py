@@ -13,6 +13,7 @@ from uuid import uuid4
 import typer
 
 from tarnkappe.cli.console import errors, output, print_json
+from tarnkappe.cli.exchange_cohorts import COMMANDS as COHORT_COMMANDS
 from tarnkappe.cli.exchange_house import COMMANDS, JsonOption, PersonOption, SiteOption, names, tell, whole
 from tarnkappe.errors import ParameterError, TarnkappeError, VerificationError
 from tarnkappe.exchange import Anchor, DataRequest, Purpose, Wanted
@@ -317,7 +318,7 @@ def audit(
             )
 
 
-for command in COMMANDS:
+for command in (*COMMANDS, *COHORT_COMMANDS):
     app.command()(command)
 
 

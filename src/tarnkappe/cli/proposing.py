@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,15 @@ from tarnkappe.cli.language import told
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.job import ReleaseProposal, propose
 from tarnkappe.job.paths import default_outputs
+from tarnkappe.job.proposal import ColumnProposal
 from tarnkappe.table.files import STDIN
 from tarnkappe.table.formats.address import is_address
 
 Words = Sequence[str] | None
+
+ONE_BY_ONE = 3
+"""So many guesses of one kind are told one by one; of more, so many are named."""
+_COUNT = re.compile(r"^[0-9,]+ ")
 
 
 def is_job_file(data: str) -> bool:
@@ -81,6 +87,22 @@ def job_path(data: str) -> Path:
     return report.with_name(f"{report.name.removesuffix('.report.html')}.job.toml")
 
 
+def guess_lines(columns: Iterable[ColumnProposal]) -> list[str]:
+    """What is only a guess, a line for each role and reason: a table may have hundreds of such columns."""
+    alike: dict[tuple[str, str], list[ColumnProposal]] = {}
+    for column in columns:
+        if column.is_guess:
+            alike.setdefault((str(column.role), _COUNT.sub("", column.reason)), []).append(column)
+    lines = []
+    for (role, reason), some in alike.items():
+        if len(some) <= ONE_BY_ONE:
+            lines += [f"guess: {column.name} is {role} ({column.reason})" for column in some]
+        else:
+            shown = ", ".join(column.name for column in some[:ONE_BY_ONE])
+            lines.append(f"guess: {shown} and {len(some) - ONE_BY_ONE} more are {role} ({reason})")
+    return lines
+
+
 def settle(proposal: ReleaseProposal, data: str, out: Path | None, *, strict: bool = False) -> None:
     """Write the job file if it is wanted, and say what is only a guess; with `strict` that is refused."""
     guesses = proposal.guesses
@@ -95,8 +117,7 @@ def settle(proposal: ReleaseProposal, data: str, out: Path | None, *, strict: bo
             "--publish, or in the job file",
             guesses=", ".join(guesses),
         )
-    for column in proposal.columns:
-        if column.is_guess:
-            say(told(f"guess: {column.name} is {column.role} ({column.reason})"))
+    for line in guess_lines(proposal.columns):
+        say(told(line))
     for note in proposal.notes:
         say(told(note))

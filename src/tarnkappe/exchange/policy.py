@@ -86,7 +86,7 @@ class Thresholds:
         peak: how many times more, or less, frequent a value may be here than elsewhere.
         imbalance: how far the share of a value in a package may be from that in the population.
         suppression: the share of records that protecting a package may leave out.
-        method: how the package is made k-anonymous.
+        method: how the package is made k-anonymous; where nobody keeps cohorts, these stand for `mondrian`.
         seconds: how long a method may look for something better.
         share: the most that one sensitive value may have of a group, and one selected value of people who
             look alike; 1 asks for nothing.
@@ -111,7 +111,7 @@ class Thresholds:
     peak: float = 10.0
     imbalance: float = 0.5
     suppression: float = 0.0
-    method: str = "levels"
+    method: str = "cohorts"
     seconds: float = 3.0
     share: float = 0.8
     cover: float = 0.5

@@ -99,6 +99,8 @@ def _package(shown: PackagePreview, recommendation: Mapping[str, Any], language:
         f"  · {t['worst'].format(count=each.count, size=each.size, column=titles[each.column])}"
         for each in shown.worst
     ]
+    if shown.exposed is not None:
+        lines.append(f"  · {t['exposed'].format(people=_number(shown.exposed, language))}")
     if shown.packages:
         who = _listed(shown.recipients, t["and"])
         people = _number(shown.people, language)

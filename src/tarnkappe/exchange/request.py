@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from tarnkappe.errors import ParameterError
@@ -170,7 +171,7 @@ class DataRequest:
         """The attributes that are asked for."""
         return tuple(each.name for each in self.wanted)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Stands for the whole content, except for when it came in."""
         content = {key: value for key, value in self.to_dict().items() if key != "received"}

@@ -71,6 +71,8 @@ class Contract:
         compute: the three parties that compute in an oblivious run: if not given the first three, or the
             first two and the helper.
         reveal: what an oblivious run tells beside its release.
+        insiders: how many sites may take out their own rows together: what they find of others is still as
+            large, and as diverse, as the models say (m-privacy), or nothing.
         run: a name that no other run has.
     """
 
@@ -99,6 +101,7 @@ class Contract:
     person: tuple[str, ...] = ()
     compute: tuple[str, ...] = ()
     reveal: Reveal = Reveal.RESULT
+    insiders: int = 0
     run: str = dataclasses.field(default_factory=lambda: secrets.token_hex(16))
 
     def __post_init__(self) -> None:

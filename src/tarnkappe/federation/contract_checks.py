@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tarnkappe.errors import ColumnError, ParameterError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 LEAST_RING = 3
 COMPUTING = 3
+MOST_COALITIONS = 100
+"""Each coalition of insiders is a test of its own."""
 DIVERSITIES = ("distinct-diversity", "entropy-diversity", "recursive-diversity")
 
 
@@ -83,10 +86,10 @@ def check_parties(contract: Contract) -> None:
         )
     if contract.is_oblivious:
         _check_computing(contract)
-    elif contract.compute or contract.reveal is not Reveal.RESULT:
+    elif contract.compute or contract.reveal is not Reveal.RESULT or contract.insiders:
         raise ParameterError(
             "federation.only-oblivious-run-compute",
-            "only an oblivious run has 'compute' and 'reveal': leave them out",
+            "only an oblivious run has 'compute', 'reveal' and 'insiders': leave them out",
         )
     elif contract.protocol is Protocol.RING:
         _check_ring(contract)
@@ -122,6 +125,7 @@ def _check_computing(contract: Contract) -> None:
             "the protocol 'oblivious' takes horizontal data only, not {distribution} ones: choose another",
             distribution=contract.distribution,
         )
+    _check_insiders(contract)
     for name in ("without_data", "member", "private_keys"):
         if getattr(contract, name):
             raise ParameterError(
@@ -129,6 +133,26 @@ def _check_computing(contract: Contract) -> None:
                 "an oblivious run has no '{name}': leave it out",
                 name=name,
             )
+
+
+def _check_insiders(contract: Contract) -> None:
+    sites = len(contract.parties)
+    if not 0 <= contract.insiders < sites:
+        raise ParameterError(
+            "federation.insiders-leave-somebody",
+            "of {sites} sites at most {most} can be insiders, not {insiders}: somebody must be left",
+            sites=sites,
+            most=sites - 1,
+            insiders=contract.insiders,
+        )
+    if sum(math.comb(sites, size) for size in range(1, contract.insiders + 1)) > MOST_COALITIONS:
+        raise ParameterError(
+            "federation.too-many-coalitions",
+            "{insiders} insiders of {sites} sites make more than {most} coalitions: name fewer insiders",
+            insiders=contract.insiders,
+            sites=sites,
+            most=MOST_COALITIONS,
+        )
 
 
 def _check_ring(contract: Contract) -> None:

@@ -11,6 +11,7 @@ from msgspec import Meta, field
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.federation.certificates import Credentials
 from tarnkappe.federation.ciphers.paillier import RECOMMENDED_BITS
+from tarnkappe.federation.common_hierarchy import CommonHierarchy
 from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.protocols import Partitioning, Protocol, Reveal
 from tarnkappe.federation.shared_column import DEFAULT_WIDTH
@@ -41,6 +42,7 @@ MOST_SECTIONS = 1_000
 Names = Annotated[tuple[Name, ...], Meta(max_length=MOST_NAMES)]
 Days = Annotated[int, Meta(ge=0, le=100_000)] | Annotated[float, Meta(ge=0, le=100_000)]
 Level = Annotated[int, Meta(ge=0, le=10_000)]
+Insiders = Annotated[int, Meta(ge=0, le=100)]
 
 if TYPE_CHECKING:
     AnyLoss = Loss
@@ -124,15 +126,12 @@ class SiteInput(ReadingSettings, kw_only=True):
         return self.stated | {name: value for name, value in given.items() if value is not None}
 
 
-class SiteColumn(Parameters, kw_only=True):
+class SiteColumn(CommonHierarchy, kw_only=True):
     """A column of a site: `[columns.NAME]`."""
 
     role: Annotated[Role, param("identifier, for what never leaves; others are as a contract says")] = (
         Role.INSENSITIVE
     )
-    hierarchy: Annotated[
-        Name | None, param("the hierarchy file that all sites have; `tarn hierarchy` makes one", kind="file")
-    ] = None
 
 
 class SiteDocument(Parameters, kw_only=True):
@@ -177,17 +176,23 @@ class FederationSection(Parameters, kw_only=True):
     person: Annotated[Names, param("the columns that together tell who a row is about")] = ()
     compute: Annotated[Names, param("the three parties that compute in an oblivious run")] = ()
     reveal: Annotated[Reveal, param("what an oblivious run tells beside its release")] = Reveal.RESULT
+    insiders: Annotated[
+        Insiders | None,
+        param(
+            "how many sites may take out their own rows together and still find as many of others; 1 in an "
+            "oblivious run of three sites or more, else 0"
+        ),
+    ] = None
     run: Annotated[Name | None, param("a name that no other run has; drawn if not said")] = None
     patience: Annotated[
         Seconds, param("without a message a run is given up after so long", kind="seconds", unit="seconds")
     ] = PATIENCE
 
 
-class ContractColumn(Parameters, kw_only=True):
+class ContractColumn(CommonHierarchy, kw_only=True):
     """A column of the release: `[columns.NAME]`."""
 
     role: Annotated[Role, param("quasi-identifier, sensitive or insensitive")]
-    hierarchy: Annotated[Name | None, param("the hierarchy file that all sites have", kind="file")] = None
     kind: Annotated[Name, param("the type of its values, as Arrow names it")] = "string"
     height: Annotated[Level, param("the highest level of its hierarchy", unit="levels")] = 0
     least_level: Annotated[Level, param("the level before anything is encrypted", unit="levels")] = 0

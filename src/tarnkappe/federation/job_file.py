@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.federation.certificates import Credentials
+from tarnkappe.federation.common_hierarchy import CommonHierarchy
 from tarnkappe.federation.contract import Contract, SharedColumn
 from tarnkappe.federation.documents import (
     PATIENCE,
@@ -24,11 +25,15 @@ from tarnkappe.federation.documents import (
     parse_address,
 )
 from tarnkappe.federation.oblivious.common_labels import CommonLabels
+from tarnkappe.federation.protocols import Protocol
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.hierarchy import read_hierarchy
 from tarnkappe.loss import LOSSES
-from tarnkappe.schema import hint_of, values_of
+from tarnkappe.schema import fields_of, hint_of, values_of
 from tarnkappe.schema.documents import load
+
+MANY_SITES = 3
+"""From so many sites on a job that says nothing promises that none finds fewer rows of others than k. Of two
+sites each knows that all other rows are of the other one."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -114,6 +119,9 @@ def _contract(said: ContractDocument) -> Contract:
     federation = values_of(said.federation)
     own = {name: value for name, value in federation.items() if name not in ("patience", "run")}
     loss = said.search.loss
+    if own["insiders"] is None:
+        many = len(said.federation.parties) >= MANY_SITES
+        own["insiders"] = int(said.federation.protocol is Protocol.OBLIVIOUS and many)
     return Contract(
         **own | ({} if said.federation.run is None else {"run": said.federation.run}),
         columns=tuple(_column(name, plan) for name, plan in said.columns.items()),
@@ -125,9 +133,10 @@ def _contract(said: ContractDocument) -> Contract:
 
 
 def _column(name: str, plan: ContractColumn) -> SharedColumn:
-    stated = {key: value for key, value in values_of(plan).items() if key != "hierarchy"}
-    if plan.hierarchy is not None:
-        rules = read_hierarchy(plan.hierarchy)
+    own = {field.name for field in fields_of(CommonHierarchy)}
+    stated = {key: value for key, value in values_of(plan).items() if key not in own}
+    rules = plan.common()
+    if rules is not None:
         labels = CommonLabels.of(rules)
         stated |= {"height": rules.height, "labels": labels.sizes, "hierarchy_digest": labels.digest}
     return SharedColumn(name, **stated)

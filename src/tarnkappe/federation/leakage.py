@@ -78,6 +78,7 @@ STATEMENTS[Protocol.OBLIVIOUS] = {
     "gates": RANDOM,
     "shuffle": RANDOM,
     "digest": "nothing: whether two computing parties open the same",
+    "open persons": "whether somebody is known to several sites, and not who, how many, or to whom",
     "open tests": "which levels satisfy, of all that are tested",
     "open levels": "the levels of the release, or that no levels satisfy",
     "open classes": "which classes are released",
@@ -244,6 +245,7 @@ def _roles_in_oblivious_run(contract: Contract, name: str) -> tuple[str, ...]:
     if name in contract.compute:
         seeds = ["seed"] if set(contract.parties) - set(contract.compute) else []
         kinds += [*seeds, "input", "gates", "shuffle"]
+    kinds += ["open persons"] if contract.person else []
     kinds += ["open tests"] if contract.reveal is Reveal.TESTS else []
     kinds += [] if name == contract.helper else ["open classes", "open rows"]
     return tuple(kinds)

@@ -49,13 +49,18 @@ def refuse_repeated_identifiers(table: Table, contract: Contract) -> None:
 
 
 def _has_repeats(table: Table, names: Sequence[str]) -> bool:
+    rows = people_of(table, names)
+    return len(set(rows)) < len(rows)
+
+
+def people_of(table: Table, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Who each row is about, as it is compared; rows in which a column is missing are left out."""
     columns = [as_text(table.data.column(name).combine_chunks()).to_pylist() for name in names]
-    rows = [
+    return [
         tuple(map(normalized, row))
         for row in zip(*columns, strict=True)
         if all(each is not None for each in row)
     ]
-    return len(set(rows)) < len(rows)
 
 
 def normalized(text: str) -> str:

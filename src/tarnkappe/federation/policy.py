@@ -50,6 +50,10 @@ class Policy(Parameters, kw_only=True):
         Annotated[tuple[Names, ...], Meta(max_length=MOST_NAMES)],
         param("groups of parties that are one house, of which one may compute in an oblivious run"),
     ] = ()
+    least_insiders: Annotated[
+        int,
+        param("how many insiders an oblivious run of three sites or more takes into account", ge=0, le=100),
+    ] = 1
     greatest_decodable_cells: Annotated[
         Share,
         param("the greatest share of own cells that an attack on ciphertexts may read", kind="share"),
@@ -120,6 +124,8 @@ class Policy(Parameters, kw_only=True):
             return
         if self.reveal and contract.reveal not in self.reveal:
             yield "reveal", f"'{contract.reveal}' is not among them"
+        if len(contract.parties) > 2 and contract.insiders < self.least_insiders:
+            yield "least_insiders", f"at least {self.least_insiders}, not {contract.insiders}"
         for group in self.never_together:
             if len(set(group) & set(contract.compute)) > 1:
                 yield "never_together", "two parties of one house would compute, and read everything together"

@@ -31,7 +31,8 @@ from tarnkappe.federation.party_share import Rule, local_share
 from tarnkappe.federation.people import refuse_repeated_identifiers
 from tarnkappe.federation.policy import Policy
 from tarnkappe.federation.support import refuse_unsupported
-from tarnkappe.hierarchy import Hierarchy, read_hierarchy
+from tarnkappe.federation.verification import verifiable
+from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.schema.documents import load
 from tarnkappe.table import Role, Table, read, write
 from tarnkappe.table.encoding import as_text
@@ -122,11 +123,7 @@ class FederationSite:
             parse_address(own.address),
             folder / f"releases-{credentials.name}" if own.output is None else Path(own.output),
             _table(said),
-            {
-                name: read_hierarchy(plan.hierarchy)
-                for name, plan in said.columns.items()
-                if plan.hierarchy is not None
-            },
+            {name: rules for name, plan in said.columns.items() if (rules := plan.common()) is not None},
             own.accept,
             float(own.patience),
             said.policy,
@@ -275,8 +272,12 @@ class FederationSite:
         }
         outcome = done.outcome
         if outcome is not None:
+            verified = [str(part) for part in verifiable(done.contract, outcome.suppressed)]
+            promised = [str(part) for model in done.contract.models for part in model.parts]
             documents["result"] = {
                 "contract": done.contract.digest.hex(),
+                "verified": verified,
+                "not_verifiable": [promise for promise in promised if promise not in verified],
                 "release": outcome.digest,
                 "rows": outcome.release.num_rows,
                 "levels": outcome.levels,

@@ -63,6 +63,9 @@ BY_CLASS_SIZE = {
 BY_VALUE_COUNTS = {"entropy", "entropy-uniform", "normalized-entropy"}
 BY_CLASS_LABELS = {"entropy-suppression-aware", "loss", "loss-geometric-mean", "classification"}
 
+NO_INSIDER_COLUMN = (
+    "a federated release has no column that says whose row it is: say insiders = 1 in an oblivious run"
+)
 WHY_NOT = {
     "ordered-closeness": "it needs the order of sensitive values, and ciphertexts have none",
     "value-closeness": "it computes with sensitive numbers, and ciphertexts are none",
@@ -79,6 +82,8 @@ WHY_NOT = {
     "precision-cells": "it measures cells at different levels, and sites choose one level for a column: use "
     "'precision', which is then the same",
     "kl-divergence": "how many values lie under every label would tell which ciphertext is which label",
+    "m-privacy": NO_INSIDER_COLUMN,
+    "m-private-diversity": NO_INSIDER_COLUMN,
     "differential-privacy": "it draws a sample of people, and no party may know who is in it",
 }
 NAMED_VALUES = ("values", "harmless")

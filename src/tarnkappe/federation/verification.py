@@ -125,7 +125,15 @@ def require_own_rows(
     suppressed = int(classes.own[absent].sum())
     if suppressed > finding.suppressed:
         raise _not_mine()
-    only_sizes = all(part.name == "k-anonymity" for model in contract.models for part in model.parts)
+    left = classes.released - classes.own
+    if contract.insiders and ((left > 0) & (left < contract.class_size)).any():
+        raise ProtocolError(
+            "federation.insiders-find-too-few",
+            "without the rows of one party a class of the release is smaller than promised: it is not kept, "
+            "and the run ends",
+        )
+    names = {part.name for model in contract.models for part in model.parts}
+    only_sizes = names == {"k-anonymity"} and not contract.insiders
     if only_sizes and (classes.own[absent] >= contract.class_size).any():
         raise ProtocolError(
             "federation.class-missing-release-large",

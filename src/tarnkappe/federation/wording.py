@@ -99,12 +99,23 @@ def _people(contract: Contract) -> list[str]:
     if not contract.person:
         return [ROWS]
     names = ", ".join(map(printable_name, contract.person))
+    if contract.is_oblivious:
+        return [
+            f"Nobody has two rows, by {names} as written, within a site or across sites: the run ends if "
+            "somebody has, and all learn that. Spelling variants are not found."
+        ]
     return [ROWS, f"Within a site nobody has two rows, by {names} as written; across sites nobody looks."]
 
 
 def _insiders(contract: Contract) -> list[str]:
     if contract.distribution is Partitioning.VERTICAL:
         return [VERTICAL_SUBTRACTION]
+    if contract.insiders:
+        who = "a site" if contract.insiders == 1 else f"a coalition of {contract.insiders} sites"
+        return [
+            f"If {who} takes out its own rows, what is left of each class is nothing or as large and as "
+            "diverse as promised. Larger coalitions may find less."
+        ]
     return [f"{SUBTRACTION} Each site is shown a number of its own by --leakage."]
 
 

@@ -80,7 +80,8 @@ class ColumnGate:
         )
         self._is_between = False
         """Whether values were noted after the last answer; a state is of answers."""
-        self._answers: dict[frozenset[int], tuple[Block, ...]] = {}
+        self._answers: dict[bytes, range] = {}
+        """The results of each answer, by its name."""
         self._count = 0
         self._saved_at = time.monotonic()
         versions = store.versions(history, column.name)
@@ -144,11 +145,7 @@ class ColumnGate:
 
     def _meet(self, people: Sequence[str], secrets: Sequence[str | None]) -> None:
         """Learn the values of those who were never answered."""
-        new = {
-            person: stored
-            for person, stored in zip(people, secrets, strict=True)
-            if not self.gate.is_tuple(person)
-        }
+        new = {people[place]: secrets[place] for place in self.gate.newcomers(people)}
         self._looked = new
         known = [person for person in new if person in self.gate.known]
         marks = {person: self._mark(self.column.name, person, new[person]) for person in known}
@@ -217,9 +214,9 @@ class ColumnGate:
         answer = self.gate.ask(people, at_least)
         if isinstance(answer, Refusal):
             return answer
-        numbers = self.gate.numbers(people)
-        assert numbers is not None, "everybody who is in an answer has a number"
-        self._answers[numbers] = answer.blocks
+        name = self.gate.name(people)
+        assert name is not None, "everybody who is in an answer has a tuple"
+        self._answers[name] = self.gate.results(len(answer.blocks))
         if self._is_open:
             self._seen.update(self._looked)
         if time.monotonic() - self._saved_at > SECONDS_BETWEEN_STATES:
@@ -230,13 +227,14 @@ class ColumnGate:
         """What is public about how the answer for some people, who were answered, was drawn."""
         if isinstance(self.gate.strategy, LabelSets):
             return SetDraw(len(people), self.column.k, frozenset(self._labels.all))
-        numbers = self.gate.numbers(people)
-        assert numbers is not None, "they were answered"
-        offered = self.gate.offered[numbers]
+        name = self.gate.name(people)
+        assert name is not None, "they were answered"
+        offered = self.gate.offered[name]
         labels = frozenset(self._labels.all[value] for value in offered)
         decision = self.gate.decision
         assert isinstance(decision, Veiled), "only answers with surplus values are estimated from"
-        size = sum(len(block.values) for block in self._answers[numbers]) - len(people)
+        knowledge = self.gate.knowledge
+        size = sum(int(knowledge.counts(result).sum()) for result in self._answers[name]) - len(people)
         floor = decision.floor(len(people), self.column.k, len(offered))
         independent = decision.is_independent(len(people), self.column.k, len(offered))
         return SurplusDraw(len(people), size, floor, labels, independent)
@@ -271,8 +269,9 @@ class ColumnGate:
         return self.gate.least_degree
 
     def _known(self, people: Sequence[str]) -> tuple[Block, ...] | None:
-        numbers = self.gate.numbers(people)
-        return None if numbers is None else self._answers.get(numbers)
+        name = self.gate.name(people)
+        results = None if name is None else self._answers.get(name)
+        return None if results is None else tuple(map(self.gate.block, results))
 
     def _keep(self, entry: HistoryEntry, strategy: Strategy) -> None:
         name, looked = self.column.name, self._looked
@@ -294,8 +293,10 @@ class ColumnGate:
                 self._kept[str(version.person)] = version.stored
             for (person, _), mark in zip(entry.newcomers, entry.stored, strict=False):
                 self._kept[str(person)] = mark
-            parts = [knowledge.members(next(results)).tolist() for _ in entry.blocks]
-            self._answers[frozenset(itertools.chain(*parts))] = entry.blocks
+            parts = list(itertools.islice(results, len(entry.blocks)))
+            if parts:
+                name = self.gate.name_of_results(parts)
+                self._answers[name] = range(parts[0], parts[-1] + 1)
         for version in versions.get(len(entries) + 1, ()):
             self._kept[str(version.person)] = version.stored
 
@@ -320,7 +321,8 @@ def _open_strategy(
         sets.secret = secret
         sets.merged = frozenset(labels.all.index(label) for label in labels.domain.merged)
         return sets
-    pool = PublicPool(is_exact=policy.strategy == "exact")
+    search = dataclasses.asdict(policy.search)
+    pool = PublicPool(is_exact=policy.strategy == "exact", **search)
     if column.alike:
         names = [class_of(column, label) for label in labels.all]
         pool.classes = np.array([sorted(set(names)).index(name) for name in names], dtype=np.int32)

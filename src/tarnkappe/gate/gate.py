@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -89,8 +90,8 @@ class Gate:
         self._people: list[Hashable] = []
         self._number: dict[Hashable, int] = {}
         self._truth = Growing(np.int32)
-        self.offered: dict[frozenset[int], tuple[int, ...]] = {}
-        """Of which labels surplus values can have been, for the tuples of each answer."""
+        self.offered: dict[bytes, tuple[int, ...]] = {}
+        """Of which labels surplus values can have been, by the `name` of each answer."""
         self._lock = threading.Lock()
 
     def ask(self, people: Iterable[Hashable], at_least: int = 0) -> Answer | Refusal:
@@ -169,7 +170,7 @@ class Gate:
             knowledge.arriving = {len(self._people): self._founder_place[person]}
         if is_change:
             if arrives:
-                self._enter(person, self.population.code(self._founders[person]))
+                self._enter([person], [self.population.code(self._founders[person])])
             old = self._number[person]
             new = knowledge.change(old)
             if follow and isinstance(strategy, LabelSets):
@@ -178,7 +179,7 @@ class Gate:
                 strategy.note_change(old, new)
             if arrives and person in self.known:
                 knowledge.fix(old, int(self.truth[old]))
-        self._enter(person, value)
+        self._enter([person], [value])
         if person in self.known:
             knowledge.fix(self._number[person], value)
             if follow and isinstance(strategy, PublicPool):
@@ -195,11 +196,30 @@ class Gate:
             if self.domain is None:
                 self._number.pop(person, None)
 
-    def numbers(self, people: Iterable[Hashable]) -> frozenset[int] | None:
-        """The tuples of some people, if all of them have been returned with the values that they have now."""
+    def name(self, people: Iterable[Hashable]) -> bytes | None:
+        """A name of the tuples of some people, which no others have; None if somebody was not returned with
+        the value that he has now.
+        """
         with self._lock:
-            found = [self._number.get(person) for person in people]
-        return None if None in found else frozenset(number for number in found if number is not None)
+            found = list(map(self._number.get, people))
+        return None if None in found else _name_of(np.array(found, dtype=np.int32))
+
+    def newcomers(self, people: Sequence[Hashable]) -> list[int]:
+        """The places of those who have no tuple."""
+        with self._lock:
+            return [place for place, person in enumerate(people) if person not in self._number]
+
+    def results(self, newest: int) -> range:
+        """So many of the newest results."""
+        return range(self.knowledge.results - newest, self.knowledge.results)
+
+    def name_of_results(self, results: Sequence[int]) -> bytes:
+        """The name of the tuples of some results."""
+        return _name_of(np.concatenate([self.knowledge.members(result) for result in results]))
+
+    def block(self, result: int) -> Block:
+        """A result as it was answered."""
+        return self._block(ResultPart(self.knowledge.members(result), self.knowledge.counts(result)))
 
     def degrees(self) -> dict[Hashable, int]:
         """How many possible values everybody who was returned keeps at least."""
@@ -284,8 +304,8 @@ class Gate:
                     del self._number[person]
 
     def _take_over(self, entry: HistoryEntry, follow: bool) -> None:
-        for person, label in entry.newcomers:
-            self._enter(person, self.population.code(label))
+        code = self.population.code
+        self._enter([person for person, _ in entry.newcomers], [code(label) for _, label in entry.newcomers])
         self._widen()
         self._arrive(self.knowledge.tuples)
         for block in entry.blocks:
@@ -302,9 +322,8 @@ class Gate:
         secrets = [self.population.secret(person) for person in asked]
         self._widen()
         try:
-            for person, secret in zip(asked, secrets, strict=True):
-                if person not in self._number:
-                    self._enter(person, secret)
+            new = [place for place, person in enumerate(asked) if person not in self._number]
+            self._enter([asked[place] for place in new], [secrets[place] for place in new])
             self._arrive(known)
             members = np.array([self._number[person] for person in asked], dtype=np.int32)
             proposal = self.decision.decide(self.strategy, members, self.truth, at_least)
@@ -333,18 +352,21 @@ class Gate:
         return Answer(blocks, artificial, proposal.least)
 
     def _block(self, part: ResultPart) -> Block:
-        repeated = zip(self.population.labels, part.counts.tolist(), strict=True)
-        values = sorted(label for label, count in repeated for _ in range(count))
-        return Block(tuple(self._people[member] for member in part.members), tuple(values))
+        counts = part.counts.tolist()  # fewer than labels, if some turned up later
+        repeated = (
+            itertools.repeat(*one) for one in sorted(zip(self.population.labels, counts, strict=False))
+        )
+        people = tuple(map(self._people.__getitem__, part.members.tolist()))
+        return Block(people, tuple(itertools.chain.from_iterable(repeated)))
 
-    def _enter(self, person: Hashable, secret: int) -> None:
-        self._number[person] = len(self._people)
-        self._people.append(person)
-        self._truth.add(np.array([secret], dtype=np.int32))
+    def _enter(self, people: Sequence[Hashable], secrets: Sequence[int]) -> None:
+        self._number.update(zip(people, itertools.count(len(self._people)), strict=False))
+        self._people += people
+        self._truth.add(np.array(secrets, dtype=np.int32))
 
     def _offer(self, members: Integers) -> None:
         if isinstance(self.strategy, PublicPool):
-            self.offered[frozenset(members.tolist())] = tuple(could_have(self.knowledge, members))
+            self.offered[_name_of(members)] = tuple(could_have(self.knowledge, members))
 
     def _arrive(self, known: int) -> None:
         """Tell the knowledge which of those who are new were there when the list of labels was made."""
@@ -371,3 +393,8 @@ class Gate:
         more = len(self.population.labels) - self.knowledge.values
         if more > 0:
             self.knowledge.add_values(more)
+
+
+def _name_of(members: Integers) -> bytes:
+    """A name of some tuples, whatever their order: as sets of numbers, many large answers fill the memory."""
+    return hashlib.sha256(np.sort(members).tobytes()).digest()

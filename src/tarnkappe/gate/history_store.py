@@ -381,7 +381,8 @@ def _digest(data: bytes) -> str:
 
 
 def _compressed(told: object) -> bytes:
-    return zlib.compress(json.dumps(told, ensure_ascii=False).encode())
+    # Mostly marks, of which no effort makes less: the fastest level writes 3 % more in a third of the time.
+    return zlib.compress(json.dumps(told, ensure_ascii=False).encode(), level=1)
 
 
 def _packed(entry: HistoryEntry) -> bytes:

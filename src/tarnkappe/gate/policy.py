@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 from tarnkappe.errors import AccessError, ParameterError, Reason
 from tarnkappe.gate.belief import full_weights, largest_belief, least_k
-from tarnkappe.gate.policy_columns import ON_VIOLATION, OTHER, PROMISING, Sensitive, Surplus
+from tarnkappe.gate.policy_columns import ON_VIOLATION, OTHER, PROMISING, Sensitive, Surplus, WorldEffort
 from tarnkappe.schema import near
 from tarnkappe.schema.documents import parse
 from tarnkappe.schema.problem import meant_or
@@ -67,6 +67,7 @@ class GatePolicy:
     groups: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict, hash=False)
     strategy: str = "witness-pool"
     surplus: Surplus = dataclasses.field(default_factory=Surplus)
+    search: WorldEffort = dataclasses.field(default_factory=WorldEffort)
     form: str = "permuted"
     tell_artificial: bool = False
     min_rows: int = 1

@@ -67,3 +67,19 @@ class Surplus:
     spread: float = 1.0
     root: float = 1.0
     draw: str = "auto"
+
+
+@dataclasses.dataclass(frozen=True)
+class WorldEffort:
+    """How hard the gate looks for possible worlds before an answer grows. The promise does not depend on it,
+    only how many artificial values answers have and how long they take; so it may change at any start.
+
+    Attributes:
+        steps: how long the local search tries to mend one world.
+        work: how many steps all searches for one answer take, about.
+        largest: for how many people in an answer worlds are looked for at all.
+    """
+
+    steps: int = 200
+    work: int = 8_000
+    largest: int = 10_000

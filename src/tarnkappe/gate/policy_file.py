@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.gate.policy import GatePolicy
-from tarnkappe.gate.policy_columns import Sensitive, Surplus
+from tarnkappe.gate.policy_columns import Sensitive, Surplus, WorldEffort
 from tarnkappe.schema import (
     MANY_ROWS,
     MOST_NAMES,
@@ -35,6 +35,7 @@ Values = Annotated[tuple[Text | Number, ...], Meta(max_length=MOST_VALUES)]
 PositiveShare = Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
 Spread = Annotated[int, Meta(gt=0, le=100)] | Annotated[float, Meta(gt=0, le=100)]
 Root = Annotated[int, Meta(ge=0, le=1000)] | Annotated[float, Meta(ge=0, le=1000)]
+Steps = Annotated[int, Meta(ge=0, le=10**9)]
 DayLong = Annotated[int, Meta(ge=0, le=86_400)] | Annotated[float, Meta(ge=0, le=86_400)]
 Slot = Annotated[int, Meta(gt=0, le=60)] | Annotated[float, Meta(gt=0, le=60)]
 NoSeconds = Annotated[int, Meta(ge=0, le=10**9)] | Annotated[float, Meta(ge=0, le=1e9)]
@@ -146,6 +147,14 @@ class SurplusSection(Parameters, kw_only=True):
         Surplus.root
     )
     draw: Annotated[Literal["auto", "even", "independent"], param("how artificial values are drawn")] = "auto"
+
+
+class WorldSearchSection(Parameters, kw_only=True):
+    """How hard possible worlds are looked for before an answer grows: `[search]`."""
+
+    steps: Annotated[Steps, param("how long one world is mended", unit="steps")] = WorldEffort.steps
+    work: Annotated[Steps, param("how many steps an answer takes, about", unit="steps")] = WorldEffort.work
+    largest: Annotated[Steps, param("larger answers grow at once", unit="people")] = WorldEffort.largest
 
 
 class AnswerForm(Parameters, kw_only=True):
@@ -260,6 +269,9 @@ class GateDocument(Parameters, kw_only=True):
     ] = field(default_factory=dict)
     protection: Annotated[Protection, param("what is promised")] = Protection()
     surplus: Annotated[SurplusSection, param("how many artificial values answers have")] = SurplusSection()
+    search: Annotated[WorldSearchSection, param("how hard possible worlds are looked for")] = (
+        WorldSearchSection()
+    )
     answer: Annotated[AnswerForm, param("what answers look like")] = AnswerForm()
     state: Annotated[StateSection, param("where the gate remembers")] = StateSection()
     users: Annotated[UsersSection, param("who may ask")] = UsersSection()
@@ -304,6 +316,7 @@ class GateDocument(Parameters, kw_only=True):
                 root=float(surplus.root),
                 draw=surplus.draw,
             ),
+            search=WorldEffort(self.search.steps, self.search.work, self.search.largest),
             form=self.answer.form,
             tell_artificial=self.answer.tell_artificial,
             min_rows=self.answer.min_rows,

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import GuaranteeError, ParameterError
 from tarnkappe.gate.knowledge import Booleans, Integers
+from tarnkappe.gate.policy_columns import WorldEffort
 from tarnkappe.gate.pool_counts import drop_needless, is_contradicted, mark_shown, marked
 from tarnkappe.gate.reserve import dealt, founded, gone_round
 from tarnkappe.gate.strategy import AnswerProposal, Strategy
@@ -41,15 +42,15 @@ class PublicPool(Strategy):
 
     steps: Annotated[
         int, param("how long the local search tries to mend one world", ge=0, le=10**9, unit="steps")
-    ] = 200
+    ] = WorldEffort.steps
     work: Annotated[
         int,
         param("how many steps all searches for one answer take, about", ge=0, le=10**12, unit="steps"),
-    ] = 8_000
+    ] = WorldEffort.work
     largest: Annotated[
         Annotated[int, Meta(ge=0, le=10**12)],
         param("for how many people in an answer a search is worth its time", unit="people"),
-    ] = 10_000
+    ] = WorldEffort.largest
     is_exact: Annotated[bool, param("whether the exact solver helps where local search finds nothing")] = (
         False
     )

@@ -39,6 +39,10 @@ def gone_round(chance: np.random.Generator, classes: Integers, labels: Integers)
 
 def _labels(chance: np.random.Generator, classes: Integers, chosen: Integers) -> Integers:
     """A label of each of some classes."""
+    label_of = np.zeros(int(classes.max()) + 1, dtype=np.int32)
+    label_of[classes] = np.arange(len(classes), dtype=np.int32)
+    if np.array_equal(label_of[classes], np.arange(len(classes))):  # each class has one label: no choice
+        return np.asarray(label_of[chosen], dtype=np.int32)
     labels = np.zeros(chosen.shape, dtype=np.int32)
     for one in np.unique(chosen).tolist():
         mine = chosen == one

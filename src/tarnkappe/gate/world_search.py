@@ -14,12 +14,12 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.gate.carrying import carry_some
 from tarnkappe.gate.exact_test import ContradictionError, any_distribution, settle
 from tarnkappe.gate.knowledge import Booleans, Integers, Knowledge, KnowledgeArrays
 from tarnkappe.gate.local_moves import draw
-from tarnkappe.gate.local_search import Scratch, enter
+from tarnkappe.gate.local_search import Scratch
 from tarnkappe.gate.pool import Pool
-from tarnkappe.gate.pool_counts import fits_all_but
 from tarnkappe.gate.seeking import seek, show
 from tarnkappe.native import compiled
 
@@ -130,37 +130,33 @@ class WorldSearch:
         state[1] = 0
         known = self._base_free
         cells = np.searchsorted(single.holder, known.results)  # how many the results have that were counted
-        near: list[int] = []
+        near = np.zeros(len(self._base), dtype=np.bool_)
         nearly = np.empty_like(self._base)
-        count = 0
-        for number, world in enumerate(self._base):
-            value, free, floor = values[count], frees[count], floors[number]
-            value[:] = world
-            value[self._anybody] = -1
-            free_before(single, value, free, newest, known.free[number], known.results[number], cells[number])
-            if enter(
+        number = count = 0
+        while number < len(self._base) and not (number and self._is_late):
+            number, count = carry_some(
                 single,
-                value,
-                free,
-                floor,
-                0,
+                self._base,
+                number,
+                np.array(self._anybody, dtype=np.int32),
+                floors,
+                known.free,
+                known.results,
+                cells,
+                values,
+                frees,
+                count,
+                parent,
+                near,
+                nearly,
                 scratch,
-                -1,
-                newest,
                 shown,
                 degree,
                 self._goal,
                 self._effort.steps,
+                self._effort.work,
                 state,
-            ):
-                parent[count] = number
-                show(single, value, shown, degree, 1)
-                count += 1
-            elif value.min() >= 0 and self._fits_before(value, newest, floor):
-                nearly[number] = value
-                near.append(number)
-            if self._is_late:
-                break
+            )
         tried = np.zeros(knowledge.tuples, dtype=np.bool_)
         kinds = by_kind(self._view.kind)
         while count and not self._is_late:
@@ -194,7 +190,7 @@ class WorldSearch:
         self.origin = self._base_origin[self.parent]
         earlier = np.searchsorted(single.holder, newest)
         self.free = FreeCells(frees[:count, :earlier], np.full(count, newest, dtype=np.int32))
-        self.near, self.near_parent = nearly[near], np.array(near, dtype=np.int32)
+        self.near, self.near_parent = nearly[near], np.flatnonzero(near).astype(np.int32)
 
     def solve(self) -> None:
         """Ask the exact solver for worlds where local search found none."""
@@ -259,11 +255,6 @@ class WorldSearch:
     def _is_late(self) -> bool:
         return self._is_over or int(self._state[1]) > self._effort.work
 
-    def _fits_before(self, value: Integers, newest: int, floor: Integers) -> bool:
-        """Whether a world contradicts nothing but the newest result."""
-        held = np.bincount(value[self._view.founder], minlength=self.knowledge.values)[: len(floor)]
-        return bool((held >= floor).all()) and bool(fits_all_but(self._view, value, newest))
-
 
 def counted_rows(rows: Integers, values: int) -> Integers:
     """How often each row has each value; negative ones are left out."""
@@ -279,31 +270,6 @@ def could_have(knowledge: Knowledge, members: Integers) -> list[int]:
         return list(range(knowledge.values))
     left: list[int] = np.flatnonzero(knowledge.view.allowed[members].any(axis=0)).tolist()
     return left
-
-
-@compiled
-def free_before(
-    view: KnowledgeArrays,
-    value: Integers,
-    free: Integers,
-    newest: int,
-    known: Integers,
-    results: int,
-    cells: int,
-) -> None:
-    """What is left of each cell, without the newest result, if it is known of the first results.
-
-    So many results, with so many cells, were counted in this world before.
-    """
-    # Results are numbered as they are published, their memberships and cells with them: what was counted is a
-    # beginning of all. It is copied, as a search changes it. The newest result is left out, as `enter` counts
-    # it.
-    free[:cells] = known[:cells]
-    free[cells:] = view.capacity[cells:]
-    for membership in range(view.first[results], len(view.member)):
-        result, tuple_ = view.result[membership], view.member[membership]
-        if result != newest and value[tuple_] >= 0:
-            free[view.cell[result, value[tuple_]]] -= 1
 
 
 @compiled

@@ -162,6 +162,14 @@ class Builder(Parameters, tag_field="builder"):
     def height(self) -> int | None:
         """The height of every hierarchy that it builds, or None if that depends on the values."""
 
+    @property
+    def looks_at_data(self) -> bool:
+        """Whether the label of a value may depend on which other values there are, or how often they occur.
+
+        Only a builder for which it does not fits promises about what one row may change.
+        """
+        return True
+
     @abstractmethod
     def generalize(self, domain: Domain) -> list[Labels]:
         """For each level from 1 to below the root, the label of each value of a domain that is not empty."""

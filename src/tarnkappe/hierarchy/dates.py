@@ -96,6 +96,11 @@ class DatesBuilder(Builder):
         """One level for each period, and the root."""
         return len(self.levels) + 1
 
+    @property
+    def looks_at_data(self) -> bool:
+        """Without a format, how texts write a date is seen from all of them."""
+        return self.format is None
+
     def generalize(self, domain: Domain) -> list[Labels]:
         """The period that each date lies in.
 

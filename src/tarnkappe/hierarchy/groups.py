@@ -78,6 +78,11 @@ class GroupsBuilder(Builder):
         return len(self._groupings) + 1
 
     @property
+    def looks_at_data(self) -> bool:
+        """All groups are as they are written."""
+        return False
+
+    @property
     def listed(self) -> tuple[str, ...]:
         """The members of level 1."""
         return tuple(self._label_of(1))

@@ -151,6 +151,11 @@ class Intervals(Builder):
         """One level for each width, number of quantiles or list of cuts, and the root."""
         return len(self._partitions(None)) + 1
 
+    @property
+    def looks_at_data(self) -> bool:
+        """Quantiles do; widths and cuts are as they are written."""
+        return self.quantiles is not None
+
     def generalize(self, domain: Domain) -> list[Labels]:
         """The interval of each value on each level."""
         numbers = finite_numbers(domain, self.name)

@@ -74,6 +74,11 @@ class Ordered(Builder):
         return len(self._sizes) + 1
 
     @property
+    def looks_at_data(self) -> bool:
+        """A given order has all values; the natural one has those that occur."""
+        return self.order is None
+
+    @property
     def listed(self) -> tuple[str, ...]:
         """The values of the given order."""
         return tuple(self.order or ())

@@ -25,6 +25,11 @@ class RootOnly(Builder):
         """The root is level 1."""
         return 1
 
+    @property
+    def looks_at_data(self) -> bool:
+        """The root is the same for all."""
+        return False
+
     def generalize(self, domain: Domain) -> list[Labels]:
         """No level below the root."""
         del domain

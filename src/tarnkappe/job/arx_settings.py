@@ -75,6 +75,12 @@ def _criterion(given: JavaObject) -> list[Entry]:
     """A criterion as models; some of ARX's are two here."""
     if given.name == "Inclusion":  # only says which rows are released
         return []
+    if given.name == "EDDifferentialPrivacy":
+        raise NotCarriedOver(
+            "job.arx-private",
+            "here it is the model differential-privacy, with a search_budget if levels are to be chosen, the "
+            "loss precision and a suppression_limit of 1: write it into the job",
+        )
     if given.name not in _CRITERIA:
         raise NotCarriedOver("job.no-model", "there is no such model here")
     name, make = _CRITERIA[given.name]

@@ -18,6 +18,7 @@ from typing import Any
 from tarnkappe.errors import JobError
 from tarnkappe.job.job import Job
 from tarnkappe.job.paths import is_plain_csv
+from tarnkappe.job.preparation import shown_and_counted
 from tarnkappe.job.result import Result
 from tarnkappe.lattice.cover import ProofNodes, cover
 from tarnkappe.loss import Loss
@@ -27,6 +28,7 @@ from tarnkappe.recoding import Bucketization
 from tarnkappe.table import Table
 from tarnkappe.table.files import replace_atomically
 from tarnkappe.table.ownership import CERTIFICATE_FORMAT
+from tarnkappe.table.spelling.alike import ways_beyond_one
 from tarnkappe.verifier import checker
 
 
@@ -74,6 +76,8 @@ def require_read_alike(job: Job, table: Table) -> None:
         why = "it has lines that are neither its header nor rows"
     elif spelled:
         why = f"'{spelled[0]}' is spelled its own way ({reading.columns[spelled[0]].description})"
+    elif several := _several_ways(job, table):
+        why = f"'{several[0]}' has values that differ in case or blanks alone, which are written in one way"
     if why:
         raise JobError(
             "job.certificate-auditors-needs-input",
@@ -82,6 +86,12 @@ def require_read_alike(job: Job, table: Table) -> None:
             "for missing values, decimal points and dates like 1980-12-31",
             why=why,
         )
+
+
+def _several_ways(job: Job, table: Table) -> list[str]:
+    """The columns in which a value that a promise may count is written in several ways."""
+    counted = shown_and_counted(table, job.privacy)
+    return [name for name in counted if ways_beyond_one(table.data.column(name))]
 
 
 def certificate(result: Result, job: Job, release: Path, *, whole: bool) -> tuple[bytes, bytes]:

@@ -17,7 +17,7 @@ from tarnkappe.hierarchy.builder import Builder
 from tarnkappe.job.column_plan import ColumnPlan, Unnamed
 from tarnkappe.job.default_coding import DEFAULT_LOSS, UNIFORM_SUPPRESSION
 from tarnkappe.job.further_sensitive import FurtherSensitive
-from tarnkappe.job.sources import InputSource, Memory, Output
+from tarnkappe.job.sources import InputSource, Memory, Output, Query
 from tarnkappe.lattice import SEARCHES
 from tarnkappe.lattice.section import AlgorithmSection, sections_of
 from tarnkappe.loss import LOSSES, Loss
@@ -62,6 +62,10 @@ class JobInput(InputSource):
     several_rows_per_person: Annotated[
         bool, param("whether rows with the same identifiers are taken, although promises count rows")
     ] = False
+    where: Annotated[
+        Query | None,
+        param("which rows are taken: a condition in SQL on the cells of a row; all if not said"),
+    ] = None
 
     @property
     def source(self) -> dict[str, Any]:
@@ -96,6 +100,12 @@ class ColumnSection(Parameters, kw_only=True):
         Annotated[Mapping[Name, Text], Meta(max_length=MOST_NAMES)] | None,
         param("which detectors of identifiers are wrong about the column, each with why"),
     ] = None
+    replace: Annotated[
+        Annotated[Mapping[Text, Text], Meta(max_length=MOST_NAMES)],
+        param(
+            "cells that are replaced before anything else, each by another; an empty text is a missing value"
+        ),
+    ] = field(default_factory=dict)
     type: Annotated[Short | None, param("what the cells are: text, number, code or date")] = None
     format: Annotated[Short | None, param("how dates are written, as strptime has it")] = None
 

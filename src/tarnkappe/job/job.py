@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tarnkappe.job.cleansing import cleansed
 from tarnkappe.job.column_plan import ColumnPlan, Unnamed
 from tarnkappe.job.document import ColumnSection, JobDocument, column_plans
 from tarnkappe.job.further_sensitive import FurtherSensitive
@@ -48,6 +49,8 @@ class Job:
     unnamed: Unnamed = Unnamed.WITHHOLD
     perturb: tuple[Perturbation, ...] = ()
     further_sensitive: FurtherSensitive | None = None
+    where: str | None = None
+    replacements: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict, hash=False)
     file: str | None = None
 
     @classmethod
@@ -91,13 +94,23 @@ class Job:
             history=said.history,
             perturb=tuple(said.perturb),
             further_sensitive=said.further_sensitive,
+            where=said.input.where,
+            replacements={
+                column: section.replace
+                for column, section in said.columns.items()
+                if isinstance(section, ColumnSection) and section.replace
+            },
             output=said.output,
             file=name,
         )
 
     def read_input(self, progress: Progress | None = None) -> Table:
         """The rows to anonymize, with the roles of their columns."""
-        return self.with_roles(self.input.read(progress))
+        return self.with_roles(self.cleansed(self.input.read(progress), progress))
+
+    def cleansed(self, table: Table, progress: Progress | None = None) -> Table:
+        """The rows of a table that this job takes, with the cells that it replaces."""
+        return cleansed(table, self.replacements, self.where, progress)
 
     def with_roles(self, table: Table) -> Table:
         """A table with the roles of this job."""

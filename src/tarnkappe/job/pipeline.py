@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from tarnkappe.errors import NoSolutionError, Reason
 from tarnkappe.job.bucketized import Bucketized, bucketize_and_release, write_tables_verified
 from tarnkappe.job.certificate import require_certifiable, require_read_alike, write_certificates
+from tarnkappe.job.cleansing import require_cleansable
 from tarnkappe.job.column_plan import ColumnPlan
 from tarnkappe.job.earlier_releases import Remembering
 from tarnkappe.job.further_sensitive import FurtherSensitive
@@ -51,6 +52,7 @@ def run(
     require_certifiable(job)
     require_perturbable(job)
     require_suppressible(job)
+    require_cleansable(job)
     if job.input.engine != "memory" or job.output.table is not None:
         from tarnkappe.job.engine_run import run_in_engine  # loads what only engines need
 
@@ -62,7 +64,9 @@ def run(
         publication(job.output, several, job.inputs, replace=replace, certified=not several) as made,
     ):
         with watch.stage("read"):
-            table = job.read_input(progress) if table is None else job.with_roles(table)
+            table = (
+                job.read_input(progress) if table is None else job.with_roles(job.cleansed(table, progress))
+            )
             require_read_alike(job, table)
             population = job.population.read(progress) if job.population else None
         with watch.stage("look for identifiers"):
@@ -185,7 +189,9 @@ def protect_table(
         "seed": seed,
     }
     return dataclasses.replace(
-        result, request=ProtectionRequest(plans, tuple(models), loss, search, settings)
+        result,
+        request=ProtectionRequest(plans, tuple(models), loss, search, settings),
+        respelled=prepared.respelled,
     )
 
 

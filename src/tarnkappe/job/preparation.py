@@ -16,6 +16,7 @@ from tarnkappe.hierarchy import Hierarchy, propose
 from tarnkappe.job.column_plan import ColumnPlan, weigh
 from tarnkappe.job.further_sensitive import FurtherSensitive
 from tarnkappe.job.one_row_per_person import refuse_repeated_people
+from tarnkappe.job.private_levels import with_private_levels
 from tarnkappe.job.release import plain, random_order, release_table
 from tarnkappe.job.result import Result
 from tarnkappe.job.sampling import draw_sample
@@ -30,6 +31,7 @@ from tarnkappe.risk import attack_all
 from tarnkappe.table import Column, Levels, Role, Table, Tuples
 from tarnkappe.table.encoding import Counts, Progress
 from tarnkappe.table.row_tuples import row_tuples
+from tarnkappe.table.spelling.alike import one_way_each
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class Preparation:
         seed: makes that order reproducible in tests.
         seconds: how long reading and encoding took.
         further: the sensitive columns of which cells are suppressed, if there are any.
+        respelled: the sensitive columns in which values were written in several ways, and how many are gone.
     """
 
     table: Table
@@ -61,6 +64,7 @@ class Preparation:
     seed: int | None
     seconds: Mapping[str, float]
     further: FurtherSensitive | None = None
+    respelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def release(
         self, solution: Solution, watch: Stopwatch | None = None, recoding: Recoding | None = None
@@ -177,6 +181,18 @@ def prepare(
     if further is not None:
         further.check(table, models)
     loss = weigh(loss, plans)
+    table, respelled = one_way_each(table, shown_and_counted(table, models))
+    if respelled and counts is not None:
+        raise ColumnError(
+            "job.values-written-several-ways",
+            "'{name}' is sensitive and has values that differ in case or blanks alone, which people read as "
+            "one: write each in one way where the rows are (upper(trim({name}))), or use engine = 'memory', "
+            "which does so",
+            name=next(iter(respelled)),
+        )
+    plans = with_private_levels(
+        table, models, plans, loss, suppression_limit, lambda whole: _tuples_of(whole, plans), progress
+    )
     table = draw_sample(table, models, plans, suppression_limit, seed)
     with watch.stage("encode"):
         looked_at = [*needed_distributions(models), *loss.distributions]
@@ -210,7 +226,23 @@ def prepare(
         seed,
         dict(watch.seconds),
         further,
+        respelled,
     )
+
+
+def _tuples_of(table: Table, plans: Mapping[str, ColumnPlan]) -> Tuples:
+    """The distinct tuples of a table, with the levels of its quasi-identifiers."""
+    rows = row_tuples(table, table.quasi_identifiers)
+    hierarchies = _hierarchies(rows, plans, table)
+    rows = rows.with_levels({n: _encoded(h, rows.columns[n], plans) for n, h in hierarchies.items()})
+    return rows.distinct()
+
+
+def shown_and_counted(table: Table, models: Sequence[Model]) -> list[str]:
+    """The columns whose released values a promise may count, whatever role they were given."""
+    counted = [name for names in needed_distributions(models) for name in names]
+    shown = {*table.published} - {*table.quasi_identifiers}
+    return [name for name in dict.fromkeys([*table.sensitive, *counted]) if name in shown]
 
 
 def _treatment(plans: Mapping[str, ColumnPlan], suppression: Suppression) -> CellTreatment:

@@ -101,6 +101,7 @@ class Result:
         output: where the release was written.
         further: the sensitive columns of which cells are suppressed, if there are any.
         perturbed: what was done to values before anything was promised.
+        respelled: the sensitive columns in which values were written in several ways, and how many are gone.
         prepared: what it was made from, and other releases can be.
         request: what was asked for, if the whole table was protected in memory.
     """
@@ -126,6 +127,7 @@ class Result:
     output: str | None = None
     perturbed: tuple[Perturbed, ...] = ()
     further: FurtherSensitive | None = None
+    respelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
     prepared: Prepared | None = dataclasses.field(default=None, repr=False)
     request: ProtectionRequest | None = dataclasses.field(default=None, repr=False)
 
@@ -354,6 +356,10 @@ class Result:
             [
                 f"{rows} in {self.state.num_kept:,} classes",
                 *self.columns.lines,
+                *(
+                    f"written in one way: values of {name} that differ in case or blanks ({ways:,} ways less)"
+                    for name, ways in self.respelled.items()
+                ),
                 *(levels if len(levels) > 1 else one_node),
                 *aggregates,
                 *(() if self.recoding is None else self.recoding.steps),

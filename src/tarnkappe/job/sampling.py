@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.job.column_plan import ColumnPlan
+from tarnkappe.job.private_levels import require_conditions
 from tarnkappe.privacy import DifferentialPrivacy, Model
-from tarnkappe.table import Role, Table
+from tarnkappe.table import Table
 
 
 def draw_sample(
@@ -27,20 +28,13 @@ def draw_sample(
     """
     for model in models:
         if isinstance(model, DifferentialPrivacy):
-            _require_conditions(table, plans, suppression_limit)
+            require_conditions(table, plans, suppression_limit)
+            _require_fixed_levels(table, plans)
             table = table.with_data(table.data.filter(pa.array(model.draw(table.num_rows, seed))))
     return table
 
 
-def _require_conditions(table: Table, plans: Mapping[str, ColumnPlan], suppression_limit: float) -> None:
-    unchanged = [n for n in table.column_names if table.roles[n] in (Role.SENSITIVE, Role.INSENSITIVE)]
-    if unchanged:
-        raise ParameterError(
-            "job.differential-privacy-would-released",
-            "differential-privacy: {unchanged} would be released unchanged: make every column that is "
-            "released a quasi-identifier, and the others identifiers, which are left out",
-            unchanged=", ".join(unchanged),
-        )
+def _require_fixed_levels(table: Table, plans: Mapping[str, ColumnPlan]) -> None:
     searched = [
         name
         for name in table.quasi_identifiers
@@ -51,12 +45,6 @@ def _require_conditions(table: Table, plans: Mapping[str, ColumnPlan], suppressi
         raise ParameterError(
             "job.differential-privacy-levels-would-searched",
             "differential-privacy: the levels of {searched} would be searched for, which looks at the data:"
-            " fix the level of every quasi-identifier",
+            " fix the level of every quasi-identifier, or give a search_budget for a private choice",
             searched=", ".join(searched),
-        )
-    if suppression_limit < 1:
-        raise ParameterError(
-            "job.differential-privacy-set-suppression",
-            "differential-privacy: set suppression_limit = 1: refusing to release because too many rows are"
-            " suppressed would depend on the data",
         )

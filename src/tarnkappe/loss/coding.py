@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Annotated, Self
 
-from tarnkappe.loss.measure import ColumnLoss
+import numpy as np
+
+from tarnkappe.loss.aggregate import AggregateFunction
+from tarnkappe.loss.measure import Charges, ColumnLoss
 from tarnkappe.schema import Share, param
-from tarnkappe.table import ClassState, Column, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
 
 
 class CodedLoss(ColumnLoss, kw_only=True):
@@ -64,6 +67,24 @@ class CodedLoss(ColumnLoss, kw_only=True):
     @abstractmethod
     def kept_shares(self, state: ClassState) -> list[float]:
         """For each column, the sum over the kept cells of what they lose."""
+
+    def class_shares(self, classes: Classes) -> list[Charges] | None:
+        """For each column, what a cell of each class loses if it is kept; None if that is not known."""
+        del classes
+        return None
+
+    def charges(self, classes: Classes) -> Charges | None:
+        """Where columns are added up, a class of n rows is charged n (s - g x its share) / m in each."""
+        adds = self.aggregate in (AggregateFunction.SUM, AggregateFunction.MEAN) and not self.multiplies
+        shares = self.class_shares(classes) if adds and not self.may_prefer_suppression else None
+        if shares is None:
+            return None
+        columns = classes.quasi_identifiers
+        total = np.zeros(classes.num_classes)
+        for index, share in enumerate(shares):
+            alone = self.combine([float(other == index) for other in range(len(columns))], columns)
+            total += alone * (self.price_of_suppression - self.price_of_generalization * share)
+        return total * classes.sizes / classes.num_rows
 
     def of_column(self, tuples: Tuples, column: Column, level: int) -> float:
         return self.price_of_generalization * self.mean_share(tuples, column, level)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tarnkappe.loss.discernibility_star import least_sum_of_squares, least_sums_of_squares
 from tarnkappe.loss.discernibility_star_released import sum_of_kept_squares
 from tarnkappe.loss.grid import Grid
-from tarnkappe.loss.measure import Loss
+from tarnkappe.loss.measure import Charges, Loss
 from tarnkappe.loss.parts import Divisible, parts_below
 from tarnkappe.native import compiled
-from tarnkappe.table import ClassState, Column, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
 from tarnkappe.table.grouping import Counts
 
 
@@ -51,6 +53,11 @@ class Discernibility(Loss):
     def __call__(self, state: ClassState) -> float:
         charged = sum_of_kept_squares(state.classes.sizes, state.kept)
         return float(charged + state.suppressed_rows * state.classes.num_rows)
+
+    def charges(self, classes: Classes) -> Charges | None:
+        """Rows that are suppressed are charged the size of the table instead of that of their class."""
+        sizes = classes.sizes.astype(np.float64)
+        return sizes * (classes.num_rows - sizes)
 
     def monotone(self, *, criterion_monotone: bool, suppression: bool) -> bool:
         return not suppression

@@ -7,10 +7,11 @@ from typing import Annotated, Self
 
 from tarnkappe.loss.factor import FACTOR, prices
 from tarnkappe.loss.leaves import Leaves, leaves_by_value, num_leaves
+from tarnkappe.loss.measure import Charges
 from tarnkappe.loss.remembered import remembered
 from tarnkappe.loss.share import Extent, ShareLoss
 from tarnkappe.schema import Problem, Share, param, rule
-from tarnkappe.table import ClassState, Column, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
 
 
 @remembered
@@ -76,6 +77,10 @@ class LeafLoss(ShareLoss, kw_only=True):
         _, g = prices(self.factor)
         rows = tuples.num_rows
         return g * total / (rows * (whole + 1 - g)) if whole + 1 > g else 0.0
+
+    def class_shares(self, classes: Classes) -> list[Charges] | None:
+        """A factor charges the leaves of suppressed rows, too."""
+        return None if self.factor is not None else super().class_shares(classes)
 
     def by_column(self, state: ClassState) -> list[float]:
         if self.factor is None or state.suppressed_rows == 0:

@@ -18,13 +18,17 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from msgspec.structs import force_setattr
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.loss.aggregate import AggregateFunction, Weighting
 from tarnkappe.loss.grid import Grid
 from tarnkappe.schema import MOST_NAMES, Name, NotNegative, Parameters, fields_of, param
-from tarnkappe.table import ClassState, Column, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
+
+Charges = npt.NDArray[np.float64]
+"""A number for each class."""
 
 DIGITS = 9
 """Losses of columns that agree in so many digits after the point are equal where they are ranked."""
@@ -125,6 +129,15 @@ class Loss(Parameters, tag_field="name"):
     def has_ranks(self) -> bool:
         """Whether states of equal loss may still differ in their `ranks`."""
         return False
+
+    def charges(self, classes: Classes) -> Charges | None:
+        """What suppressing each class adds to the loss, where that adds up over classes; else None.
+
+        Then the loss of a state is that of all classes kept, plus the charges of the suppressed ones. None of
+        them is negative.
+        """
+        del classes
+        return None
 
     @property
     def measures_cells(self) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tarnkappe.loss.coding import CodedLoss
+from tarnkappe.loss.measure import Charges
 from tarnkappe.loss.precision_star import share_of_height
-from tarnkappe.table import ClassState, Column, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
 
 
 class Precision(CodedLoss):
@@ -23,6 +26,10 @@ class Precision(CodedLoss):
 
     def mean_share(self, tuples: Tuples, column: Column, level: int, most: float = 1.0) -> float:
         return min(share_of_height(column, level), most)
+
+    def class_shares(self, classes: Classes) -> list[Charges] | None:
+        shares = zip(classes.quasi_identifiers, classes.levels, strict=True)
+        return [np.full(classes.num_classes, share_of_height(column, level)) for column, level in shares]
 
     def kept_shares(self, state: ClassState) -> list[float]:
         classes = state.classes

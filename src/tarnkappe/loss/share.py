@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.loss.coding import CodedLoss
+from tarnkappe.loss.measure import Charges
 from tarnkappe.loss.side import smaller_side
 from tarnkappe.native import compiled
-from tarnkappe.table import ClassState, Column, Tuples
+from tarnkappe.table import Classes, ClassState, Column, Tuples
 from tarnkappe.table.grouping import Codes, Counts
 
 Extents = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -57,6 +58,15 @@ class ShareLoss(CodedLoss):
         if most < 1:
             total = float((tuples.label_counts(column.name, 0) * np.minimum(of_value, most * whole)).sum())
         return total / (tuples.num_rows * whole)
+
+    def class_shares(self, classes: Classes) -> list[Charges] | None:
+        """All cells of a class have one label."""
+        shares = []
+        for column, level in zip(classes.quasi_identifiers, classes.levels, strict=True):
+            of_value, _, whole = self.extent(classes.tuples, column, level)
+            share = of_value[column.codes[classes.representatives]] / whole if whole else 0.0
+            shares.append(np.broadcast_to(np.asarray(share, np.float64), classes.num_classes))
+        return shares
 
     def kept_shares(self, state: ClassState) -> list[float]:
         classes, side = state.classes, smaller_side(state)

@@ -19,6 +19,8 @@ from tarnkappe.privacy.k_e_anonymity import KEAnonymity
 from tarnkappe.privacy.k_map import KMap
 from tarnkappe.privacy.kullback_leibler_closeness import KullbackLeiblerCloseness
 from tarnkappe.privacy.lkc_privacy import LKCPrivacy
+from tarnkappe.privacy.m_privacy import MPrivacy
+from tarnkappe.privacy.m_private_diversity import MPrivateDiversity
 from tarnkappe.privacy.model import Direction, Model, ModelScope, Monotonicity, SensitiveModel
 from tarnkappe.privacy.multi_relational_k_anonymity import MultiRelationalKAnonymity
 from tarnkappe.privacy.n_t_closeness import NTCloseness
@@ -72,6 +74,8 @@ MODELS: Family[Model] = Family(
     XYLinkability,
     XYPrivacy,
     MultiRelationalKAnonymity,
+    MPrivacy,
+    MPrivateDiversity,
     PersonalizedAnonymity,
     ValueCloseness,
     SquaredErrorDiversity,
@@ -115,6 +119,8 @@ __all__ = [
     "KMap",
     "KullbackLeiblerCloseness",
     "LKCPrivacy",
+    "MPrivacy",
+    "MPrivateDiversity",
     "Model",
     "ModelScope",
     "Monotonicity",

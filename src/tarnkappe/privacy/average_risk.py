@@ -75,6 +75,10 @@ class AverageRisk(TableModel):
     def sizes_hold(self, sizes: Counts, num_rows: int) -> bool:
         return len(sizes) <= decimal(self.threshold) * int(sizes.sum())
 
+    def size_weights(self, sizes: Counts) -> list[int]:
+        share = decimal(self.threshold)
+        return [share.denominator - share.numerator * size for size in sizes.tolist()]
+
     def sql(self, quasi_identifiers: Sequence[str]) -> str:
         numerator, denominator = sql_ratio(self.threshold)
         return f"""

@@ -15,7 +15,7 @@ from tarnkappe.privacy.exact import decimal
 from tarnkappe.privacy.k_anonymity import KAnonymity
 from tarnkappe.privacy.model import Direction, Measure, Model, Monotonicity
 from tarnkappe.privacy.requiring import require
-from tarnkappe.schema import ExactPositiveShare, Positive, Problem, param, rule
+from tarnkappe.schema import ExactPositiveShare, NotNegative, Positive, Problem, param, rule
 from tarnkappe.table import Classes, Tuples
 from tarnkappe.table.classes import Mask
 
@@ -32,8 +32,9 @@ class DifferentialPrivacy(Model):
 
     1. Each row of the input is drawn by itself at random, with probability `sampling_rate`, before
        anything else is done (`draw`), and nobody learns which rows were drawn.
-    2. The levels were chosen without looking at the data. A search for the best levels looks at them, so
-       it must not choose the levels (or must be differentially private itself).
+    2. The levels were chosen without looking at the data, or by the private choice of
+       `lattice/private_choice.py`, which gets the part `search_budget` of epsilon. A search for the best
+       levels looks at the data, so it must not choose them. Hierarchies do not depend on the data either.
     3. All released columns are generalized quasi-identifiers.
 
     Then suppressing all classes with fewer than `k` of the drawn rows is (epsilon,delta)-differentially
@@ -47,6 +48,11 @@ class DifferentialPrivacy(Model):
     the probability a(n) = P(Binomial(n, b) > g n). If g n < k, it has the probability P(Binomial(n, b) >= k),
     which rises with n and is at most a(n) for the last such n. So delta is the largest a(n) over all n from
     that one on, those with g (n + 1) >= k.
+
+    With a search budget, epsilon in this argument is what is left. The choice looks at all rows, and the rows
+    to release are drawn afterwards by themselves, so the two compose: the second is private for whatever
+    levels the first may choose. (A choice that looked at the drawn rows would share their randomness, and
+    what is proven of the sample would not hold any more once its outcome is known.)
 
     As a condition on classes it is k-anonymity, which is monotone with suppression.
     """
@@ -64,32 +70,58 @@ class DifferentialPrivacy(Model):
         ExactPositiveShare, param("the probability that epsilon does not hold", kind="share", start=1e-6)
     ]
 
+    search_budget: Annotated[
+        NotNegative,
+        param("the part of epsilon that a private choice of the levels takes; 0 if they are fixed"),
+    ] = 0.0
+    search_steps: Annotated[
+        int,
+        param("how many combinations of levels the private choice goes through", ge=1, le=1_000),
+    ] = 20
+
     def rules(self) -> Iterator[Problem]:
         if decimal(self.delta) >= 1:
             yield rule("differential-privacy.delta", "a delta below 1 is needed", "delta")
+        if decimal(self.search_budget) >= decimal(self.epsilon):
+            yield rule(
+                "differential-privacy.search-budget",
+                "the private choice of the levels takes a part of epsilon: less than {epsilon} is needed",
+                "search_budget",
+                epsilon=self.epsilon,
+            )
 
     @classmethod
     def examples(cls) -> tuple[DifferentialPrivacy, ...]:
         return (cls(1, 0.4), cls(0.5, 0.2))
 
     @property
+    def release_epsilon(self) -> float:
+        """What is left of epsilon for the release itself."""
+        return float(decimal(self.epsilon) - decimal(self.search_budget))
+
+    @property
     def sampling_rate(self) -> float:
-        """The probability with which each row is drawn: 1 - e^-epsilon, rounded down."""
-        return -math.expm1(-self.epsilon) * (1 - ROUNDING)
+        """The probability with which each row is drawn: 1 - e^-epsilon of the release, rounded down."""
+        return -math.expm1(-self.release_epsilon) * (1 - ROUNDING)
 
     @property
     def k(self) -> int:
         """How many drawn rows every released class has at least."""
-        return least_class_size(self.epsilon, self.sampling_rate, float(decimal(self.delta)))
+        return least_class_size(self.release_epsilon, self.sampling_rate, float(decimal(self.delta)))
 
     @property
     def promise(self) -> str:
         factor = math.exp(min(self.epsilon, 700))  # the least that can be written of more
+        chosen = (
+            f"privately, with {self.search_budget:g} of this epsilon,"
+            if self.search_budget
+            else "without looking at the data,"
+        )
         return (
             "Whether somebody is in the table makes no release more likely than by a factor of "
             f"{factor:.4g}, except with probability {self.delta}; provided that each row was "
             f"first drawn at random with probability {self.sampling_rate:.4g}, that the levels were chosen "
-            "without looking at the data, and that all released columns are generalized."
+            f"{chosen} and that all released columns are generalized."
         )
 
     @property

@@ -57,6 +57,10 @@ class SampleUniqueness(TableModel):
     def sizes_hold(self, sizes: Counts, num_rows: int) -> bool:
         return int(np.count_nonzero(sizes == 1)) <= decimal(self.threshold) * int(sizes.sum())
 
+    def size_weights(self, sizes: Counts) -> list[int]:
+        share = decimal(self.threshold)
+        return [share.denominator * (size == 1) - share.numerator * size for size in sizes.tolist()]
+
     def sql(self, quasi_identifiers: Sequence[str]) -> str:
         numerator, denominator = sql_ratio(self.threshold)
         return f"""

@@ -78,6 +78,13 @@ class TableModel(Model):
         left[smallest_first(classes, kept)[:enough]] = False
         return left
 
+    def size_weights(self, sizes: Counts) -> list[int] | None:
+        """Whole numbers for classes of these sizes, if the model says that those of all kept classes add up
+        to 0 at most; else None.
+        """
+        del sizes
+        return None
+
     def value(self, classes: Classes, kept: Mask) -> float:
         """The measured value of what is kept."""
         sizes = classes.sizes[kept]

@@ -2,6 +2,7 @@
 
 from tarnkappe.recoding.anatomy import Anatomy
 from tarnkappe.recoding.datafly import Datafly
+from tarnkappe.recoding.exact_suppression import ExactSuppression
 from tarnkappe.recoding.k_optimize import KOptimize
 from tarnkappe.recoding.local import LocalRecoding, Pass, describe_passes, local_search, local_state
 from tarnkappe.recoding.method import Bucketization, Buckets, Method, Recoding
@@ -14,6 +15,7 @@ from tarnkappe.recoding.regions import Regions
 from tarnkappe.recoding.slicing import Slicing
 from tarnkappe.recoding.stochastic import Stochastic
 from tarnkappe.recoding.subtrees import Subtrees
+from tarnkappe.recoding.value_suppression import ValueSuppression
 from tarnkappe.schema import Family
 
 METHODS: Family[Method] = Family(
@@ -21,6 +23,8 @@ METHODS: Family[Method] = Family(
     Regions,
     Mondrian,
     Subtrees,
+    ValueSuppression,
+    ExactSuppression,
     Datafly,
     MuArgus,
     KOptimize,
@@ -40,6 +44,7 @@ __all__ = [
     "Buckets",
     "CellTreatment",
     "Datafly",
+    "ExactSuppression",
     "KOptimize",
     "LocalRecoding",
     "Method",
@@ -54,6 +59,7 @@ __all__ = [
     "Stochastic",
     "Subtrees",
     "Suppression",
+    "ValueSuppression",
     "describe_passes",
     "local_search",
     "local_state",

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tarnkappe.native import compiled
-from tarnkappe.recoding.box_costs import BoxCosts, Numbers, box_cost
+from tarnkappe.recoding.box_costs import BoxCosts, Numbers, box_cost, cell_cost
 from tarnkappe.recoding.class_rules import Rules, Values, class_holds
 from tarnkappe.table.encoding import Codes, Counts
 
@@ -56,7 +56,9 @@ def propose(
     Layout: rows of a region lie side by side in `codes`, one row after the other, since a pass touches all
     dimensions of a row. For each dimension the rows are put into the order of its places; one pass backwards
     leaves the cost of everything from a place on, one pass forwards has the cost of everything before it.
-    So a region of m rows and d dimensions takes m d^2 steps, whatever the number of cuts.
+    So a region of m rows and d dimensions takes m d^2 steps at most, whatever the number of cuts. Mostly it
+    is far less: a dimension in which a side is as wide as the region already is not looked at any more, and
+    only dimensions that grow are priced.
 
     Of equal estimates the one that was met first wins: dimensions in their order, cuts between places before
     children, low places before high ones. A rule takes longer to ask than a cost, so it is asked only of cuts
@@ -76,6 +78,7 @@ def propose(
     corner_rows = np.empty(len(corners), np.int64)
     low, high = np.empty(num_dimensions, np.int32), np.empty(num_dimensions, np.int32)
     lows, highs = np.empty(num_dimensions, np.int32), np.empty(num_dimensions, np.int32)
+    narrow, cells = np.empty(num_dimensions + 1, np.int64), np.empty(num_dimensions, np.int64)
     both_low, both_high = np.empty(num_dimensions, np.int32), np.empty(num_dimensions, np.int32)
     most_children = min(longest, costs.card.max()) + 1
     child_start, child_rows = np.empty(most_children + 1, np.int64), np.empty(most_children, np.int64)
@@ -122,15 +125,14 @@ def propose(
                 child_start[children] = number
             # Backwards.
             _empty(lows, highs)
-            rows, cost, changed, child = 0, 0, True, children - 1
+            _all_narrow(narrow, cells)
+            rows, cost, child = 0, 0, children - 1
             for place in range(number - 1, -1, -1):
                 row = by_place[place]
-                changed |= _extend(lows, highs, table[row])
+                cost += _extend_within(costs, lows, highs, table[row], low, high, narrow, cells)
                 rows += rows_of[row]
                 if place == 0 or table[by_place[place - 1], d] != table[row, d]:
                     behind_rows[place] = rows
-                    if rows >= least and changed:
-                        cost, changed = box_cost(costs, lows, highs), False
                     behind_cost[place] = cost
                     if child >= 0 and place == child_start[child]:
                         boxes[2, child], boxes[3, child] = lows, highs
@@ -138,14 +140,13 @@ def propose(
             # Forwards.
             _empty(lows, highs)
             _empty(both_low, both_high)
-            rows, cost, changed, child, since = 0, 0, True, 0, 0
+            _all_narrow(narrow, cells)
+            rows, cost, child, since = 0, 0, 0, 0
             ahead[:] = 0
             for place in range(number):
                 row = by_place[place]
                 begins = place > 0 and table[by_place[place - 1], d] != table[row, d]
                 if begins and rows >= least and behind_rows[place] >= least:
-                    if changed:
-                        cost, changed = box_cost(costs, lows, highs), False
                     estimate = power[rows] * cost + power[behind_rows[place]] * behind_cost[place]
                     if estimate < _worst(found[region], estimates[region]):
                         others_of[:] = whole - ahead
@@ -160,7 +161,7 @@ def propose(
                     since = rows
                     child += 1
                     _empty(both_low, both_high)
-                changed |= _extend(lows, highs, table[row])
+                cost += _extend_within(costs, lows, highs, table[row], low, high, narrow, cells)
                 if children:
                     _extend(both_low, both_high, table[row])
                 rows += rows_of[row]
@@ -223,17 +224,61 @@ def _empty(low: Codes, high: Codes) -> None:
 
 
 @compiled
-def _extend(low: Codes, high: Codes, row: Codes) -> bool:
-    """Let a row join a box; whether the box has grown."""
-    # Two tests, not one with `else`: the first row sets both ends. Telling whether it grew spares the price
-    # of the box, which is what takes the time; most rows of a sorted pass change nothing.
-    grown = False
+def _extend(low: Codes, high: Codes, row: Codes) -> None:
+    """Let a row join a box."""
+    # Two tests, not one with `else`: the first row sets both ends. For boxes that are priced once, as that of
+    # a child or of a region; the boxes of the two passes are kept by `_extend_within`.
     for d in range(len(low)):
         if row[d] < low[d]:
-            low[d], grown = row[d], True
+            low[d] = row[d]
         if row[d] > high[d]:
-            high[d], grown = row[d], True
-    return grown
+            high[d] = row[d]
+
+
+@compiled
+def _all_narrow(narrow: Counts, cells: Counts) -> None:
+    # The dimensions that are looked at, and behind them how many these are: all, for an empty box, which
+    # costs nothing.
+    number = len(cells)
+    for place in range(number):
+        narrow[place], cells[place] = place, 0
+    narrow[number] = number
+
+
+@compiled
+def _extend_within(
+    costs: BoxCosts,
+    lows: Codes,
+    highs: Codes,
+    row: Codes,
+    low: Codes,
+    high: Codes,
+    narrow: Counts,
+    cells: Counts,
+) -> int:
+    """Let a row join a box within another one, and tell how much more that costs.
+
+    `cells` has what each dimension costs. Only dimensions are looked at in which the box is narrower than the
+    other one, and only those that grow are priced: most rows of a pass change nothing, and most that do
+    change the dimension of the pass alone.
+    """
+    # A full dimension gives its place to the last, so the order of `narrow` changes, which decides nothing;
+    # backwards, so that the one that takes the place has been looked at. Costs are whole numbers: adding
+    # differences gives the very cost of the box.
+    more, number = 0, narrow[-1]
+    for place in range(number - 1, -1, -1):
+        d = narrow[place]
+        if lows[d] <= row[d] <= highs[d]:
+            continue
+        lows[d], highs[d] = min(lows[d], row[d]), max(highs[d], row[d])
+        cell = cell_cost(costs, d, lows[d], highs[d])
+        more += cell - cells[d]
+        cells[d] = cell
+        if lows[d] == low[d] and highs[d] == high[d]:
+            number -= 1
+            narrow[place] = narrow[number]
+    narrow[-1] = number
+    return more
 
 
 @compiled

@@ -23,6 +23,10 @@ from tarnkappe.table.encoding import Codes, Counts
 
 AT_ONCE = 4096
 """So many rows are looked at between two looks at the clock."""
+SAMPLE = 500
+"""So many rows tell about where the bound is, and how much work all rows would be."""
+AFFORDABLE = 200_000_000
+"""So many cells of other rows may be looked at without being asked to: some seconds."""
 
 
 @compiled
@@ -39,8 +43,11 @@ def nearest_costs(
     block_low: Matrix,
     block_high: Matrix,
     delta: Counts,
+    looked: Counts,
 ) -> None:
     """The delta of each chosen row: the pair cost of the row that is nearest but `others` - 1.
+
+    `looked` tells with how many rows each was compared, which is most of the work.
 
     The regions of the cut tree lie in blocks. A pair with a row of a box costs at least as much as a pair
     with the nearest corner of the box, since costs are monotone along each dimension. So a block or a region
@@ -51,6 +58,7 @@ def nearest_costs(
     for index in range(len(chosen)):
         row = chosen[index]
         near[:] = np.iinfo(np.int64).max
+        looked[index] = 0
         own = np.searchsorted(first, np.searchsorted(starts, row, "right") - 1, "right") - 1
         for turn in range(len(first)):
             # The own block, then those before it, then those behind it.
@@ -65,6 +73,7 @@ def nearest_costs(
             for region in range(first[block], first[block + 1] if block + 1 < len(first) else len(starts)):
                 if _apart(costs, codes[row], low[region], high[region], near[-1]) >= near[-1]:
                     continue
+                looked[index] += stops[region] - starts[region]
                 for other in range(starts[region], stops[region]):
                     if other == row:
                         continue
@@ -97,31 +106,36 @@ def _apart(costs: BoxCosts, row: Codes, low: Codes, high: Codes, limit: int) -> 
 
 def deltas(
     tree: CutTree, costs: BoxCosts, least: int, chosen: Counts, patience: Patience | None = None
-) -> Counts | None:
-    """The delta of some rows, given by their places in the tree; None if there was no time for all."""
+) -> tuple[Counts, int] | None:
+    """The delta of some rows, given by their places in the tree; None if there was no time for all.
+
+    Beside it how many cells of other rows were looked at, at most: where rows have many columns no row is
+    near, and nothing can be left out.
+    """
     if least <= 1:
-        return np.zeros(len(chosen), np.int64)
+        return np.zeros(len(chosen), np.int64), 0
     regions = tree.regions
     starts, stops = tree.starts[regions], tree.stops[regions]
     low, high = tree.boxes(starts, stops)
     block_starts, block_stops = tree.blocks
     block_low, block_high = tree.boxes(block_starts, block_stops)
     first = np.searchsorted(starts, block_starts)
-    delta = np.empty(len(chosen), np.int64)
+    delta, looked = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
     nearest = suited(nearest_costs, tree.codes)
     for begin in range(0, len(chosen), AT_ONCE):
         if patience is not None and patience.over:
             return None
-        own, found = chosen[begin : begin + AT_ONCE], delta[begin : begin + AT_ONCE]
+        some_rows = slice(begin, begin + AT_ONCE)
+        own, found, compared = chosen[some_rows], delta[some_rows], looked[some_rows]
 
-        def work(some: slice, own: Counts = own, found: Counts = found) -> None:
+        def work(some: slice, own: Counts = own, found: Counts = found, compared: Counts = compared) -> None:
             nearest(
                 tree.codes, own[some], least - 1, costs, starts, stops, low, high, first, block_low,
-                block_high, found[some],
+                block_high, found[some], compared[some],
             )  # fmt: skip
 
         in_threads(work, np.full(len(own), 100))  # a row is looked at together with many others
-    return delta
+    return delta, int(looked.sum()) * len(tree.dimensions)
 
 
 def different_rows(codes: Matrix) -> tuple[Counts, Counts]:

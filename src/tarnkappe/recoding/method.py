@@ -192,3 +192,21 @@ def refuse_differential_privacy(problem: SearchProblem, name: str) -> None:
                 part=part.name,
                 name=name,
             )
+
+
+MOST_TOLD = 10
+"""So many columns are named of those by which regions were cut."""
+
+
+def told_cuts(made: Mapping[str, int]) -> str:
+    """By which columns regions were cut, the most frequent first; of a wide table the first of them.
+
+    >>> told_cuts({"age": 3, "sex": 1, "zip": 0})
+    '3 by age, 1 by sex'
+    """
+    some = sorted(((times, name) for name, times in made.items() if times), key=lambda pair: -pair[0])
+    told = [f"{times:,} by {name}" for times, name in some[:MOST_TOLD]]
+    further = sum(times for times, _ in some[MOST_TOLD:])
+    if further:
+        told.append(f"{further:,} by {len(some) - MOST_TOLD:,} others")
+    return ", ".join(told)

@@ -41,7 +41,7 @@ from tarnkappe.recoding.batch import Batch
 from tarnkappe.recoding.cuts import CANDIDATES, HALVES, MISSING_APART
 from tarnkappe.recoding.deadline import Patience, patience
 from tarnkappe.recoding.dimensions import dimension
-from tarnkappe.recoding.method import Method, Recoding
+from tarnkappe.recoding.method import Method, Recoding, told_cuts
 from tarnkappe.recoding.mondrian_regions import RegionPartition, Regions
 from tarnkappe.recoding.recode import recoded
 from tarnkappe.schema import MOST_NAMES, Name, Seconds, param
@@ -153,7 +153,7 @@ class _Run:
         number = len(self._partition.regions)
         if number == 1:
             self._require_whole()
-        by_column = ", ".join(f"{times:,} by {name}" for name, times in self._made.most_common())
+        by_column = told_cuts(self._made)
         return Recoding(
             self._partition.write(),
             np.ones(self._rows.num_tuples, dtype=bool),

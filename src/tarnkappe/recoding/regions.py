@@ -91,9 +91,7 @@ class Regions(Method, kw_only=True):
         bool,
         param("whether sensitive values decide nothing; what would break a promise on them is then refused"),
     ] = False
-    bound: Annotated[
-        bool, param("whether the bound on the loss is computed for more than 50,000 rows, too")
-    ] = False
+    bound: Annotated[bool, param("whether the bound on the loss is computed however much work it is")] = False
     seconds: Annotated[
         Seconds | None,
         param("when to stop with the classes made so far; without it, never", kind="seconds", unit="seconds"),

@@ -22,8 +22,8 @@ from tarnkappe.recoding.class_rules import ruled
 from tarnkappe.recoding.cut_tree import HALVINGS, CutTree, in_threads
 from tarnkappe.recoding.deadline import Patience
 from tarnkappe.recoding.dimensions import dimension, labelled
-from tarnkappe.recoding.loss_bound import deltas, different_rows
-from tarnkappe.recoding.method import Recoding
+from tarnkappe.recoding.loss_bound import AFFORDABLE, SAMPLE, deltas, different_rows
+from tarnkappe.recoding.method import Recoding, told_cuts
 from tarnkappe.recoding.recode import recoded
 from tarnkappe.recoding.refine import dispensable, refine
 from tarnkappe.recoding.written import WrittenColumn
@@ -31,10 +31,6 @@ from tarnkappe.table import Tuples
 from tarnkappe.table.classes import Mask
 from tarnkappe.table.encoding import Codes, Counts, Progress
 
-BOUNDED_ROWS = 50_000
-"""So many rows, or fewer, are all looked at for the bound without being asked to."""
-SAMPLE = 500
-"""So many rows tell about where the bound is if not all are looked at."""
 AT_ONCE = 256
 """So many blocks are refined between two looks at the clock."""
 
@@ -105,7 +101,7 @@ class RegionsRun:
         bears = self._bears if self._ask_whole else None
         self.unfinished = not tree.grow(self._rest, bears, self._patience, self._progress)
         self.classes = tree.in_table_order(tree.classes)
-        by_column = ", ".join(f"{times:,} by {name}" for name, times in tree.made.most_common())
+        by_column = told_cuts(tree.made)
         self.steps += [
             f"best cuts: {len(tree.regions):,} classes after {tree.rounds:,} rounds",
             f"cuts: {by_column or 'none was allowed'}",
@@ -193,15 +189,17 @@ class RegionsRun:
             return None
         tree = self.tree
         places, times = different_rows(tree.codes)
-        exact = any_size or len(tree.codes) <= BOUNDED_ROWS
-        if not exact:
-            drawn = np.sort(np.random.default_rng(0).choice(len(places), min(SAMPLE, len(places)), False))
+        drawn = np.sort(np.random.default_rng(0).choice(len(places), min(SAMPLE, len(places)), False))
+        found = deltas(tree, self.costs, self._least, places[drawn], self._patience)
+        exact = any_size or found is None or found[1] * len(places) <= AFFORDABLE * len(drawn)
+        if exact:
+            found = deltas(tree, self.costs, self._least, places, self._patience)
+        else:
             places, times = places[drawn], times[drawn]
-        found = deltas(tree, self.costs, self._least, places, self._patience)
         if found is None:
             self.steps.append("no bound: there was no time for it")
             return None
-        charged, most = found * self._charge_of_generalization, self._charge_of_suppression
+        charged, most = found[0] * self._charge_of_generalization, self._charge_of_suppression
         if self._problem.limit:
             charged = np.minimum(charged, most * ONE)
         mean = float((charged * times).sum()) / int(times.sum()) / ONE

@@ -14,17 +14,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from tarnkappe.errors import NoSolutionError
 from tarnkappe.lattice import AutoSearch, SearchProblem
 from tarnkappe.lattice.problem import TIE
-from tarnkappe.privacy import monotone, satisfied
+from tarnkappe.privacy import monotone
 from tarnkappe.recoding.method import Method, Recoding
-from tarnkappe.recoding.recode import recoded
-from tarnkappe.recoding.written import WrittenColumn
-from tarnkappe.table import MISSING, Column, Tuples
-from tarnkappe.table.encoding import Codes, Counts, Progress
+from tarnkappe.recoding.value_levels import ValueLevels
+from tarnkappe.table import Column, Tuples
+from tarnkappe.table.encoding import Counts, Progress
 
 
 class Subtrees(Method, kw_only=True):
@@ -81,7 +79,7 @@ class Step(NamedTuple):
     """Of the label on its level."""
 
 
-class SubtreeRefinement:
+class SubtreeRefinement(ValueLevels):
     """The cut of every column, and what it loses.
 
     Args:
@@ -89,24 +87,18 @@ class SubtreeRefinement:
         node: the levels to start from.
 
     Attributes:
-        levels: for each column, the level of each value.
         loss: of the cuts.
         accepted: how many labels were replaced.
         tried: how often it was looked whether one can be.
     """
 
     def __init__(self, problem: SearchProblem, node: tuple[int, ...]) -> None:
-        self._problem = problem
-        self.levels: dict[str, Codes] = {
-            column.name: np.full(column.cardinality, level, np.int32)
-            for column, level in zip(problem.columns, node, strict=True)
-        }
-        self._texts = {column.name: _texts(column) for column in problem.columns}
+        super().__init__(problem, node)
         ranges = zip(problem.columns, problem.level_ranges, strict=True)
         self._least = {column.name: allowed[0] for column, allowed in ranges}
         self._steps: list[Step] = []
         self.accepted = self.tried = 0
-        self.loss = self._judged()
+        self.loss = self.judged()
         for column, level in zip(problem.columns, node, strict=True):
             self._offer(column, level, np.arange(column.cardinality))
 
@@ -117,7 +109,7 @@ class SubtreeRefinement:
         is tried again after others were, unless the models are monotone: then what fails goes on failing
         when more is told.
         """
-        tries_again = not monotone(self._problem.models, suppression=self._problem.limit > 0)
+        tries_again = not monotone(self.problem.models, suppression=self.problem.limit > 0)
         refused: list[Step] = []
         while self._steps:
             step = heapq.heappop(self._steps)
@@ -134,12 +126,12 @@ class SubtreeRefinement:
 
     def _try(self, step: Step) -> bool:
         """Replace a label if that is allowed and still the best; whether it is refused for now."""
-        column = self._problem.tuples.columns[step.column]
+        column = self.problem.tuples.columns[step.column]
         assert column.levels is not None, "a quasi-identifier has a hierarchy"
         own = self.levels[step.column]
         under = np.flatnonzero((own == step.level) & (column.levels.maps[step.level] == step.code))
         own[under] = step.level - 1
-        loss = self._judged()
+        loss = self.judged()
         self.tried += 1
         gain, equal = self.loss - loss, TIE * max(1.0, abs(self.loss))
         # A label with one label under it tells the same; what lies under that may still tell more.
@@ -164,37 +156,3 @@ class SubtreeRefinement:
         for code in np.unique(column.levels.maps[level][values]).tolist():
             label = column.levels.labels[level][code]
             heapq.heappush(self._steps, Step(-math.inf, column.name, level, label, code))
-
-    def _judged(self) -> float:
-        """What the cuts lose; infinite if they do not keep the promises."""
-        problem = self._problem
-        written = {name: self.written(name, problem.tuples.columns[name]) for name in self.levels}
-        everything = np.ones(problem.tuples.num_tuples, dtype=bool)
-        found = recoded(problem.tuples, Recoding(written, everything), problem.models, problem.distributions)
-        if not satisfied(found.state, problem.models, problem.limit):
-            return math.inf
-        return problem.loss(found.state)
-
-    def written(self, name: str, column: Column) -> WrittenColumn:
-        """A column at its cut."""
-        values, codes = self._texts[name]
-        of_value = codes[self.levels[name], np.arange(column.cardinality)]
-        return WrittenColumn(of_value[column.codes], values)
-
-
-def _texts(column: Column) -> tuple[pa.Array, Codes]:
-    """All labels of a hierarchy, each once, and for each level the code of each value's label among them.
-
-    A label that stands on two levels is one word, as its readers see it.
-    """
-    own = column.levels
-    assert own is not None, "a quasi-identifier has a hierarchy"
-    place: dict[str, int] = {}
-    rows = []
-    for level in range(own.height + 1):
-        for label in own.labels[level]:
-            place.setdefault(label, len(place))
-        rows.append(np.array([place[label] for label in own.labels[level]], np.int32)[own.maps[level]])
-    is_missing = column.values.null_count > 0
-    texts = pa.array([None if is_missing and text == MISSING else text for text in place], pa.string())
-    return texts, np.stack(rows)

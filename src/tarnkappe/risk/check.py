@@ -33,6 +33,7 @@ from tarnkappe.table import Classes, Table, read
 from tarnkappe.table.classes import release_everything
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.row_tuples import row_tuples
+from tarnkappe.table.spelling.alike import one_way_each
 
 SHOWN_VALUES = 5
 """How many values of a sensitive column are shown of each of the worst classes."""
@@ -55,8 +56,9 @@ def check(
 ) -> Report:
     """Measure which guarantees a table has and which attacks succeed on it.
 
-    The table is judged as it is. A missing value is a value like any other; a suppressed cell of a
-    sensitive column adds nothing to the diversity of its class.
+    The table is judged as it is read by people: sensitive values that differ in case or blanks alone are one.
+    A missing value is a value like any other; a suppressed cell of a sensitive column adds nothing to the
+    diversity of its class.
 
     Args:
         table: the table; its roles tell the columns, unless they are named below. Of a frame or a path the
@@ -100,6 +102,7 @@ def check(
         for name in names
         if table.require(name) not in known
     ]
+    table, _ = one_way_each(table, wanted)
     tuples = row_tuples(table, known, others, population=population, progress=progress)
     tuples = with_levels(tuples, {n: h for n, h in (hierarchies or {}).items() if n in others})
     for model in models:

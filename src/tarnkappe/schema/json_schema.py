@@ -37,8 +37,9 @@ def json_schema(kind: type[Parameters], *, at: str = "#/$defs/") -> JsonSchema:
 def schemas(kinds: Mapping[str, type], *, at: str = "#/$defs/") -> dict[str, JsonSchema]:
     """The schemas of several classes by their names, with those that they hold."""
     writer = _Writer(at)
-    for name, kind in kinds.items():
-        writer.known[name] = writer.struct(inspect.type_info(kind), name)
+    infos = inspect.multi_type_info(kinds.values())  # what several of them hold is looked at once
+    for name, info in zip(kinds, infos, strict=True):
+        writer.known[name] = writer.struct(info, name)
     return writer.known
 
 

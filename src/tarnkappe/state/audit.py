@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,7 +40,7 @@ from tarnkappe.state.log_tables import (
     without_floats,
 )
 from tarnkappe.state.merkle import Frontier, consistency_proof, leaf_hash
-from tarnkappe.state.statement import Statement
+from tarnkappe.state.statement import Seals, Statement
 from tarnkappe.state.store import Store
 
 CARRIED_OVER, SEALED = "log carried over", "log sealed"
@@ -65,6 +65,28 @@ class AuditEntry:
     details: Mapping[str, Any]
     previous: str
     hash: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class VerifiedEntries:
+    """What was found when a log was verified last; entries that still stand there so are not verified anew.
+
+    Every entry is read each time and compared, so one that was changed since is noticed as ever.
+    """
+
+    seals: Seals | None
+    chain: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
+    tree: Frontier
+    roots: Sequence[str]
+    entries: Sequence[AuditEntry]
+    sealed: bool
+
+    def begins(
+        self, seals: Seals | None, chain: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+    ) -> bool:
+        """Whether a log begins with exactly these entries, and is guarded by the same key."""
+        return seals is self.seals and chain == self.chain and rows[: len(self.rows)] == self.rows
 
 
 class AuditLog:
@@ -287,11 +309,15 @@ class AuditLog:
         # Read first: what is added while the entries are read may be in the file and not among them.
         kept = None if self.store.heads is None else self.store.heads.read()
         chain, rows, frontier = self._read(connection)
-        found = [AuditEntry(**{**row, "details": _details(row)}) for row in verified_chain(chain)]
-        previous, seals = found[-1].hash if found else BEGINNING, self.store.seals
-        tree, sealed = Frontier(), False
-        roots = [tree.root.hex()]
-        for place, row in enumerate(rows, start=len(chain) + 1):
+        seals = self.store.seals
+        read = self.store.verified_log
+        if read is None or not read.begins(seals, chain, rows):
+            read = VerifiedEntries(
+                seals, chain, (), Frontier(), (Frontier().root.hex(),), self._chain(chain), False
+            )
+        found, tree, sealed = list(read.entries), Frontier(read.tree.size, read.tree.roots), read.sealed
+        roots, previous = list(read.roots), found[-1].hash if found else BEGINNING
+        for place, row in enumerate(rows[tree.size :], start=len(chain) + tree.size + 1):
             entry = _statement(row)
             tree.add(entry.bytes)
             roots.append(tree.root.hex())
@@ -327,7 +353,12 @@ class AuditLog:
                 "{tampered}: it is not the one that the head file knows",
                 tampered=TAMPERED,
             )
-        return found
+        self.store.verified_log = VerifiedEntries(seals, chain, rows, tree, roots, found, sealed)
+        return list(found)
+
+    @staticmethod
+    def _chain(chain: Sequence[dict[str, Any]]) -> list[AuditEntry]:
+        return [AuditEntry(**{**row, "details": _details(row)}) for row in verified_chain(chain)]
 
     def _verify_frontier(self, row: Mapping[str, Any] | None, tree: Frontier, sealed: bool) -> None:
         said = (0, "") if row is None else (row["size"], row["roots"])

@@ -6,6 +6,7 @@ keys by code point, RFC 8785 by UTF-16 unit, and the two write numbers different
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,22 @@ def canonical_json(document: object) -> bytes:
             "this cannot be written as canonical JSON: {error}",
             error=error,
         ) from None
+
+
+def canonical_statement(content: Mapping[str, Any]) -> bytes:
+    """The canonical bytes of what a statement may say: texts, whole numbers, yes and no, lists and objects.
+
+    Of plain ASCII both orders of keys are the same, and without floats so is all else; the JSON of the
+    standard library is compiled and takes a tenth of the time. A log is read often, and entry by entry.
+
+    >>> canonical_statement({"b": "u", "a": (1, None)}).decode()
+    '{"a":[1,null],"b":"u"}'
+    """
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):  # mappings that are no dictionaries
+        return canonical_json(content)
+    return text.encode() if text.isascii() else canonical_json(content)
 
 
 def _plain(value: object) -> Any:

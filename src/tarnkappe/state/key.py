@@ -130,8 +130,6 @@ class Key:
 
 def _framed(values: Sequence[str | None]) -> bytes:
     """Values in one piece, each with its length, so that no two combinations look the same."""
-    parts = []
-    for value in values:
-        text = b"" if value is None else value.encode()
-        parts.append((b"-" if value is None else str(len(text)).encode()) + b":" + text)
-    return b"".join(parts)
+    return b"".join(
+        [b"-:" if value is None else b"%d:%b" % (len(text := value.encode()), text) for value in values]
+    )

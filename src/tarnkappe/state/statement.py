@@ -24,7 +24,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from tarnkappe.errors import AccessError, ParameterError, VerificationError
-from tarnkappe.state.canonical import canonical_json
+from tarnkappe.state.canonical import canonical_statement
 from tarnkappe.state.edwards import is_of_prime_order
 from tarnkappe.state.key import Key
 
@@ -62,7 +62,7 @@ class Statement:
     @cached_property
     def bytes(self) -> Bytes:
         """What is signed."""
-        return PREFIX + self.kind.encode() + b"\n" + canonical_json(self.content)
+        return PREFIX + self.kind.encode() + b"\n" + canonical_statement(self.content)
 
     @cached_property
     def digest(self) -> str:

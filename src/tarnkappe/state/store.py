@@ -62,6 +62,7 @@ class Store:
         # grow.
         self.seals: Seals | None = None
         self.heads: HeadFile | None = None
+        self.verified_log: Any = None
         self._grown: tuple[int, str] | None = None
         # Threads of one process queue here: SQLite would let them look again and again, with pauses.
         self._turns = threading.RLock()

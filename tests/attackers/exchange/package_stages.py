@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,6 +34,7 @@ from tarnkappe.exchange.site import ExchangeSite
 from tarnkappe.exchange.statistics.example import CATALOGUE as LARGE_CATALOGUE
 from tarnkappe.exchange.statistics.example import patients as drawn
 from tarnkappe.state import Signer, Store
+from tests import forked
 from tests.attackers.exchange.outsider import House, Left
 from tests.attackers.exchange.splitter import Asked, Hospital
 from tests.attackers.exchange.stars import HiddenCells
@@ -57,7 +57,7 @@ STATED = ("lawfully_collected", "own_competence", "correctable", "operation_cove
 
 def policy(share: float) -> SitePolicy:
     """Small groups; nobody is left out for being outstanding, so that every reader knows who is in a package."""
-    thresholds = {"k": 2, "l": 2, "base": 2, "rare_local": 1, "share": share}
+    thresholds = {"k": 2, "l": 2, "base": 2, "rare_local": 1, "share": share, "method": "levels"}
     said = {"thresholds": thresholds, "statements": dict.fromkeys(STATED, True), "four_eyes": []}
     return SitePolicy.from_dict(said)
 
@@ -165,7 +165,7 @@ def asked(desk: RequestWorkflow, sent: DataRequest, path: Path) -> Anchor | None
     return sent.anchor
 
 
-TARN = str(Path(sys.executable).with_name("tarn"))
+TARN = str(forked.TARN)
 BY_VALUE = (Asked("diagnosis", "HIV", ("sex",)), Asked("diagnosis", "flu", ("sex",)))
 MANY_PARTS = (
     *BY_VALUE,
@@ -212,7 +212,7 @@ def hospital(
     sites = example.make(own, 50)
     (own / "B-patients.db").unlink()
     example.fill(own / "B-patients.db", pa.Table.from_pylist(list(people)))
-    thresholds = {"k": 5, "l": 2, "base": 20}
+    thresholds = {"k": 5, "l": 2, "base": 20, "method": "levels"}
     stated = dict.fromkeys(STATED, True)
     example.write_toml(
         own / "policy.toml", {"rules": ["gdpr"], "thresholds": thresholds, "statements": stated}
@@ -272,7 +272,7 @@ def hidden_cells(folder: Path, cover: float = 0.5) -> Iterator[HiddenCells]:
     for place, row in enumerate(rows):
         row["medication"] = "ibuprofen" if place % 4 == 0 else row["medication"]
     members = [NetworkMember("A", frozenset(Purpose), bound_to_secrecy=True)]
-    said = {"thresholds": {"k": 5, "l": 2, "base": 20, "cover": cover}, "four_eyes": []}
+    said = {"thresholds": {"k": 5, "l": 2, "base": 20, "cover": cover, "method": "levels"}, "four_eyes": []}
     around = Surroundings(
         Institution("B", pa.Table.from_pylist(rows), "patient"),
         AttributeCatalogue.from_dict(LARGE_CATALOGUE),

@@ -343,7 +343,8 @@ def undo_a_withdrawal(scene: Scene) -> None:
 
 
 def forget_what_was_told_before(scene: Scene) -> None:
-    write(scene, ("DELETE FROM exchange_trails",), ("DELETE FROM exchange_pending",))
+    told = ("exchange_trails", "exchange_pending", "exchange_ledger")
+    write(scene, *((f"DELETE FROM {table}",) for table in told))
     scene.check()
 
 

@@ -7,9 +7,9 @@ from tests.attackers.federation.cheaters import CheatingFirstParty, CheatingHelp
 from tests.attackers.federation.computing_party import ComputingParty
 from tests.attackers.federation.decoder import Decoder, NumbersAuditor
 from tests.attackers.federation.error_reader import ErrorReader
-from tests.attackers.federation.insider import Insider
+from tests.attackers.federation.insider import Insider, Subtractor
 from tests.attackers.federation.proposers import ConsentThief, NameForger, WeakProposer
-from tests.attackers.federation.repeats import RepeatCounter
+from tests.attackers.federation.repeats import HospitalHopper, RepeatCounter
 from tests.attackers.federation.rerunner import Rerunner
 
 STAR, RING, MASKED = Protocol.STAR, Protocol.RING, Protocol.MASKED
@@ -70,6 +70,13 @@ TRIALS = [
             Stage("sites that are told that k holds", stages.told_that_k_holds, unprotected=True),
         ),
     ),
+    Trial(
+        Subtractor(),
+        (
+            Stage("an oblivious run with insiders = 1", stages.published_obliviously(1)),
+            Stage("an oblivious run with insiders = 0", stages.published_obliviously(0), unprotected=True),
+        ),
+    ),
     *(
         Trial(
             attacker,
@@ -121,6 +128,13 @@ TRIALS = [
                 stages.repeats({**stages.OPEN, "accept_repeated_people": True}),
                 unprotected=True,
             ),
+        ),
+    ),
+    Trial(
+        HospitalHopper(),
+        (
+            Stage("an oblivious run that says what tells people apart", stages.known_to_all(("name",))),
+            Stage("an oblivious run that counts rows", stages.known_to_all(()), unprotected=True),
         ),
     ),
     Trial(

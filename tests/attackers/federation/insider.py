@@ -45,3 +45,15 @@ class Insider(Attacker[Published]):
             exposed = sum(key in small for key in rows)
             if exposed > target.told[site]:
                 yield Victim(site, f"was told {target.told[site]} rows, and {exposed} are in classes below k")
+
+
+class Subtractor(Insider):
+    name = "subtractor"
+    promise = "insiders-kept"
+
+    def attack(self, target: Published) -> Iterator[Victim]:
+        left = Counter(target.classes)
+        left.subtract(target.own)
+        for key, size in left.items():
+            if 0 < size < target.k:
+                yield Victim("the other sites", f"the class {key} has {size} of their rows")

@@ -36,3 +36,9 @@ class RepeatCounter(Attacker[Visits]):
         for key, who in people.items():
             if len(who) < target.k:
                 yield Victim(", ".join(sorted(who)), f"alone make up the class {key}")
+
+
+class HospitalHopper(RepeatCounter):
+    name = "hospital-hopper"
+    promise = "one-person-across-sites"
+    knows = "Who was treated, and at which hospitals."

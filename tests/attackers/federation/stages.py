@@ -399,6 +399,53 @@ def told_that_k_holds(folder: Path) -> Iterator[Published]:
         yield dataclasses.replace(published, told=dict.fromkeys(published.told, 0))
 
 
+def published_obliviously(insiders: int) -> Any:
+    """A release on shared bits, seen by the largest of the sites."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Published]:
+        del folder
+        people = {name: population(size, seed) for seed, (name, size) in enumerate(SIZES.items())}
+        rules = {
+            name: Hierarchy.from_rows(lines)
+            for name, lines in hierarchies([row for rows in people.values() for row in rows]).items()
+        }
+        contract = Contract(
+            Protocol.OBLIVIOUS,
+            Partitioning.HORIZONTAL,
+            PARTIES,
+            tuple(SharedColumn(name, height=rules[name].height) for name in rules),
+            (KAnonymity(K),),
+            Height(),
+            0.05,
+            insiders=insiders,
+        )
+        contract = with_common_labels(contract, rules)
+        tables = {
+            name: pa.table(dict(zip(COLUMNS[:3], map(list, zip(*rows, strict=True)), strict=False)))
+            for name, rows in ((name, [row[:3] for row in rows]) for name, rows in people.items())
+        }
+        members = [ObliviousParty(name, contract, Table(table), rules) for name, table in tables.items()]
+        outcome = run_in_memory(members)["ulm"].outcome
+        assert outcome is not None
+        own = {
+            name: [
+                tuple(
+                    rules[c].label(cell, outcome.levels[c]) if outcome.levels[c] else cell
+                    for c, cell in zip(rules, row[:3], strict=True)
+                )
+                for row in rows
+            ]
+            for name, rows in people.items()
+        }
+        classes = [tuple(map(str, row)) for row in as_rows(outcome.release)]
+        shown = set(classes)
+        own = {name: [row for row in rows if row in shown] for name, rows in own.items()}
+        yield Published(classes, own.pop("ulm"), own, {}, K)
+
+    return stage
+
+
 def repeats(policy: Mapping[str, Any]) -> Any:
     """One person five times at a site, in a class of its own."""
 
@@ -424,6 +471,55 @@ def repeats(policy: Mapping[str, Any]) -> Any:
             yield Visits(shown, K)
 
     return stage
+
+
+def known_to_all(person: tuple[str, ...]) -> Any:
+    """Two people, each at all three sites, where they have places of their own."""
+
+    @contextmanager
+    def stage(folder: Path) -> Iterator[Visits]:
+        del folder
+        people = {
+            site: [(letter, f"{site} {letter} {i}") for letter in "ab" for i in range(5)] + HOPPERS
+            for site in PARTIES
+        }
+        rules = {"zip": Hierarchy.from_rows([[letter, "*"] for letter in "abc"])}
+        contract = Contract(
+            Protocol.OBLIVIOUS,
+            Partitioning.HORIZONTAL,
+            PARTIES,
+            (SharedColumn("zip", height=1),),
+            (KAnonymity(K),),
+            Height(),
+            person=person,
+        )
+        contract = with_common_labels(contract, rules)
+        members = [
+            ObliviousParty(
+                site, contract, Table(pa.table(dict(zip(("zip", "name"), columns, strict=True)))), rules
+            )
+            for site, columns in (
+                (site, [list(column) for column in zip(*rows, strict=True)]) for site, rows in people.items()
+            )
+        ]
+        try:
+            outcome = run_in_memory(members)[PARTIES[0]].outcome
+        except TarnkappeError:
+            yield Visits([], K)
+            return
+        assert outcome is not None
+        level = outcome.levels["zip"]
+        shown = [
+            ((rules["zip"].label(letter, level) if level else letter,), name)
+            for rows in people.values()
+            for letter, name in rows
+        ]
+        yield Visits(shown, K)
+
+    return stage
+
+
+HOPPERS = [("c", "Ann"), ("c", "Bob")]
 
 
 @contextmanager

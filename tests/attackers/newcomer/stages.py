@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from tests import forked
 from tests.attackers.newcomer.forgetful import LetOut
 from tests.attackers.newcomer.habit import Habits
 from tests.attackers.newcomer.interval_ends import Amounts
 from tests.attackers.newcomer.program import Program
 
-TARN = str(Path(sys.executable).with_name("tarn"))
+TARN = str(forked.TARN)
 JOB = """\
 [input]
 path = "people.csv"

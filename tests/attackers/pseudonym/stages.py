@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tarnkappe.pseudonym import KeyPair, Vault, VaultMember, VaultRole
 from tarnkappe.state import Key, Store
+from tests import forked
 from tests.attackers.pseudonym.family import FIELDS, Linkage, families
 
-TARN = str(Path(sys.executable).with_name("tarn"))
+TARN = str(forked.TARN)
 PEOPLE = {"rita": VaultRole.REGISTRAR, "quinn": VaultRole.REQUESTER, "ada": VaultRole.APPROVER}
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import forked
 from tests.attackers.pseudonym.vault_insider import WorkingVault
 
-TARN = Path(sys.executable).with_name("tarn")
+TARN = forked.TARN
 PEOPLE = (("Quastenflosser", "Ann", "1980-02-29"), ("Zwiebelschneider", "Bob", "1971-11-30"))
 MEMBERS = ("rita", "quinn", "ada")
 

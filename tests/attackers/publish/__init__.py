@@ -15,6 +15,8 @@ from tests.attackers.publish.risk_stages import ESTIMATES, NUMBERED, OPTIMA, SCA
 from tests.attackers.publish.row_order import RowOrder
 from tests.attackers.publish.running_numbers import RunningNumbers
 from tests.attackers.publish.second_column import SecondColumn
+from tests.attackers.publish.sloppy_reader import SloppyReader
+from tests.attackers.publish.spelling_stages import SPELLINGS
 from tests.attackers.publish.two_reports import TwoReports
 from tests.attackers.publish.unique_people import UniquePeople
 from tests.attackers.publish.utility_stages import UTILITY
@@ -44,6 +46,7 @@ TRIALS = [
     Trial(OtherSuppression(), OPTIMA),
     Trial(SecondColumn(), SECOND_COLUMN),
     Trial(FurtherColumn(), FURTHER),
+    Trial(SloppyReader(), SPELLINGS),
     Trial(NamesAndCodes(), SCANNED),
     Trial(OtherWorlds(), WORLDS),
     Trial(RunningNumbers(), NUMBERED),

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import tarnkappe
+from tests import forked
 from tests.attackers.attacker import Stage
 from tests.attackers.publish.column_order import Releases
 from tests.attackers.publish.false_cells import ReleaseOf
 
 KNOWN = ("age", "sex", "postcode", "admission_date")
 COLUMNS = (*KNOWN, "diagnosis")
-TARN = Path(sys.executable).with_name("tarn")
+TARN = forked.TARN
 METHODS = {
     "levels": ("--uniform", "--suppression-limit", "0.1"),
     "local recoding": ("--suppression-limit", "0.1", "--local-recoding"),

@@ -6,7 +6,6 @@ import csv
 import json
 import random
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ import tarnkappe
 from tarnkappe.hierarchy import Hierarchy
 from tarnkappe.privacy import population_estimators
 from tarnkappe.table import Role, Table
+from tests import forked
 from tests.attackers.attacker import Stage
 from tests.attackers.publish.names_and_codes import Passed
 from tests.attackers.publish.other_suppression import ClaimedOptimum
@@ -29,7 +29,7 @@ from tests.attackers.publish.running_numbers import Numbered
 from tests.attackers.publish.second_column import CheckedRelease
 from tests.attackers.publish.unique_people import Estimated
 
-TARN = Path(sys.executable).with_name("tarn")
+TARN = forked.TARN
 
 
 def told(*said: Any) -> dict[str, Any]:

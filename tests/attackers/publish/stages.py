@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import tarnkappe
+from tests import forked
 from tests.attackers.publish.recount import WrittenRelease
 
 KNOWN = ("age", "sex", "postcode")
-TARN = Path(sys.executable).with_name("tarn")
+TARN = forked.TARN
 
 
 @contextmanager

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import forked
 from tests.attackers.attacker import Stage
 from tests.attackers.publish.two_reports import Reports
 
-TARN = Path(sys.executable).with_name("tarn")
+TARN = forked.TARN
 PLANTED = "Zwiebelfisch"
 PEOPLE = [(20 + 3 * i % 50, "fm"[i % 2], ("cold", "flu", "gout")[i % 3], 1000 + 7 * i) for i in range(120)]
 COLUMNS = ("age", "sex", "illness", "income")

@@ -5,6 +5,7 @@ from tests.attackers.sql import policy_stages, stages
 from tests.attackers.sql.compare_types import CompareTypes
 from tests.attackers.sql.count_persons import CountPersons
 from tests.attackers.sql.go_around import GoAround
+from tests.attackers.sql.join_releases import JoinReleases
 from tests.attackers.sql.null_everywhere import NullEverywhere
 from tests.attackers.sql.recompute import FalseKeys, Recompute
 from tests.attackers.sql.recount_models import RecountModels
@@ -63,6 +64,13 @@ TRIALS: list[Trial] = [
             Stage("a policy", policy_stages.enforced),
             Stage("a policy that is asked 10,000 times", policy_stages.enforced_for_long, slow=True),
             Stage("the files themselves", policy_stages.unenforced, unprotected=True),
+        ),
+    ),
+    Trial(
+        JoinReleases(),
+        (
+            Stage("several people under one policy", policy_stages.one_policy),
+            Stage("two policies for one table", policy_stages.two_policies, unprotected=True),
         ),
     ),
     Trial(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import duckdb
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.policy.enforcer import Enforcer
 from tarnkappe.policy.policy_file import AccessPolicy
+from tests.attackers.sql.join_releases import Shown
 from tests.attackers.sql.write_queries import Port
-from tests.policy.clinic import write
+from tests.policy.clinic import POLICY, write
 
 NAMES = (
     "Adler",
@@ -75,7 +77,7 @@ def enforced_for_long(folder: Path) -> Iterator[Port]:
 def unenforced(folder: Path) -> Iterator[Port]:
     """The files, read by DuckDB itself."""
     write(folder, TABLES)
-    with duckdb.connect() as connection:
+    with chdir(folder), duckdb.connect() as connection:  # there, since what is asked may write files
         for name in TABLES:
             path = folder / f"{name}.csv"
             connection.execute(f"CREATE VIEW {name} AS FROM read_csv('{path}', all_varchar = true)")
@@ -87,3 +89,55 @@ def unenforced(folder: Path) -> Iterator[Port]:
                 return "error"
 
         yield Port(ask, SECRETS, 20)
+
+
+KNOWN = ("plz", "age", "sex")
+
+
+@contextmanager
+def one_policy(folder: Path) -> Iterator[Shown]:
+    """Three people of two groups under one policy, who ask in their own ways."""
+    text = POLICY + MORE_PEOPLE
+    yield _shown(folder, [(text, "ann"), (text, "bob"), (text, "eve")])
+
+
+@contextmanager
+def two_policies(folder: Path) -> Iterator[Shown]:
+    """The same table under two policies, which protect it by different columns: no promise speaks of both."""
+    by_age = POLICY.replace('columns = ["plz", "age", "sex",', 'columns = ["age",')
+    by_place = POLICY.replace('columns = ["plz", "age", "sex",', 'columns = ["plz", "sex",')
+    yield _shown(folder, [(by_age, "ann"), (by_place, "ann")])
+
+
+MORE_PEOPLE = """
+[groups.guests]
+members = ["eve"]
+[[groups.guests.may]]
+table = "patients"
+see = "protected"
+"""
+
+
+def _shown(folder: Path, asked: list[tuple[str, str]]) -> Shown:
+    releases = []
+    places: dict[str, Path] = {}
+    for text, user in asked:
+        place = places.setdefault(text, folder / str(len(places)))
+        if not place.exists():
+            place.mkdir()
+            write(place, TABLES, text)
+        with Enforcer(AccessPolicy.load(place / "policy.toml")) as enforcer:
+            rows = enforcer.ask(user, "SELECT * FROM patients", by="test").table.to_pylist()
+            releases.append([{**dict.fromkeys(KNOWN, ""), **row} for row in rows])
+    lifts = {("", ""): frozenset({""})}
+    for column in KNOWN:
+        path = next(iter(places.values())) / f"{column}.hierarchy.csv"
+        with path.open(encoding="utf-8", newline="") as file:
+            for first, *rest in csv.reader(file, delimiter=";"):
+                lifts[column, first] = frozenset({"", first, *rest})
+    patients = TABLES["patients"]
+    people = {
+        name: {column: str(patients[column][n]) for column in KNOWN}
+        for n, name in enumerate(patients["name"])
+    }
+    return Shown(tuple(releases), lifts, people)

@@ -34,6 +34,30 @@ def x_y_anonymity(model, members, everyone, population, example):
     return value, value >= model.k
 
 
+def others_of(members, column, m):
+    """The rows that each coalition of at most m values of a column leaves, if it leaves any."""
+    insiders = {row[column] for row in members}
+    for size in range(m + 1):
+        for gone in combinations(insiders, size):
+            left = [row for row in members if row[column] not in gone]
+            if left:
+                yield left
+
+
+@twin("m-privacy")
+def m_privacy(model, members, everyone, population, example):
+    value = min(len(left) for left in others_of(members, model.insider, model.m))
+    return value, value >= model.k
+
+
+@twin("m-private-diversity")
+def m_private_diversity(model, members, everyone, population, example):
+    value = min(
+        len({row[model.column] for row in left}) for left in others_of(members, model.insider, model.m)
+    )
+    return value, value >= model.l
+
+
 @twin("x-y-linkability")
 def x_y_linkability(model, members, everyone, population, example):
     rows = group_of(members, everyone, model.x or example.quasi_identifiers)

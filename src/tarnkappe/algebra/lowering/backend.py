@@ -52,9 +52,11 @@ class Backend(ABC):
         name: the engine.
         source: where the relations are, as messages may show it.
         relations: the columns of each relation.
+        parallelism: how many parts of a plan are worked on at the same time.
     """
 
     name: ClassVar[str]
+    parallelism: int = 1
     source: str
     relations: Mapping[str, tuple[str, ...]]
 

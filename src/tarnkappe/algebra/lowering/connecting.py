@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 from tarnkappe.algebra.lowering.backend import AttachedTable, Backend, Source
@@ -29,8 +31,8 @@ def connect(
     Args:
         place: files (or Arrow tables) by the names of their relations; one file, whose name without its
             ending is that of the relation; `duckdb:///people.db`; `postgresql://user@host/database`; or
-            `spark:folder` with Parquet files, or folders of them, in it. Or a list of files and DuckDB
-            databases, over which one query may go.
+            `spark:folder` with Parquet files, or folders of them, in it. Or a list of these, over which one
+            query may go: each part of it runs where its rows are.
         engine: `duckdb` (the default) or `spark`, for files.
         memory_limit: how much memory DuckDB may take, as in "2GB".
 
@@ -85,34 +87,56 @@ def attached_table(address: str, table: str) -> AttachedTable | None:
 
 
 def _together(places: Sequence[Place], engine: str | None, memory_limit: str | None) -> Backend:
-    """Several places in one query: DuckDB attaches its databases and reads the files."""
+    """Several places in one query: DuckDB attaches its databases and reads the files, others stand beside."""
     if engine not in (None, "duckdb"):
         raise ParameterError(
             "algebra.several-places-duckdb-engine",
-            "a query over several places runs on DuckDB, not on {engine}",
+            "files beside other places are read by duckdb, not by {engine}: Spark takes spark:FOLDER",
             engine=engine,
         )
     files: dict[str, Source] = {}
     databases: dict[Path, str] = {}
+    others: list[str] = []
     for place in places:
         if isinstance(place, Mapping):
             files |= place
         elif isinstance(place, str) and (is_address(place) or place.startswith("spark:")):
-            known = is_address(place)
-            path = database_file(place) if known and is_duckdb(place) else None
+            path = database_file(place) if is_address(place) and is_duckdb(place) else None
             if path is None:
-                raise ParameterError(
-                    "algebra.several-places-duckdb",
-                    "a query over several places runs on DuckDB, which reads files and DuckDB databases "
-                    "(duckdb:///file), and not {address}",
-                    address=shown(place) if known else place,
-                )
-            databases[path] = place
+                others.append(place)
+            else:
+                databases[path] = place
         else:
             files[_name(Path(place))] = Path(place)
-    from tarnkappe.algebra.lowering.duckdb import DuckDBBackend
+    with ExitStack() as opened:
+        found: dict[str, Backend] = {}
+        if files or databases:
+            from tarnkappe.algebra.lowering.duckdb import DuckDBBackend
 
-    return DuckDBBackend.together(files, list(databases.items()), memory_limit)
+            only = next(iter(databases)).stem if len(databases) == 1 and not files else FILES
+            found[only] = opened.enter_context(
+                DuckDBBackend.together(files, list(databases.items()), memory_limit)
+            )
+        for place in dict.fromkeys(others):
+            found[_called(place, found)] = opened.enter_context(connect(place, memory_limit=memory_limit))
+        if len(found) == 1:
+            together = next(iter(found.values()))
+        else:
+            from tarnkappe.algebra.lowering.several import SeveralBackends
+
+            together = SeveralBackends(found)
+        opened.pop_all()  # they stay open, and are closed with the whole
+    return together
+
+
+FILES = "files"
+"""What files and attached databases are called beside other places."""
+
+
+def _called(place: str, taken: Collection[str]) -> str:
+    """What a place is called in a query that has several: its database or folder, numbered if need be."""
+    last = place.removeprefix("spark:").partition("?")[0].rstrip("/").rpartition("/")[2] or "place"
+    return next(name for n in count(1) if (name := last if n == 1 else f"{last}{n}") not in taken)
 
 
 def _folder(folder: Path) -> dict[str, Source]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ibis
@@ -39,10 +40,70 @@ def generalized(
         best_levels({}, counts, k, counted=what)  # says that there are too few
     rungs = {name: _rungs(name, counted.column(f"g{n}"), ladders[name]) for n, name in enumerate(by)}
     levels = best_levels(rungs, counts, k, people, counted=what)
+    return _lifted(rows, by, rungs, levels, site, coded)
+
+
+def _lifted(
+    rows: LoweredRows,
+    by: list[str],
+    rungs: Mapping[str, Rungs],
+    levels: Mapping[str, int],
+    site: EngineSnapshot,
+    coded: bool,
+) -> LoweredRows:
     table, lifted = rows.table, {}
     for n, name in enumerate(by):
         table, lifted[name] = _lift(rows, table, name, rungs[name], levels[name], n, site, coded)
     return rows.changed(table, lifted)
+
+
+def combinations(rows: LoweredRows, by: list[str], site: EngineSnapshot, person: str | None) -> pa.Table:
+    """What one part of the rows tells of itself, so that the levels of all parts can be chosen.
+
+    Its combinations `g0`, `g1`, ... with the number `n` of their rows; or the person `u` of each, once, since
+    somebody may have rows in two parts.
+    """
+    cells = {f"g{n}": rows.cell(name) for n, name in enumerate(by)}
+    keys = rows.table.select(**cells)
+    if person is None:
+        return site.fetch(keys.group_by(list(cells)).aggregate(n=keys.count()), "counting")
+    return site.fetch(rows.table.select(**cells, u=rows.cell(person)).distinct(), "counting")
+
+
+def common_levels(
+    told: Sequence[pa.Table], by: list[str], k: int, world: World, person: str | None
+) -> dict[str, int]:
+    """The levels that a generalization of all parts together has, from what each part tells of itself."""
+    told = [each.cast(_as_texts(each.schema)) for each in told]
+    whole = pa.concat_tables(told)
+    if person is not None:
+        whole = whole.group_by(whole.column_names).aggregate([])
+    counts = np.ones(whole.num_rows, np.int64) if person else whole.column("n").to_numpy().astype(np.int64)
+    what = "rows" if person is None else "people"
+    if not len(counts):
+        return best_levels({}, counts, k, counted=what)  # says that there are too few
+    rungs = {name: _rungs(name, whole.column(f"g{n}"), world.ladder(name)) for n, name in enumerate(by)}
+    return best_levels(rungs, counts, k, whole.column("u") if person else None, counted=what)
+
+
+def lifted_to(
+    rows: LoweredRows,
+    by: list[str],
+    told: pa.Table,
+    levels: Mapping[str, int],
+    world: World,
+    site: EngineSnapshot,
+) -> LoweredRows:
+    """The rows of one part on levels that were chosen for all parts."""
+    if not told.num_rows:
+        return rows.changed(rows.table, {name: rows.cell(name).cast("string") for name in by})
+    rungs = {name: _rungs(name, told.column(f"g{n}"), world.ladder(name)) for n, name in enumerate(by)}
+    return _lifted(rows, by, rungs, levels, site, coded=False)
+
+
+def _as_texts(schema: pa.Schema) -> pa.Schema:
+    """Engines have other types for the same values; hierarchies know their texts."""
+    return pa.schema([(name, pa.int64() if name == "n" else pa.string()) for name in schema.names])
 
 
 def _counted(

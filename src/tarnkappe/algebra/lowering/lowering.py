@@ -119,7 +119,11 @@ class Lowering:
 
     def _reusable(self, child: Plan, path: Path, numbered: bool) -> LoweredRows:
         """The rows of a child that more than one statement reads: computed once if that is costly."""
-        rows = self._child(child, path, numbered)
+        return self.kept(child, (*path, 0), numbered=numbered)
+
+    def kept(self, child: Plan, path: Path, *, numbered: bool = False) -> LoweredRows:
+        """The rows of a plan for more than one statement, with the same draws in all of them."""
+        rows = self.rows(child, path, numbered=numbered)
         if all(
             isinstance(node, _PASSING) or (isinstance(node, Projection) and not node.distinct)
             for node in child.walk()
@@ -176,10 +180,14 @@ class Lowering:
             return grouped(self._child(child, path, numbered), by, aggregates, self._site)
         from tarnkappe.algebra.noisy.grouping import noisy_grouped  # loads OpenDP, which few queries need
 
-        most = max(reach(child, self._persons, self._public).values())
+        most = self._most_rows(child)
         return noisy_grouped(
             self._reusable(child, path, False), by, aggregates, most, self._world, self._site
         )
+
+    def _most_rows(self, child: Plan) -> int:
+        """How many rows of a plan may come or go with one person, or one row where nobody is declared."""
+        return max(reach(child, self._persons, self._public).values())
 
     def _generalization(self, plan: Generalization, path: Path, numbered: bool, coded: bool) -> LoweredRows:
         names = sorted(set(plan.by) & set(plan.child.columns))

@@ -125,34 +125,33 @@ def s6_cohorts(case: Case) -> CheckStep:
     Looked at are labels of groups, never values of those who were selected; nobody is left out.
     """
     question = "What has to be changed so that no value is conspicuous?"
-    plan = plan_of(case)
-    assert plan is not None
     told = []
     for each in list(case.known):
-        level = next((level for level in each.choices if not _flagged(case, plan, each, level)), None)
+        level = next((level for level in each.choices if not _flagged(case, each, level)), None)
         if level is None:
             reason = "A value stays conspicuous however far it is generalized."
             case.drop(each.name, reason, Action.WITHHOLD)
             told.append(f"{each.attribute.called}: {Action.WITHHOLD}")
             continue
         if level != each.least:
-            case.labels[each.name] = GroupLabels(plan, each.attribute, level)
+            case.labels[each.name] = case.labels[each.name].at_least(level)
             told.append(f"{each.attribute.called}: at least {Action.GENERALIZE}")
     case.known = [each for each in case.known if each.name in case.wanted]
     answer = StepResult.CHANGE if told else StepResult.GO_ON
     return CheckStep("S6", question, "; ".join(told) or "Nothing.", answer)
 
 
-def _flagged(case: Case, plan: CohortPlan, each: KnownAttribute, level: int) -> bool:
+def _flagged(case: Case, each: KnownAttribute, level: int) -> bool:
     distribution = each.selected or each.everybody
     if not distribution:
         return False
-    own = {each.name: GroupLabels(plan, each.attribute, level)}
-    words = [word for rows in case.rows for word in labelled(rows, own)[each.name]]
-    counts = Counter(words)
+    own, counts = case.labels[each.name].at_least(level), Counter[str]()
+    for rows in case.rows:
+        for group, number in zip(*np.unique(rows.group, return_counts=True), strict=True):
+            counts[own.of(rows.groups[group])] += int(number)
     labels = sorted(counts)
     known = bounds(distribution, labels, each.hierarchy)
-    here = np.array([counts[label] for label in labels]) / max(len(words), 1)
+    here = np.array([counts[label] for label in labels]) / max(counts.total(), 1)
     rare = known.high < case.limits.rare_global
     return bool((rare | (here > case.limits.peak * known.high) | (here * case.limits.peak < known.low)).any())
 
@@ -199,7 +198,7 @@ def s8_cohorts(case: Case) -> CheckStep:
     case.draft = without_constant(draft, case.known)
     for name in case.draft.withheld:
         case.drop(name, "Groups reach over all of its values, so it would tell nothing.", Action.WITHHOLD)
-    case.told = ToldTables(tuple(_told(plan, rows, both) for rows in case.rows))
+    case.told = ToldTables(tuple(table_told(plan, rows, both) for rows in case.rows))
     _describe(case)
     return CheckStep("S8", question, " ".join(told), StepResult.CHANGE)
 
@@ -210,7 +209,8 @@ def _role(case: Case, plan: CohortPlan, name: str) -> Role:
     return Role.SENSITIVE if name in plan.hidden else case.around.catalogue[name].role
 
 
-def _told(plan: CohortPlan, rows: GroupedRows, shown: list[str]) -> ToldTable:
+def table_told(plan: CohortPlan, rows: GroupedRows, shown: list[str]) -> ToldTable:
+    """What the rows of one selection tell, as it is kept in the ledger."""
     groups = np.full(plan.size, -1, np.int64)
     for number in np.unique(rows.group).tolist():
         groups[list(rows.groups[number])] = number

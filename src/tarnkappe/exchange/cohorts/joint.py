@@ -118,12 +118,37 @@ def joint_objection(plan: CohortPlan, tables: Sequence[ToldTable], limits: Thres
         return ""
     for knowing in sorted({name for table in own for name in table.counts_as_selected_by}):
         for name in sorted(names - {knowing}):
-            if not seen.keeps_for_insiders(knowing, name, limits):
+            if seen.told_to_insiders(knowing, name, limits).any():
                 return (
                     "Packages with the same selection would together tell too much of another sensitive "
                     "value to who knows the selected one."
                 )
     return ""
+
+
+def exposed_to_insiders(
+    plan: CohortPlan, before: Sequence[ToldTable], package: Sequence[ToldTable], limits: Thresholds
+) -> int:
+    """Of how many people of a package another sensitive value may be told to who knows the one by which they
+    were selected, and uses all packages, whatever they are selected by.
+
+    A policy with `insider = "any"` lets no package leave with such people; others protect from who uses the
+    packages selected by the same attribute. People are counted who have too few to be exchanged with: what is
+    told of them is possible, not certain.
+    """
+    own = [table for table in dict.fromkeys([*before, *package]) if table.epoch == plan.epoch]
+    if not own:
+        return 0
+    seen = _Seen(plan, own)
+    everything = dataclasses.replace(limits, insider="any")
+    names = {name for table in own for name in table.told}
+    exposed = np.zeros(seen.number, dtype=bool)
+    for table in package:
+        here = seen.has_row(own.index(table)) if table in own else np.zeros(seen.number, dtype=bool)
+        for knowing in table.counts_as_selected_by:
+            for name in names - {knowing}:
+                exposed |= here & seen.told_to_insiders(knowing, name, everything)
+    return int(np.count_nonzero(exposed))
 
 
 class _Seen:
@@ -144,13 +169,24 @@ class _Seen:
             [plan.within(table.asked)[self._people] >= 0 for table in tables], axis=1
         ) & (self._labels >= 0)
 
+    @property
+    def number(self) -> int:
+        """How many people there are."""
+        return len(self._people)
+
+    def has_row(self, table: int) -> Mask:
+        """Who has a row in a table."""
+        return np.asarray(self._has_row[:, table])
+
     def keeps_for_outsiders(self, name: str, limits: Thresholds) -> bool:
         """Whether people with the same labels everywhere have values that keep the policy."""
         everybody = np.ones(len(self._people), dtype=bool)
-        return self._keeps(name, _classes(self._labels), everybody, limits.values_of(name))
+        return not self._exposed(name, _classes(self._labels), everybody, limits.values_of(name)).any()
 
-    def keeps_for_insiders(self, knowing: str, name: str, limits: Thresholds) -> bool:
-        """Whether people with the same known value, and the same rows, have other values that keep it."""
+    def told_to_insiders(self, knowing: str, name: str, limits: Thresholds) -> Mask:
+        """Whose other value is shown, though people with the same known value and the same rows have values
+        that do not keep the policy.
+        """
         places = [
             at
             for at, table in enumerate(self._tables)
@@ -158,7 +194,7 @@ class _Seen:
         ]
         showing = [at for at in places if name in self._tables[at].shown]
         if not showing:
-            return True
+            return np.zeros(len(self._people), dtype=bool)
         shown = self._has_row[:, showing].any(axis=1) & ~self._is_closed(showing)
         codes, _ = self._plan.codes(knowing)
         # People with the same selected value both have rows in a table selected by it, or neither has one.
@@ -167,7 +203,7 @@ class _Seen:
         classes = _classes(np.concatenate([codes[self._people, None], own], axis=1))
         # Groups are close to the people with the selected value, not to everybody: asked when they are made.
         values = dataclasses.replace(limits.values_of(name), closeness=0.0)
-        return self._keeps(name, classes, shown, values)
+        return self._exposed(name, classes, shown, values)
 
     def _is_closed(self, showing: Sequence[int]) -> Mask:
         """Who is in a group that shows no sensitive cells any more; what it showed was looked at then."""
@@ -177,14 +213,15 @@ class _Seen:
             closed[sorted(found.closed) if found else []] = True
         return closed[self._cohort]
 
-    def _keeps(self, name: str, classes: Numbers, those: Mask, limits: ValueLimits) -> bool:
+    def _exposed(self, name: str, classes: Numbers, those: Mask, limits: ValueLimits) -> Mask:
+        """Those of some people whose class has values that do not keep the limits, or none."""
         codes, values = self._plan.codes(name)
         own = codes[self._people]
         number = int(classes.max(initial=-1)) + 1
         counts = counted(own, len(values), np.where(those, classes, -1), number)
         everybody = np.bincount(own[own >= 0], minlength=len(values))
-        told = np.bincount(classes[those], minlength=number) > 0
-        return bool((keeps(counts, limits, everybody) & (counts.sum(axis=1) > 0))[told].all())
+        kept = keeps(counts, limits, everybody) & (counts.sum(axis=1) > 0)
+        return np.asarray(those & ~kept[classes])
 
 
 def _classes(columns: Numbers) -> Numbers:

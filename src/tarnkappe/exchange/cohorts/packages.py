@@ -6,6 +6,7 @@ selected. It reaches over everybody in the cohorts of the group, in steps of the
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import random
 from collections.abc import Mapping, Sequence
@@ -89,6 +90,12 @@ class GroupLabels:
         self.column: Column = self.hierarchy.attach(column)
         self._ends = self.column.codes[: len(ends)].astype(np.int64)
         self._runs, self._level = runs_of(self.column), level
+
+    def at_least(self, level: int) -> GroupLabels:
+        """The same with another least level."""
+        other = copy.copy(self)
+        other._level = level
+        return other
 
     def meant(self, cohorts: Sequence[int]) -> set[str]:
         """The values that people of a group may have."""

@@ -107,6 +107,11 @@ class CohortPlan:
         retired = self.people.column(RETIRED).to_numpy(zero_copy_only=False)
         return np.where(retired, HELD_OUT, self.people.column(COHORT).to_numpy())
 
+    @property
+    def number_retired(self) -> int:
+        """How many people left, by themselves or with somebody of their cohort."""
+        return int(pc.sum(self.people.column(RETIRED)).as_py() or 0) if self.people.num_rows else 0
+
     def codes(self, name: str) -> tuple[Rows, list[str]]:
         """Everybody's value of a sensitive attribute, and the values; -1 where it is missing."""
         return value_codes(self.people.column(HIDDEN + name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -56,6 +56,7 @@ class CohortBook:
         self._cipher = ChaCha20Poly1305(seal.derived("cohorts of an institution")[:32])
         self._log, self._name = AuditLog(store), around.institution.name
         self._read: dict[str, tuple[bytes, bytes]] = {}
+        self._last: tuple[dict[str, bytes], CohortPlan] | None = None
 
     @property
     def is_used(self) -> bool:
@@ -78,10 +79,11 @@ class CohortBook:
         rows = {row.part: bytes(row.content) for row in connection.execute(mine)}
         if not rows:
             return None
-        said = json.loads(self._opened(rows[PLAN], PLAN))
-        return CohortPlan.from_dict(
-            said, _table(self._opened(rows[PEOPLE], PEOPLE)), _table(self._opened(rows[HULLS], HULLS))
-        )
+        if self._last is None or self._last[0] != rows:
+            said = json.loads(self._opened(rows[PLAN], PLAN))
+            people, hulls = (_table(self._opened(rows[part], part)) for part in (PEOPLE, HULLS))
+            self._last = rows, CohortPlan.from_dict(said, people, hulls)
+        return self._last[1]
 
     def prepare(self, request: DataRequest) -> None:
         """Admit who waits, let go who is gone, and make the groups that a request asks for, if its package is
@@ -125,7 +127,12 @@ class CohortBook:
                 "cohorts changed",
             )
 
-    def renew(self, by: Sequence[str], now: datetime | None = None) -> int:
+    def renew(
+        self,
+        by: Sequence[str],
+        now: datetime | None = None,
+        signatures: Mapping[str, str] | None = None,
+    ) -> int:
         """Begin a new epoch: cohorts, groups and frozen values are made anew; how many people are in both.
 
         Packages of different epochs are not protected together.
@@ -133,6 +140,7 @@ class CohortBook:
         Args:
             by: who wants it, two people.
             now: the time, for tests.
+            signatures: by person, what she signed it with, for the log.
         """
         time = now or datetime.now(UTC)
         if len(set(by)) < 2:
@@ -156,15 +164,14 @@ class CohortBook:
                 )
             known = {who for who, own in zip(before.who, before.cohort.tolist(), strict=True) if own >= 0}
             empty = CohortPlan.new(before.known, before.hidden, before.epoch + 1, time.isoformat())
-            plan = self._admitted(connection, empty, self._patients(), time)
+            plan = self._admitted(connection, empty, self.patients(), time)
             if plan is None:
                 raise AccessError(
                     "exchange.too-few-patients-renew", "too few patients are there to renew cohorts"
                 )
             both = known & {who for who, own in zip(plan.who, plan.cohort.tolist(), strict=True) if own >= 0}
-            self._keep(
-                connection, before, plan, "cohorts renewed", {"by": sorted(set(by)), "both": len(both)}
-            )
+            told = {"by": sorted(set(by)), "both": len(both), "signatures": dict(signatures or {})}
+            self._keep(connection, before, plan, "cohorts renewed", told)
             return len(both)
 
     def _asked(self, plan: CohortPlan, request: DataRequest) -> list[Asked]:
@@ -173,14 +180,14 @@ class CohortBook:
             return [EVERYBODY]
         return [(anchor.attribute, *atom) for atom in plan.atoms_of(anchor.attribute, anchor.values)]
 
-    def _patients(self) -> list[str]:
+    def patients(self) -> list[str]:
         """Everybody who is in the patient database now."""
         institution = self._around.institution
         return [str(n) for n in as_text(institution.everybody([]).column(institution.patient)).to_pylist()]
 
     def _brought_up_to_date(self, connection: sa.Connection, plan: CohortPlan | None) -> CohortPlan | None:
         """The plan after newcomers were admitted, and everybody left who is gone or withdrew."""
-        there = self._patients()
+        there = self.patients()
         plan = self._admitted(connection, plan, there, datetime.now(UTC))
         if plan is None:
             return None

@@ -30,6 +30,7 @@ from tarnkappe.exchange.cohorts.joint import (
     ToldTable,
     ToldTables,
     as_told,
+    exposed_to_insiders,
     joint_objection,
     read_ledger,
 )
@@ -123,6 +124,19 @@ class EarlierReleases:
                 return wrong
             others = [*others, each]
         return ""
+
+    def exposed(
+        self, connection: sa.Connection, told: Told | ToldTables, limits: Thresholds, recipient: str
+    ) -> int | None:
+        """Of how many people of a package all packages together may tell another value to who knows the one
+        that they were selected by; None where packages are not made from cohorts.
+        """
+        plan = None if self._book is None else self._book.plan_within(connection)
+        if plan is None or isinstance(told, Told):
+            return None
+        compared = recipient if limits.together == Together.RECIPIENT else EVERYBODY
+        _, before = read_ledger(self._told(connection, compared))
+        return exposed_to_insiders(plan, before, told.tables, limits)
 
     def _as_told(self, plan: CohortPlan | None, tables: Sequence[ToldTable]) -> list[Told]:
         """What tables from cohorts tell of everybody; those of earlier epochs are not compared."""

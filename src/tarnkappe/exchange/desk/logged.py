@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,14 +33,21 @@ WITHDRAWN, CONSENTED, TOLD, COHORTS = "withdrawals", "consents", "told", "cohort
 def row_digest(row: sa.Row[Any] | Mapping[str, Any], table: sa.Table, *leave_out: str) -> str:
     """Stands for a row, with the name of its table and the names of its columns."""
     values = row if isinstance(row, Mapping) else row._mapping
-    said = {
-        column.name: _plain(values[column.name]) for column in table.columns if column.name not in leave_out
-    }
-    return Statement("row", {"table": table.name, "values": said}).digest
+    names = [column.name for column in table.columns if column.name not in leave_out]
+    return _digest_of(table.name, tuple((name, *_plain(values[name])) for name in names))
 
 
-def _plain(value: Any) -> Any:
-    return {"sha256": hashlib.sha256(value).hexdigest()} if isinstance(value, bytes | memoryview) else value
+def _plain(value: Any) -> tuple[type, Any]:
+    """A value with its type, since 1 and true are equal to Python; of bytes what stands for them."""
+    if isinstance(value, bytes | memoryview):
+        return bytes, hashlib.sha256(value).hexdigest()
+    return type(value), value
+
+
+@lru_cache(maxsize=16_384)  # a check reads all rows of a register several times
+def _digest_of(table: str, cells: tuple[tuple[str, type, Any], ...]) -> str:
+    said = {name: {"sha256": value} if kind is bytes else value for name, kind, value in cells}
+    return Statement("row", {"table": table, "values": said}).digest
 
 
 def digest_of_marks(marks: Iterable[bytes]) -> str:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from tarnkappe.errors import Reason, VerificationError
 from tarnkappe.exchange.desk.logged import (
+    COHORTS,
     CONSENTED,
     RELEASE_ROW,
     TOLD,
@@ -126,19 +127,18 @@ class PatientRegister:
         """Note for every patient in a package who gets it, in the transaction that lets it go; a digest for
         the log.
         """
+        digest = request.digest
         connection.execute(
             sa.insert(RELEASES).values(
-                digest=request.digest,
+                digest=digest,
                 recipient=request.institution,
                 purpose=str(request.purpose),
                 columns=json.dumps(list(columns)),
                 time=_now(),
             )
         )
-        connection.execute(
-            sa.insert(RELEASE_LOG), [{"mark": mark, "digest": request.digest} for mark in marks]
-        )
-        return release_digest(connection, request.digest)
+        connection.execute(sa.insert(RELEASE_LOG), [{"mark": mark, "digest": digest} for mark in marks])
+        return release_digest(connection, digest)
 
     def forget_release(self, connection: sa.Connection, digest: str) -> None:
         """A package did not leave after all."""
@@ -165,7 +165,7 @@ class PatientRegister:
     def audit(self, connection: sa.Connection, logged: Logged) -> list[Reason]:
         """What is wrong with the notes of patients' rights, by what the log says of them."""
         wrong = self._wrong_releases(connection, logged)
-        for name in (WITHDRAWN, CONSENTED, TOLD):
+        for name in (WITHDRAWN, CONSENTED, TOLD, COHORTS):
             try:
                 logged.require_register(connection, name)
             except VerificationError as error:

@@ -19,6 +19,7 @@ from tarnkappe.exchange.desk.checked import Checked
 from tarnkappe.exchange.desk.desk import RequestWorkflow
 from tarnkappe.exchange.desk.packages import opened
 from tarnkappe.exchange.desk.tables import RELEASE_LOG, RELEASES
+from tarnkappe.exchange.request import DataRequest
 from tarnkappe.risk.cells import read_cell
 from tarnkappe.table import SUPPRESSED, Role
 
@@ -77,6 +78,8 @@ class PackagePreview:
         packages: how many earlier packages had data about people of this one.
         people: about how many of them.
         recipients: who got those.
+        exposed: of how many people a further value may be told to who compares all packages; None if that was
+            not counted.
     """
 
     number: int
@@ -92,6 +95,7 @@ class PackagePreview:
     packages: int = 0
     people: int = 0
     recipients: tuple[str, ...] = ()
+    exposed: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -137,7 +141,17 @@ def preview(desk: RequestWorkflow, digest: str, rows: int = 10) -> PackagePrevie
         packages=packages,
         people=people,
         recipients=recipients,
+        exposed=_exposed(desk, digest, check, whole.request),
     )
+
+
+def _exposed(desk: RequestWorkflow, digest: str, check: Checked, request: DataRequest) -> int | None:
+    if check.content.get("told") is None:
+        return None
+    limits = desk.around.policy.thresholds_for(request.purpose)
+    with desk.store.reading() as connection:
+        told = desk.earlier.noted(connection, digest, check.content["told"])
+        return desk.earlier.exposed(connection, told, limits, request.institution)
 
 
 def _text(value: object) -> str:

@@ -18,6 +18,7 @@ from tarnkappe.errors import HierarchyError, ParameterError, ProtocolError
 from tarnkappe.federation.contract import Contract, SharedColumn
 from tarnkappe.federation.oblivious.dense import LocalRows
 from tarnkappe.federation.oblivious.gates import bits_of
+from tarnkappe.federation.oblivious.streams import Words
 from tarnkappe.federation.party_share import Rule, canonical
 from tarnkappe.federation.share import PartyShare, ShareColumn
 from tarnkappe.hierarchy import Hierarchy
@@ -218,11 +219,13 @@ class OwnData:
         contract: what all have agreed on.
         share: the rows in plain.
         labels: the common labels of columns.
+        tags: the tags of its people, where the contract says what tells people apart.
     """
 
     contract: Contract
     share: PartyShare
     labels: Mapping[str, CommonLabels]
+    tags: Words
 
     @cached_property
     def rows(self) -> LocalRows:

@@ -36,6 +36,8 @@ INPUT, GATES, DIGEST, SHUFFLE = "input", "gates", "digest", "shuffle"
 class Opening(StrEnum):
     """All that is ever opened."""
 
+    PERSONS = "open persons"
+    """Whether somebody is known to several sites."""
     TESTS = "open tests"
     """Whether some nodes of the lattice satisfy."""
     LEVELS = "open levels"

@@ -18,41 +18,12 @@ import numpy.typing as npt
 
 from tarnkappe.federation.oblivious import gates
 from tarnkappe.federation.oblivious.computer import Computer, Shared, Steps
+from tarnkappe.federation.oblivious.criterion import Criterion
+from tarnkappe.federation.oblivious.insiders import holds_against_insiders
 from tarnkappe.federation.oblivious.streams import Words
 from tarnkappe.lattice import Node
 from tarnkappe.native import compiled
 from tarnkappe.table.encoding import Codes, Counts
-
-
-@dataclasses.dataclass(frozen=True)
-class Criterion:
-    """What a class must have to be released, in numbers that all parties know.
-
-    Attributes:
-        k: how many rows.
-        diversity: for each sensitive column how many values there are, and how many a class must have.
-        limit: how many rows may be suppressed in all.
-        rows: how many rows there are in all.
-    """
-
-    k: int
-    diversity: tuple[tuple[int, int], ...]
-    limit: int
-    rows: int
-
-    @cached_property
-    def clip(self) -> int:
-        """Counts above this one are shared as this one.
-
-        Where only sizes decide, a class that is not released has fewer than k rows, and all of them are
-        counted. Where values decide too, it may be large; then counting ends beyond the limit.
-        """
-        return max(self.k, self.limit + 1) if self.diversity else self.k
-
-    @cached_property
-    def planes(self) -> int:
-        """How many planes of bits a site shares for each node: of its counts, then one for each value."""
-        return gates.bits_of(self.clip) + sum(values for values, _ in self.diversity)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,16 +80,16 @@ class LocalRows:
     def planes(self, nodes: Sequence[Node], cells: CellGrid, criterion: Criterion) -> Words:
         """What the site shares of some nodes: clipped counts, and which values its classes have."""
         planes = np.zeros((criterion.planes, cells.words), np.uint64)
-        counted = gates.bits_of(criterion.clip)
+        sizes, small, present = criterion.parts
         begin = 0
         for node, size in zip(nodes, cells.sizes, strict=True):
             keys = self.cells(node)
             end = begin + gates.words_for(size)
-            write_counts(keys, size, criterion.clip, planes[:counted, begin:end])
-            first = counted
-            for codes, (values, _) in zip(self.values, criterion.diversity, strict=True):
-                write_presence(keys, codes, planes[first : first + values, begin:end])
-                first += values
+            write_counts(keys, size, criterion.clip, planes[sizes, begin:end])
+            if criterion.coalitions:
+                write_counts(keys, size, criterion.k, planes[small, begin:end])
+            for codes, part in zip(self.values, present, strict=True):
+                write_presence(keys, codes, planes[part, begin:end])
             begin = end
         return planes
 
@@ -158,31 +129,27 @@ def kept_cells(c: Computer, shared: Sequence[Shared], criterion: Criterion) -> S
         shared: the planes of every site, (2, planes, words) each.
         criterion: what a class must have.
     """
-    counted = gates.bits_of(criterion.clip)
-    total = yield from gates.add_all(c, [planes[:, :counted] for planes in shared], criterion.clip)
+    sizes, small, present = criterion.parts
+    total = yield from gates.add_all(c, [planes[:, sizes] for planes in shared], criterion.clip)
     enough = yield from gates.at_least(c, total, criterion.k)
-    flags, first = [enough], counted
-    for values, least in criterion.diversity:
-        here = [planes[:, first : first + values] for planes in shared]
-        flags.append((yield from _is_diverse(c, here, least)))
-        first += values
+    flags = [enough]
+    for part, (_, least) in zip(present, criterion.diversity, strict=True):
+        flags.append((yield from _is_diverse(c, [planes[:, part] for planes in shared], least)))
+    if criterion.coalitions:
+        counts = [planes[:, small] for planes in shared]
+        values = [[planes[:, part] for planes in shared] for part in present]
+        flags.append((yield from holds_against_insiders(c, counts, values, criterion)))
     kept = yield from gates.all_of(c, flags)
-    looked_at = total if criterion.diversity else total[:, : gates.bits_of(criterion.k - 1)]
+    looked_at = total if criterion.keeps_only_large else total[:, : gates.bits_of(criterion.k - 1)]
     dropped = np.broadcast_to(c.invert(kept)[:, None], looked_at.shape)
-    small = yield from c.both(looked_at, dropped)
-    return kept, small
+    left_out = yield from c.both(looked_at, dropped)
+    return kept, left_out
 
 
 def _is_diverse(c: Computer, present: Sequence[Shared], least: int) -> Steps[Shared]:
     """Whether a class has so many values: a value is there if some site has it."""
-    while len(present) > 1:
-        pairs = len(present) // 2
-        left, right = (np.stack(present[side : 2 * pairs : 2], axis=1) for side in range(2))
-        there = yield from gates.either(c, left, right)
-        present = [*(there[:, i] for i in range(pairs)), *present[2 * pairs :]]
-    values = present[0].shape[1]
-    bits = gates.bits_of(values)
-    counted = yield from gates.weighted_sum(c, present[0], np.zeros(values, np.int64), bits)
+    there = yield from gates.any_of(c, present)
+    counted = yield from gates.count_of(c, there)
     return (yield from gates.at_least(c, counted, least))
 
 

@@ -132,6 +132,18 @@ def all_of(c: Computer, flags: Sequence[Shared]) -> Steps[Shared]:
     return flags[0]
 
 
+def any_of(c: Computer, flags: Sequence[Shared]) -> Steps[Shared]:
+    """OR of several arrays, in a tree."""
+    none = yield from all_of(c, [c.invert(each) for each in flags])
+    return c.invert(none)
+
+
+def count_of(c: Computer, flags: Shared) -> Steps[Shared]:
+    """How many of the flags along the second axis are set."""
+    number = flags.shape[1]
+    return (yield from weighted_sum(c, flags, np.zeros(number, np.int64), bits_of(number)))
+
+
 # ------------------------------------------------------------------ few: few rounds
 
 

@@ -36,6 +36,7 @@ from tarnkappe.federation.oblivious.computer import (
     Opening,
     Steps,
 )
+from tarnkappe.federation.oblivious.persons import tags_of
 from tarnkappe.federation.oblivious.plan import FoundRelease, ObliviousRun, RunShape
 from tarnkappe.federation.oblivious.streams import KEY_SIZE, KeyStream, Words
 from tarnkappe.federation.party_share import Rule, local_share
@@ -80,7 +81,8 @@ class ObliviousParty(Participant):
                     name=name,
                 )
             labels = common_labels(contract, hierarchies)
-            self._own = OwnData(contract, local_share(table, name, contract, hierarchies), labels)
+            share = local_share(table, name, contract, hierarchies)
+            self._own = OwnData(contract, share, labels, tags_of(table, contract))
         self._private = X25519PrivateKey.generate()
         self._arrived: dict[str, deque[tuple[str, Words]]] = {other: deque() for other in contract.everybody}
         self._steps = self._all_steps()

@@ -1,6 +1,7 @@
 """What all parties of an oblivious run do, step by step; only here is anything opened.
 
-1. Keys are agreed on, and each site says how many rows it has.
+1. Keys are agreed on, and each site says how many rows it has. Where the contract says what tells people
+   apart, it is found whether somebody is known to several sites; then the run ends.
 2. Nodes are tested. With `reveal = "tests"` each answer is opened and decides which nodes are tested next;
    with `reveal = "result"` all nodes are tested, and no answer is opened.
 3. The best node is found in secret, and its number opened.
@@ -16,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import ParameterError, ProtocolError
 from tarnkappe.federation.contract import Contract, Reveal
 from tarnkappe.federation.engine import no_solution
 from tarnkappe.federation.oblivious import gates
@@ -33,13 +34,16 @@ from tarnkappe.federation.oblivious.computer import (
     Steps,
     require_same,
 )
+from tarnkappe.federation.oblivious.criterion import Criterion
 from tarnkappe.federation.oblivious.dense import (
     CellGrid,
-    Criterion,
     kept_cells,
     satisfied_nodes,
 )
+from tarnkappe.federation.oblivious.insiders import coalitions_of
+from tarnkappe.federation.oblivious.persons import PLANES, lanes_for, planes_of, somebody_repeats
 from tarnkappe.federation.oblivious.streams import KeyStream, Words
+from tarnkappe.federation.printable import printable_name
 from tarnkappe.lattice import Node
 from tarnkappe.privacy.exact import share_of
 
@@ -92,12 +96,12 @@ class RunShape:
         """The cells of some nodes."""
         return CellGrid(tuple(self.sizes[node] for node in nodes))
 
-    def batches(self, nodes: Sequence[Node]) -> list[list[Node]]:
+    def batches(self, nodes: Sequence[Node], criterion: Criterion) -> list[list[Node]]:
         """Nodes in batches of so many cells that they fit into memory."""
         batches: list[list[Node]] = []
         room = 0
         for node in nodes:
-            size = gates.words_for(self.sizes[node]) * gates.LANES * self.criterion.planes
+            size = gates.words_for(self.sizes[node]) * gates.LANES * criterion.held
             if size > room:
                 batches.append([])
                 room = MOST_CELLS
@@ -115,7 +119,8 @@ def criterion_of(contract: Contract, rows: int) -> Criterion:
         least = max(part.l for part in parts if hasattr(part, "l") and part.distributions == ((name,),))
         diversity.append((contract.column(name).labels[0], least))
     limit = share_of(contract.suppression_limit, rows)
-    return Criterion(max(sizes, default=1), tuple(diversity), limit, rows)
+    coalitions = coalitions_of(len(contract.parties), contract.insiders)
+    return Criterion(max(sizes, default=1), tuple(diversity), limit, rows, coalitions)
 
 
 def most_cells(contract: Contract) -> tuple[int, int]:
@@ -202,6 +207,8 @@ class ObliviousRun:
 
     def run(self) -> Steps[FoundRelease]:
         """All steps after the keys."""
+        if self.contract.person:
+            yield from self._refuse_people_of_several_sites()
         if self.contract.reveal is Reveal.TESTS:
             satisfying = yield from self._search()
             if not satisfying:
@@ -217,9 +224,28 @@ class ObliviousRun:
         rows = yield from self._release(node)
         return FoundRelease(node, rows)
 
-    def _tested(self, nodes: Sequence[Node]) -> Steps[Shared | None]:
+    def _refuse_people_of_several_sites(self) -> Steps[None]:
+        """Rows are counted: one person at three sites would count as three."""
+        lanes = lanes_for(tuple(self.shape.rows.values()))
+        own = None if self._own is None else planes_of(self._own.tags, lanes)
+        shared = yield from self._share_planes(own, PLANES, gates.words_for(lanes))
+        repeats: Shared | None = None
+        if self._computer is not None:
+            found = yield from somebody_repeats(self._computer, shared, lanes)
+            repeats = _first_lane(found)[:, None]
+        opened = yield from self._open(repeats, Opening.PERSONS, self.contract.everybody, (1, 1))
+        assert opened is not None
+        if opened.any():
+            raise ProtocolError(
+                "federation.somebody-at-several-sites",
+                "somebody is known to several sites, by {person}, and would count several times: the run "
+                "ends. Nobody was told who it is. Without 'person' in the contract rows are counted",
+                person=", ".join(map(printable_name, self.contract.person)),
+            )
+
+    def _tested(self, nodes: Sequence[Node], criterion: Criterion) -> Steps[Shared | None]:
         """Test a batch of nodes; the answers are one a lane."""
-        cells, criterion = self.shape.cells(nodes), self.shape.criterion
+        cells = self.shape.cells(nodes)
         own = None if self._own is None else self._own.rows.planes(nodes, cells, criterion)
         shared = yield from self._share_planes(own, criterion.planes, cells.words)
         if self._computer is None:
@@ -227,7 +253,31 @@ class ObliviousRun:
         return (yield from satisfied_nodes(self._computer, shared, cells, criterion))
 
     def _search(self) -> Steps[list[Node]]:
-        """All nodes that satisfy. Every answer tells about others, since generalizing never breaks a promise.
+        """All nodes that satisfy.
+
+        First what generalizing never breaks is tested: every answer then tells about other nodes. Where a
+        promise may break (insiders, if rows may be suppressed), the nodes that are left are tested again.
+        """
+        criterion = self.shape.criterion
+        found = yield from self._search_monotone(criterion.monotone)
+        if criterion.monotone == criterion:
+            return found
+        return [node for node, good in (yield from self._answers(found, criterion)).items() if good]
+
+    def _answers(self, nodes: Sequence[Node], criterion: Criterion) -> Steps[dict[Node, bool]]:
+        """Test nodes and open the answers."""
+        answers: dict[Node, bool] = {}
+        for batch in self.shape.batches(nodes, criterion):
+            good = yield from self._tested(batch, criterion)
+            opened = yield from self._open(
+                good, Opening.TESTS, self.contract.everybody, (gates.words_for(len(batch)),)
+            )
+            assert opened is not None
+            answers |= dict(zip(batch, map(bool, gates.unpacked(opened, len(batch))), strict=True))
+        return answers
+
+    def _search_monotone(self, criterion: Criterion) -> Steps[list[Node]]:
+        """All nodes that satisfy what generalizing never breaks.
 
         Half of the nodes that are not yet known lie at or below the height that is tested next.
         """
@@ -235,9 +285,7 @@ class ObliviousRun:
         levels, sizes = np.array(nodes), np.array([self.shape.sizes[node] for node in nodes])
         heights, known = levels.sum(axis=1), np.full(len(nodes), UNKNOWN)
         while (known == UNKNOWN).any():
-            open_ones = np.flatnonzero(
-                (known == UNKNOWN) & (sizes * self.shape.criterion.planes <= MOST_CELLS)
-            )
+            open_ones = np.flatnonzero((known == UNKNOWN) & (sizes * self.shape.criterion.held <= MOST_CELLS))
             if not len(open_ones):
                 raise ParameterError(
                     "federation.levels-would-tested-make",
@@ -247,22 +295,16 @@ class ObliviousRun:
                 )
             height = np.sort(heights[open_ones])[(len(open_ones) - 1) // 2]
             chosen_ones = [nodes[place] for place in open_ones[heights[open_ones] == height]]
-            for batch in self.shape.batches(chosen_ones):
-                good = yield from self._tested(batch)
-                opened = yield from self._open(
-                    good, Opening.TESTS, self.contract.everybody, (gates.words_for(len(batch)),)
-                )
-                assert opened is not None
-                for node, answer in zip(batch, gates.unpacked(opened, len(batch)).tolist(), strict=True):
-                    implied = levels >= node if answer else levels <= node
-                    known[implied.all(axis=1) & (known == UNKNOWN)] = answer
+            for node, answer in (yield from self._answers(chosen_ones, criterion)).items():
+                implied = levels >= node if answer else levels <= node
+                known[implied.all(axis=1) & (known == UNKNOWN)] = answer
         return [node for node, good in zip(nodes, known.tolist(), strict=True) if good]
 
     def _test_all(self, nodes: Sequence[Node]) -> Steps[Shared | None]:
         """Test all nodes and open nothing."""
-        answers = []
-        for batch in self.shape.batches(nodes):
-            good = yield from self._tested(batch)
+        answers, criterion = [], self.shape.criterion
+        for batch in self.shape.batches(nodes, criterion):
+            good = yield from self._tested(batch, criterion)
             if good is not None:
                 answers.append(gates.unpacked(good, len(batch)))
         return gates.packed(np.concatenate(answers, axis=-1)) if answers else None

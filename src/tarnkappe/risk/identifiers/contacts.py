@@ -15,8 +15,10 @@ FAX_WORDS = ("fax", "telefax", "facsimile")
 _INTERNATIONAL = r"(?:\+|\b00)[1-9][0-9]{0,2}[ (./-][0-9 ()./-]{5,18}[0-9]|\+[1-9][0-9]{7,14}"
 _AMERICAN = r"(?:\b1[ .-])?(?:\([0-9]{3}\) ?|\b[0-9]{3}[ .-])[0-9]{3}[ .-][0-9]{4}(?: ?x[0-9]+)?\b"
 _WITH_AREA = r"\(0[0-9]{2,5}\) ?[0-9][0-9 -]{3,10}[0-9]|\b0[1-9][0-9]{1,4} ?[ /-] ?[1-9][0-9 -]{3,9}[0-9]\b"
+_TWO_DIGITS = r"\([1-9][0-9]\) ?[0-9]{4,5}-[0-9]{4}\b"
+"""An area of two digits, as in Brazil and Mexico."""
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?[0-9]{1,6})?"
-NUMBER = f"(?:{_INTERNATIONAL}|{_AMERICAN}|{_WITH_AREA})"
+NUMBER = f"(?:{_INTERNATIONAL}|{_AMERICAN}|{_WITH_AREA}|{_TWO_DIGITS})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +92,6 @@ CONTACTS = (
         shape=rf"(?i)(?:(?:tele)?(?:fax|fon|phone)|tel|mobile)?\.?:? ?{NUMBER}{_EXTENSION}",
         valid=telephone,
         inside=rf"(?:^|[^\w.-]){NUMBER}(?:$|[^\w-])",
-        plausible=r"\+?[0-9][0-9 ()./-]{5,18}[0-9]",
+        plausible=r"[+(]{0,2}[0-9][0-9 ()./-]{5,18}[0-9]",
     ),
 )

@@ -7,7 +7,7 @@ import re
 
 from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent, phrases
 from tarnkappe.risk.identifiers.view import ColumnView
-from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS, WORD_LISTS
+from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS, REGIONS, WORD_LISTS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
 
 _LETTERS = r"[^\W\d_]"
@@ -27,6 +27,18 @@ _CODED = re.compile(r"(?=.*[0-9])(?!.*[a-zäöüß]{2})\S*")
 """A code: a digit, no blank, and no word in small letters."""
 _PAIR = re.compile(r"\b([A-ZÄÖÜ][a-zäöüß]+),? ([A-ZÄÖÜ][a-zäöüß'’-]+)\b")
 
+_INITIALED = re.compile(
+    r"(?:[A-ZÄÖÜ]\.[ -]?){1,3}[A-ZÄÖÜŠŽÅØ][^\W\d_]+(?:[ '’-][^\W\d_]+)?|"
+    r"[A-ZÄÖÜŠŽÅØ][^\W\d_]+(?:[ '’-][^\W\d_]+)?,? (?:[A-ZÄÖÜ]\.[ -]?){1,3}"
+)
+"""Initials and a family name, or the other way round: hardly anything else is written so."""
+_LISTED = re.compile(
+    r"[A-ZÄÖÜŠŽÅØ][\w'’-]+(?: [A-Z][\w'’-]+)?, (?P<given>[A-ZÄÖÜŠŽÅØ][\w'’-]+)(?: [A-Z]\.?)?"
+)
+"""A family name, a comma, a given name."""
+_PERSON_IN_CHINESE = re.compile(r"[\u4e00-\u9fff]+(?:人|者|员|員|师|師)")
+"""Headers in Chinese and Japanese that end in a sign for a person: who receives, applies, signs."""
+
 LOOKS = 0.8
 LOOKS_NAMED = 0.7
 KNOWN = 0.35
@@ -38,7 +50,6 @@ DIFFERENT = 0.3
 HAS_LETTERS = 0.5
 ALL_DIFFERENT = 0.9
 VARIOUS = 0.8
-SOME = 0.1
 LONG_WORD = 5
 AGENTS = ("er", "or", "ant", "ist", "ee", "eur", "euse", "erin", "orin")
 """How words for people who do something end."""
@@ -79,7 +90,11 @@ class NamesDetector(Detector):
         if titled >= MOSTLY_DIFFERENT and column.rarefied_share >= DIFFERENT and column.words < MANY_NAMES:
             reason = f"{percent(titled)} of the values are names with a title"
             return self.finding(column, column.filled, reason)
-        looks = _looks_like_names(column)
+        written = column.share_of(_is_written_as_names, LOOKS)
+        if written >= LOOKS and column.distinct >= DIFFERENT_NAMES and not column.about("place", "town"):
+            reason = f"{percent(written)} of the values are written as names: with initials, or turned round"
+            return self.finding(column, column.filled, reason)
+        looks = looks_like_names(column)
         known, number = self._known(column) if looks >= LOOKS else (0.0, 0)
         if (column.about("place", "thing") or column.names_things) and known < UNDER_THINGS:
             known = 0.0
@@ -105,9 +120,10 @@ class NamesDetector(Detector):
             return self.finding(column, column.filled, "the header speaks of names of people")
         if column.about("thing") or column.names_things:
             return None
-        looks = _looks_like_names(column)
+        looks = looks_like_names(column)
         some = column.rarefied_share >= DIFFERENT or self._known(column)[0] >= FEW_KNOWN
         some = some or column.share_of(_has_two_capitals, LOOKS) >= LOOKS
+        some = some or (column.says(WHOM) and column.distinct >= MANY_NAMES)  # kinds of people are fewer
         if looks >= LOOKS_NAMED and column.distinct >= DIFFERENT_NAMES and some:
             return self.finding(column, column.filled, "the header speaks of names, and the values may be")
         # Whatever the cells look like: a digit or a sign in a name does not make it another's.
@@ -125,11 +141,13 @@ class NamesDetector(Detector):
         They may be names of firms or films; that they may be names of people is reason enough. Under one
         word for somebody who does something (a rider, an adjuster) they may repeat.
         """
-        if column.about(*EXPLAINED) or column.distinct < MANY_VALUES or column.names_things:
+        agent = _is_agent(column)
+        least = DIFFERENT_NAMES if agent else MANY_VALUES
+        if column.about(*EXPLAINED) or column.distinct < least or column.names_things:
             return None
-        if column.rarefied_share < (SOME if _is_agent(column) else VARIOUS):
+        if column.rarefied_share < (0.0 if agent else VARIOUS):
             return None
-        if _looks_like_names(column) < ALL_DIFFERENT:
+        if looks_like_names(column) < ALL_DIFFERENT:
             return None
         if column.share_of(_has_two_capitals, ALL_DIFFERENT) < ALL_DIFFERENT:
             return None
@@ -139,7 +157,9 @@ class NamesDetector(Detector):
 
     def named(self, column: ColumnView) -> bool:
         """Whether the header speaks of names, or of a person and of nothing that people have."""
-        if column.about("name"):
+        if column.about("name") or _PERSON_IN_CHINESE.fullmatch(column.name.strip()):
+            return True
+        if any(f" {phrase} " in column.header for phrase in WORD_LISTS["whom"].phrases):
             return True
         rest = [word for word in column.header_words if word not in WORD_LISTS["whom"].words]
         return column.says(WHOM) and not any(WORD_LISTS[name].last_in(rest) for name in EXPLAINED)
@@ -168,9 +188,16 @@ class NamesDetector(Detector):
         return self.inside_text(column, max(cells, column.cells_with(_PAIR.pattern, _is_full_name)))
 
 
-def _looks_like_names(column: ColumnView) -> float:
+def looks_like_names(column: ColumnView) -> float:
     """The share of the values that look like names; nobody asks how small it is if it is under the least."""
     return column.share_of(lambda text: len(text) <= 60 and bool(_LOOKS.fullmatch(text)), LOOKS_NAMED)
+
+
+def _is_written_as_names(text: str) -> bool:
+    if _INITIALED.fullmatch(text):
+        return True
+    listed = _LISTED.fullmatch(text)
+    return listed is not None and listed["given"].lower() not in REGIONS
 
 
 def _is_agent(column: ColumnView) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tarnkappe.risk.identifiers.detector import Certainty, IdentifierFinding, IdentifierKind
+from tarnkappe.risk.identifiers.names import LOOKS, looks_like_names
 from tarnkappe.risk.identifiers.view import ColumnView
+from tarnkappe.risk.identifiers.words import ORDINARY, TOWNS
 from tarnkappe.table import SUPPRESSED, Role
 
 OneToOne = Callable[[str, str, bool], bool]
@@ -26,6 +29,8 @@ PARTS = frozenset(
 AND_NAME = frozenset(["name", "names", "nm", "n"])
 VARIOUS = 0.8
 MANY = 20
+FEW_NAMES = 4
+HALF = 0.5
 REPEATED = 1.2
 """So many rows must have a pair of values, on average, before it tells that two columns go together."""
 OF_PEOPLE = ("name", "unique-code", "e-mail", "telephone")
@@ -57,12 +62,18 @@ def beside(
     standing = [
         name for name, said in whole.items() if said.intersection(OF_PEOPLE) and name not in by_variety
     ]
+    names = _words_of_names(
+        view for view in views if "name" in whole.get(view.name, ()) and view.name not in organisations
+    )
     shown: dict[str, tuple[IdentifierFinding, Certainty]] = {}
     for view in views:
         if whole.get(view.name) or not view.filled:
             continue
         if named and _is_part_of_name(view):
             reason = "the header speaks of a part of a name, beside other names"
+            shown[view.name] = _finding(view, "name", (IdentifierKind.NAME,), reason), Certainty.LIKELY
+        elif view.name in open_columns and _has_the_same_names(view, names):
+            reason = "most values have a word that occurs in the names of people in another column"
             shown[view.name] = _finding(view, "name", (IdentifierKind.NAME,), reason), Certainty.LIKELY
         elif view.name in {*open_columns, *organisations} and _may_stand_for_people(view):
             repeats = view.name not in organisations
@@ -116,6 +127,31 @@ def _filled(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     nothing = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(["", SUPPRESSED]))
     return pc.if_else(nothing, pa.scalar(None, pa.string()), column)
+
+
+def _words_of_names(columns: Iterable[ColumnView]) -> frozenset[str]:
+    """The words of the names that were found, without those that are also ordinary words or towns."""
+    found = {word for view in columns for text in view.sample for word in _words(text)}
+    return frozenset(found - ORDINARY - TOWNS)
+
+
+def _words(text: str) -> list[str]:
+    """Words of three letters or more, or two where letters have no cases, as in Chinese and Korean."""
+    return [word.lower() for word in re.findall(r"[^\W\d_]{2,}", text) if len(word) > 2 or not word.isascii()]
+
+
+def _has_the_same_names(view: ColumnView, names: frozenset[str]) -> bool:
+    """Whether most values, words with capitals, share a word with names: those of staff beside clients."""
+    if not names or view.is_numeric or view.distinct < FEW_NAMES or view.names_things:
+        return False
+    if view.about("place", "town", "thing", "group") or any(text[0].islower() for text in view.sample):
+        return False
+    if looks_like_names(view) < LOOKS:
+        return False
+    shared = {word for text in view.sample for word in _words(text) if word in names}
+    return (
+        len(shared) >= FEW_NAMES and view.cell_share(lambda text: not names.isdisjoint(_words(text))) >= HALF
+    )
 
 
 def _is_part_of_name(view: ColumnView) -> bool:

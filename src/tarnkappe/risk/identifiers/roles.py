@@ -10,7 +10,10 @@ import dataclasses
 import re
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from tarnkappe.risk.identifiers.detector import Certainty, IdentifierFinding, phrases
+from tarnkappe.risk.identifiers.health import has_words_of_medicine, is_finding, is_pressure
 from tarnkappe.risk.identifiers.view import CLOCK, ColumnView
 from tarnkappe.risk.identifiers.words import REGIONS, WORD_LISTS
 from tarnkappe.table import Role
@@ -22,11 +25,17 @@ MOSTLY = 0.6
 NEARLY_ALL = 0.8
 MONEY = 0.3
 MANY_DECIMALS = 20
+ROUND = 0.9
+THOUSAND = 1000
+SENTENCE = 5
+"""Texts of so many words are told as free text."""
 ORGANISED = 0.2
 VARIOUS = 0.8
 KNOWN_REASON = "the header speaks of what neighbours and colleagues may know"
 
 _ICD = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.[0-9A-TV-Z]{1,4})?")
+_ICD_IN_CLAIMS = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.?[0-9A-TV-Z]{1,4})?")
+"""Without the dot a code of a person may look the same: only under a header of diagnoses."""
 _SEXES = frozenset(
     phrases(
         "m, f, w, d, x, u, male, female, man, woman, men, women, boy, girl, other, unknown, männlich, "
@@ -79,7 +88,7 @@ def is_explained(column: ColumnView) -> bool:
 
     Detectors that look for whatever differs from row to row would see something else in them.
     """
-    return any(rule(column) is not None for rule in (_sexes, _regions, _ranges, _diagnoses))
+    return any(rule(column) is not None for rule in (_sexes, _regions, _ranges, _diagnoses, _health))
 
 
 def _sure(role: Role, reason: str) -> ProposedRole:
@@ -202,13 +211,27 @@ def _ranges(column: ColumnView) -> ProposedRole | None:
 
 
 def _diagnoses(column: ColumnView) -> ProposedRole | None:
-    if column.distinct < 3 or column.share_of(lambda text: bool(_ICD.fullmatch(text))) < NEARLY_ALL:
+    shape = _ICD_IN_CLAIMS if column.about("sensitive") and not column.about("id", "name") else _ICD
+    if column.distinct < 3 or column.share_of(lambda text: bool(shape.fullmatch(text))) < NEARLY_ALL:
         return None
     chapters = len({text[0] for text in column.sample})
     exact = column.share_of(lambda text: "." in text) > ORGANISED
     if chapters < 3 and not exact and not column.about("sensitive"):
         return None  # classes of age in sports, rooms, seats
     return _sure(Role.SENSITIVE, "the values look like codes of diagnoses (ICD-10)")
+
+
+def _health(column: ColumnView) -> ProposedRole | None:
+    """Diseases, drugs, degrees and results, whatever the header says; in sentences they are free text."""
+    if column.is_numeric or column.about("known") or column.words >= SENTENCE:
+        return None
+    if is_pressure(column):
+        return _likely(Role.SENSITIVE, "the values are blood pressures")
+    if has_words_of_medicine(column):
+        return _likely(Role.SENSITIVE, "many values are words for diseases or drugs")
+    if is_finding(column):
+        return _likely(Role.SENSITIVE, "the values are degrees of severity or results of tests")
+    return None
 
 
 def _organisation(column: ColumnView) -> ProposedRole | None:
@@ -230,6 +253,8 @@ def _group(column: ColumnView) -> ProposedRole | None:
 def _header(column: ColumnView) -> ProposedRole | None:
     """The later word decides: the status of a loan is sensitive, the year of a diagnosis is known."""
     kept, known = _last_word(column, "sensitive"), _last_word(column, "known")
+    if not known and column.is_numeric and _MONEY.search(column.name):
+        return _likely(Role.SENSITIVE, "the header names a currency: amounts of money")
     if kept and kept >= known:
         return _likely(Role.SENSITIVE, "the header speaks of what people want to keep to themselves")
     if known:
@@ -249,6 +274,21 @@ def _measured(column: ColumnView) -> ProposedRole | None:
     if column.distinct <= MANY_DECIMALS and column.rarefied_share <= MOSTLY:
         return None
     return _guess(Role.SENSITIVE, "decimal numbers that nothing explains: they may be measured")
+
+
+def _rounded(column: ColumnView) -> ProposedRole | None:
+    """Whole numbers that people made round: prices, wages, debts. What is measured ends in any digit."""
+    if not column.is_whole_number:
+        return None
+    if column.distinct <= MANY_DECIMALS and column.rarefied_share <= MOSTLY:
+        return None
+    numbers, counts = column.numbers, column.number_counts
+    if numbers is None or not (some := numbers != 0).any() or np.abs(numbers).max() < THOUSAND:
+        return None
+    round_share = counts[some & (numbers % 10 == 0)].sum() / counts[some].sum()
+    if round_share < ROUND:
+        return None
+    return _guess(Role.SENSITIVE, "large round numbers that nothing explains: they may be amounts of money")
 
 
 def _unexplained(column: ColumnView) -> ProposedRole:
@@ -286,6 +326,7 @@ RULES: tuple[Rule, ...] = (
     _by(_regions),
     _by(_ranges),
     _by(_diagnoses),
+    _by(_health),
     _found(Certainty.LIKELY, "name"),
     _by(_organisation),
     _found(Certainty.LIKELY, "street", "free-text"),
@@ -294,6 +335,7 @@ RULES: tuple[Rule, ...] = (
     _by(_group),
     _by(_header),
     _by(_measured),
+    _by(_rounded),
     _by(_unexplained),
 )
 """In this order; the last one always holds."""

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind
@@ -22,6 +23,9 @@ DIFFERENT_IF_NAMED = 0.6
 DIFFERENT_IF_UNKNOWN = 0.4
 YEARS = 200
 LONG = 5
+ENOUGH_ROWS = 20
+"""Fewer amounts may all have one number of digits by chance."""
+EVEN = 0.5
 LONGER = 8
 """Amounts have fewer digits."""
 ROUNDED = 0.5
@@ -42,6 +46,8 @@ _ONE_WORD = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])(?=.{6})[A-Za-z0-9]+(?:[-_/.:#
 _ALL = ("known", "sensitive", "date", "group", "thing", "place", "town", "notes")
 _OF_DICTIONARY = re.compile(r"[A-Z]{2}(?:TERM|LLT|DECOD|HLT|HLGT|BODSYS|SOC)")
 """How clinical studies (CDISC) name the words and codes of a medical dictionary for what happened."""
+LONG_DIFFERENT = 0.1
+LONGEST_COUNT = 9
 LONGEST_STREET = 4
 """House numbers have at most so many digits."""
 _OF_SUBJECTS = ("usubjid", "subjid")
@@ -81,7 +87,7 @@ class UniqueCodes(Detector):
         if not column.is_numeric and column.cell_share(_is_time) >= MOSTLY:
             return None
         if not _is_different(column, DIFFERENT_IF_NAMED if named else DIFFERENT, named):
-            return self._hashes(column) or self._one_word(column)
+            return self._hashes(column) or self._one_word(column) or self._long_number(column)
         whole = column.numbers is not None
         codes = self._whole_numbers(column, named) if whole else self._texts(column, named)
         if not codes:
@@ -119,6 +125,17 @@ class UniqueCodes(Detector):
             return None
         return self.finding(column, column.filled, "the values are codes, and many of them differ")
 
+    def _long_number(self, column: ColumnView) -> IdentifierFinding | None:
+        """Numbers of nine or more digits, all of one length: those of doctors, devices, accounts repeat."""
+        if not column.is_whole_number or column.rarefied_share < LONG_DIFFERENT or column.about(*_ALL):
+            return None
+        lengths = {len(text) for text in column.sample}
+        if len(lengths) > 1 or min(lengths) < LONGEST_COUNT or column.distinct < LEAST_ROWS:
+            return None
+        return self.finding(
+            column, column.filled, "the values are numbers of one length that is none of counts"
+        )
+
     def _whole_numbers(self, column: ColumnView, named: bool) -> str:
         numbers = column.numbers
         if numbers is None or not column.is_whole or len(numbers) == 0:
@@ -126,12 +143,20 @@ class UniqueCodes(Detector):
         if not named and column.about("known", "date") and numbers.max() - numbers.min() < YEARS:
             return ""  # ages, days and years of few people may all differ
         counted = column.is_amount and bool((column.number_counts > 1).any())
-        if (numbers.max() - numbers.min() < 1.05 * len(numbers) and not counted) or _never_repeat(column):
+        filled = numbers.max() - numbers.min() < 1.05 * len(numbers)
+        if (filled and _given_out(column.number_counts) and not counted) or _never_repeat(column):
             return "running number"
         lengths = np.array([len(text.lstrip("-")) for text in column.sample])
         exempt = (_is_explained(column) or column.is_amount) and lengths.max() < LONGER
         rounded = float(np.mean(numbers % 10 == 0)) > ROUNDED
-        if (lengths >= LONG).all() and (lengths == lengths[0]).all() and not exempt and not rounded:
+        enough = named or column.filled >= ENOUGH_ROWS or lengths[0] >= LONGER
+        if (
+            enough
+            and (lengths >= LONG).all()
+            and (lengths == lengths[0]).all()
+            and not exempt
+            and not rounded
+        ):
             return "number"
         return "number" if named else ""
 
@@ -161,6 +186,16 @@ class UniqueCodes(Detector):
         if column.share_of(is_code) >= MOSTLY:
             return "code"
         return "word" if named and column.about("id") and column.words < 2 and not measured else ""
+
+
+def _given_out(counts: npt.NDArray[np.int64]) -> bool:
+    """Whether numbers that fill their range were given to people, one each, and not measured.
+
+    What is measured fills its range only where there are many rows, and then some values are much more
+    frequent than others: their counts vary as chance has it, by their mean, or more. Numbers that were given
+    out occur once, or all equally often where the rows of a person do.
+    """
+    return bool(np.var(counts) < EVEN * np.mean(counts))
 
 
 def _never_repeat(column: ColumnView) -> bool:

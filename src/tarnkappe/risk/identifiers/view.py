@@ -212,7 +212,10 @@ class ColumnView:
         `patient age`. A word for people alone is enough for subjects of a study, or if no count is so long.
         """
         own = set(self.header_words)
-        people, codes = own & WORD_LISTS["person"].words, own & WORD_LISTS["code"].words
+        people, codes = (
+            own & (WORD_LISTS["person"].words | WORD_LISTS["whom"].words),
+            own & WORD_LISTS["code"].words,
+        )
         if not own or own - people - codes or self.distinct < LEAST_PEOPLE:
             return False
         long = min(map(len, self.sample)) >= LONG

@@ -35,14 +35,14 @@ def _words(name: str, *further: Iterable[str]) -> frozenset[str]:
     return frozenset(word.lower() for text in chain(_lines(name), *further) for word in text.split())
 
 
-_ORDINARY = _words("ordinary_words")
+ORDINARY = _words("ordinary_words")
 _FOREIGN = [text for women, men, _ in names().origins.values() for text in (women, men)]
 
 GIVEN_NAMES = (
-    _words("given_names", _lines("given_names_by_country"), names().women, names().men, _FOREIGN) - _ORDINARY
+    _words("given_names", _lines("given_names_by_country"), names().women, names().men, _FOREIGN) - ORDINARY
 )
 _LOCAL = (names().families, *(families for _, _, families in names().origins.values()))
-FAMILY_NAMES = _words("family_names", _lines("family_names_by_country"), _LOCAL) - _ORDINARY
+FAMILY_NAMES = _words("family_names", _lines("family_names_by_country"), _LOCAL) - ORDINARY
 NAMES = GIVEN_NAMES | FAMILY_NAMES
 TOWNS = frozenset(_lines("towns"))
 REGIONS = frozenset(word.strip() for word in " ".join(_lines("regions")).split(","))

@@ -51,7 +51,7 @@ class Dialect:
             return ""
         name = DELIMITERS.get(self.delimiter)
         told = f"the delimiter looks like a {name}" if name else "no delimiter was found"
-        return f" ({told}: pass `delimiter` or `quote` if that is wrong)"
+        return f" ({told}: --delimiter and --quote change that)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +141,8 @@ def _only_one(path: Path, looks: list[_Look], sample: bytes, complete: bool) -> 
         )
         raise InputError(
             "table.delimiter-cannot-told-explain",
-            "{path}: the delimiter cannot be told: {counts} explain the file equally well: pass `delimiter`",
+            "{path}: the delimiter cannot be told: {counts} explain the file equally well: --delimiter says "
+            "which it is",
             path=path,
             counts=counts,
         )
@@ -203,7 +204,7 @@ def refuse_malformed(path: Path, found: CsvRecords, first_line: int, fields: int
     faults = {
         UNCLOSED_QUOTE: f"a quote ({dialect.quote}) is opened and never closed",
         TEXT_AFTER_QUOTE: f"text follows a closing quote ({dialect.quote}): write quotes within twice",
-        NUL_BYTE: "there is a NUL byte: this is no text, or its encoding is another: pass `encoding`",
+        NUL_BYTE: "there is a NUL byte: this is no text, or its encoding is another, which --encoding says",
     }
     if found.odd_records:
         raise InputError(
@@ -214,7 +215,7 @@ def refuse_malformed(path: Path, found: CsvRecords, first_line: int, fields: int
             fields=fields,
             what="s" if fields != 1 else "",
             odd_fields=found.odd_fields,
-            hint=dialect.hint,
+            hint=f"{dialect.hint}; --bad-lines skip leaves out such lines, up to one in a hundred",
         )
     if found.fault in faults:
         raise InputError(

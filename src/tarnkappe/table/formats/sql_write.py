@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
 
 from tarnkappe.errors import ColumnError, ParameterError
 from tarnkappe.table.encoding import Progress
@@ -21,6 +23,8 @@ from tarnkappe.table.formats.rendering import pieces, plain, plain_schema, refus
 from tarnkappe.table.formats.text_write import CsvStyle, csv_blocks
 
 CHUNK = 10_000
+MYSQL = ("mysql", "mariadb")
+"""Dialects whose times have whole seconds, and whose texts 64 KB, unless something else is said."""
 ROWS = '"rows to be written"'
 
 
@@ -29,8 +33,9 @@ def write_sql(
 ) -> None:
     """Write a new table; one that exists is replaced only if that is asked for.
 
-    Everything happens in one transaction, so a failure leaves the database as it was (save in those
-    that cannot take back the creation of a table, like MySQL).
+    Everything happens in one transaction, so a failure leaves the database as it was. MySQL and MariaDB
+    cannot take back the creation of a table: there it is filled under another name, and renamed when it is
+    whole.
     """
     refuse_kinds(data.schema, "a database")
     data = _in_microseconds(data)
@@ -96,10 +101,15 @@ def _write_sqlalchemy(
         dialect = connection.dialect.name
         if dialect == "sqlite":
             _refuse_for_sqlite(data)
+        elif dialect in MYSQL:
+            _refuse_for_mysql(data)
         target = _target(connection, data, table)
         exists = sa.inspect(connection).has_table(str(target.name), target.schema)
         if exists and not replace:
             _refuse_existing(address, table)
+        if dialect in MYSQL:
+            _fill_and_rename(connection, target, data, exists, progress)
+            return
         if dialect == "sqlite":
             connection.exec_driver_sql("BEGIN")  # the driver begins by itself only before rows are written
         if exists:
@@ -108,6 +118,30 @@ def _write_sqlalchemy(
         insert = _copy if dialect == "postgresql" else _insert
         insert(connection, target, data, progress)
         connection.commit()
+
+
+def _fill_and_rename(
+    connection: sa.Connection, target: sa.Table, data: pa.Table, exists: bool, progress: Progress | None
+) -> None:
+    """Fill a table under a name of its own, and give it the wanted name in one step when it is whole."""
+    filled = target.to_metadata(sa.MetaData(), name=f"tarnkappe_{secrets.token_hex(8)}")
+    older = target.to_metadata(sa.MetaData(), name=f"{filled.name}_old")
+    # Without it some servers cut what does not fit, and only warn.
+    connection.exec_driver_sql("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')")
+    filled.create(connection)
+    try:
+        _insert(connection, filled, data, progress)
+        connection.commit()
+        old, new, whole = map(connection.dialect.identifier_preparer.format_table, (older, target, filled))
+        moves = [*([f"{new} TO {old}"] if exists else []), f"{whole} TO {new}"]
+        connection.exec_driver_sql(f"RENAME TABLE {', '.join(moves)}")
+    except BaseException:
+        connection.rollback()
+        filled.drop(connection, checkfirst=True)
+        raise
+    if exists:
+        older.drop(connection)
+    connection.commit()
 
 
 def schema_and_name(connection: sa.Connection, table: str) -> tuple[str, str]:
@@ -150,8 +184,10 @@ def _column_type(kind: pa.DataType) -> sa.types.TypeEngine[Any]:
     if pa.types.is_date(kind):
         return sa.Date()
     if pa.types.is_timestamp(kind):
-        return sa.DateTime(timezone=kind.tz is not None)
-    return sa.Time() if pa.types.is_time(kind) else sa.Text()
+        return sa.DateTime(timezone=kind.tz is not None).with_variant(mysql.DATETIME(fsp=6), *MYSQL)
+    if pa.types.is_time(kind):
+        return sa.Time().with_variant(mysql.TIME(fsp=6), *MYSQL)
+    return sa.Text().with_variant(mysql.LONGTEXT(), *MYSQL)
 
 
 def _in_microseconds(data: pa.Table) -> pa.Table:
@@ -187,6 +223,18 @@ def _refuse_for_sqlite(data: pa.Table) -> None:
                 "table.column-holds-nan-sqlite",
                 "the column '{field}' holds NaN: SQLite would make missing values of it",
                 field=field.name,
+            )
+
+
+def _refuse_for_mysql(data: pa.Table) -> None:
+    """Refuse what MySQL and MariaDB would silently change: they know no time zone of a value."""
+    for field in data.schema:
+        if pa.types.is_timestamp(field.type) and field.type.tz:
+            raise ColumnError(
+                "table.column-holds-values-mysql",
+                "the column '{field}' holds {kind} values: MySQL and MariaDB keep no time zone",
+                field=field.name,
+                kind=field.type,
             )
 
 

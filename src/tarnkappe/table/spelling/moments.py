@@ -79,18 +79,18 @@ _CLOCK = (
 )
 _YEAR, _YY = r"(?P<year>[0-9]{4})", r"(?P<yy>[0-9]{2})"
 _DAY, _MONTH, _NAME = r"(?P<day>[0-9]{1,2})", r"(?P<month>[0-9]{1,2})", r"(?P<name>[^\W\d_]{3,10})\.?"
-_MARK, _AGAIN = r"(?P<mark>[-/.])", r"(?P=mark)"
+_MARK, _AGAIN = r"(?P<mark>\. ?|[-/])", r"(?P=mark)"
 _NUMBERS = r"(?P<first>[0-9]{1,2})" + _MARK + r"(?P<second_>[0-9]{1,2})" + _AGAIN
 _WEEKDAY = re.compile(r"(?P<weekday>[^\W\d_]{2,10})\.?,? +")
 _SHAPES = {
     shape: re.compile(pattern)
     for shape, pattern in {
         "Y{0}m{0}d": _YEAR + _MARK + _MONTH + _AGAIN + _DAY + _CLOCK,
-        "a{0}b{0}Y": _NUMBERS + _YEAR + _CLOCK,
+        "a{0}b{0}Y": _NUMBERS + _YEAR + r"\.?" + _CLOCK,
         "a{0}b{0}y": _NUMBERS + _YY + _CLOCK,
         "Y{0}m": _YEAR + r"(?P<mark>[-/])" + _MONTH,
-        "d{0}B{0}Y": _DAY + r"(?P<mark>\. ?| |-)" + _NAME + r"(?:,? |-)" + _YEAR + _CLOCK,
-        "d{0}B{0}y": _DAY + r"(?P<mark>\. ?| |-)" + _NAME + r"(?:,? |-)" + _YY + _CLOCK,
+        "d{0}B{0}Y": _DAY + r"(?P<mark>\. ?|[ /-]|)" + _NAME + r"(?:,? |[/-]|)" + _YEAR + _CLOCK,
+        "d{0}B{0}y": _DAY + r"(?P<mark>\. ?|[ /-]|)" + _NAME + r"(?:,? |[/-]|)" + _YY + _CLOCK,
         "B{0}d{0}Y": _NAME + r"(?P<mark> |-)" + _DAY + r"(?:st|nd|rd|th)?(?:, ?| |-)" + _YEAR + _CLOCK,
         "B{0}d t Y": _NAME
         + r"(?P<mark> )(?P<day>[ 0-3]?[0-9])"
