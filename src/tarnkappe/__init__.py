@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tarnkappe.risk import attack, check
     from tarnkappe.table import Role, Table, examples, read, write
 
+    __version__: str
+
 __all__ = [
     "Comparison",
     "Exploration",
@@ -89,6 +91,8 @@ _MODULES = {"examples": "table.examples", "models": "privacy"}
 
 def __getattr__(name: str) -> Any:
     """Load a part of the house when it is first asked for: the command line starts before all is loaded."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("tarnkappe")
     if name in _MODULES:
         return import_module(f"tarnkappe.{_MODULES[name]}")
     for part, names in _HOMES.items():
