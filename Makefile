@@ -103,6 +103,9 @@ lock:
 	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
 		--extra dev --extra postgres --extra spark --extra gate --extra noise --extra federation --extra service --extra statistics --constraint requirements/core.txt \
 		--output-file requirements/test.txt pyproject.toml requirements/build.in
+	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--extra postgres --extra gate --extra noise --extra federation --extra service --extra statistics --constraint requirements/test.txt \
+		--output-file requirements/service.txt pyproject.toml requirements/build.in
 	.venv/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
 		--output-file requirements/site.txt requirements/site.in
 

@@ -155,7 +155,7 @@ def _environment(python: Path, folder: Path) -> Iterator[Callable[..., None]]:
     inside = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
     def run(module: str, *words: str, cwd: Path = folder) -> None:
-        command = [folder / "venv" / "bin" / "python", "-m", module, *words]
+        command = [str(folder / "venv" / "bin" / "python"), "-m", module, *words]
         subprocess.run(command, cwd=cwd, env=inside, check=True, capture_output=True, text=True)  # noqa: S603
 
     yield run

@@ -92,7 +92,7 @@ def _signature(thing: Any) -> str:
         if one.kind is one.KEYWORD_ONLY and not only_named:
             shown.append("*")
         only_named |= one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
-        star = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        star = "*" * (one.kind is one.VAR_POSITIONAL) + "**" * (one.kind is one.VAR_KEYWORD)
         shown.append(f"{star}{one.name}{'' if one.default is one.empty else f'={_default(one.default)}'}")
     return f"({', '.join(shown)})"
 
