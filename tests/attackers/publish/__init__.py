@@ -8,8 +8,10 @@ from tests.attackers.publish.further_column import FurtherColumn
 from tests.attackers.publish.further_stages import STAGES as FURTHER
 from tests.attackers.publish.method_stages import METHODS, stage, two_orders
 from tests.attackers.publish.names_and_codes import NamesAndCodes
+from tests.attackers.publish.one_row_more import OneRowMore
 from tests.attackers.publish.other_suppression import OtherSuppression
 from tests.attackers.publish.other_worlds import OtherWorlds
+from tests.attackers.publish.private_stages import PRIVATE
 from tests.attackers.publish.recount import Recount
 from tests.attackers.publish.risk_stages import ESTIMATES, NUMBERED, OPTIMA, SCANNED, SECOND_COLUMN
 from tests.attackers.publish.row_order import RowOrder
@@ -51,4 +53,5 @@ TRIALS = [
     Trial(OtherWorlds(), WORLDS),
     Trial(RunningNumbers(), NUMBERED),
     Trial(TwoReports(), UTILITY),
+    Trial(OneRowMore(), PRIVATE),
 ]
