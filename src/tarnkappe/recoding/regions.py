@@ -85,7 +85,7 @@ class Regions(Method, kw_only=True):
     ] = 4
     balance: Annotated[
         Annotated[int, Meta(ge=0, le=0)] | Annotated[float, Meta(ge=0, lt=1)],
-        param("how much cuts into large halves are preferred, from 0 to below 1"),
+        param("how much cuts into large halves are preferred"),
     ] = 0.1
     blind: Annotated[
         bool,

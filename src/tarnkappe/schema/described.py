@@ -85,15 +85,26 @@ def _several(info: inspect.Type) -> str:
 def bounds_of(info: inspect.Type) -> str:
     """The bounds of a number in words; nothing if it has none that anybody would meet.
 
-    >>> bounds_of(inspect.IntType(ge=1, le=64))
-    ' from 1 to 64'
+    >>> bounds_of(inspect.IntType(ge=1, le=64)), bounds_of(inspect.FloatType(ge=0, lt=1))
+    (' from 1 to 64', ' from 0 to below 1')
     """
-    number = next((kind for kind in alternatives(info) if isinstance(kind, inspect.IntType)), None)
-    if number is None:
+    kinds = [kind for kind in alternatives(info) if isinstance(kind, inspect.IntType | inspect.FloatType)]
+    if not kinds:
         return ""
+    # A whole number beside a number is there for those who write 0 for 0.0: the bounds are the number's.
+    number = next((kind for kind in kinds if isinstance(kind, inspect.FloatType)), kinds[0])
     low, high = number.ge if number.gt is None else number.gt, number.le if number.lt is None else number.lt
-    least = "" if low is None or low <= -MOST else f" {'from' if number.gt is None else 'above'} {low:,}"
-    return least + ("" if high is None or high >= MOST else f" to {high:,}" if least else f" up to {high:,}")
+    words = ""
+    if low is not None and low > -MOST:
+        words = f" {'from' if number.gt is None else 'above'} {_written(low)}"
+    if high is not None and high < MOST:
+        words += (" to" if words else " up to") if number.lt is None else (" to below" if words else " below")
+        words += f" {_written(high)}"
+    return words
+
+
+def _written(number: float) -> str:
+    return f"{int(number) if number == int(number) else number:,}"
 
 
 def alternatives(info: inspect.Type) -> Iterator[inspect.Type]:

@@ -6,7 +6,7 @@ from tests.attackers.publish.column_order import ColumnOrder
 from tests.attackers.publish.false_cells import FalseCells
 from tests.attackers.publish.further_column import FurtherColumn
 from tests.attackers.publish.further_stages import STAGES as FURTHER
-from tests.attackers.publish.method_stages import METHODS, stage, two_orders
+from tests.attackers.publish.method_stages import AVERAGE, METHODS, recounted, stage, two_orders
 from tests.attackers.publish.names_and_codes import NamesAndCodes
 from tests.attackers.publish.one_row_more import OneRowMore
 from tests.attackers.publish.other_suppression import OtherSuppression
@@ -27,15 +27,19 @@ from tests.attackers.publish.world_stages import WORLDS
 TRIALS = [
     Trial(
         Recount(),
-        (Stage("a release", stages.release), Stage("the originals", stages.originals, unprotected=True)),
+        (
+            Stage("a release", stages.release),
+            *map(recounted, METHODS),
+            Stage("the originals", stages.originals, unprotected=True),
+        ),
     ),
     Trial(
         FalseCells(),
-        (*map(stage, METHODS), stage("mondrian", spoil=True, unprotected=True)),
+        (*map(stage, (*METHODS, *AVERAGE)), stage("mondrian", spoil=True, unprotected=True)),
     ),
     Trial(
         RowOrder(),
-        (*map(stage, METHODS), stage("mondrian", "--no-shuffle", unprotected=True)),
+        (*map(stage, (*METHODS, *AVERAGE)), stage("mondrian", "--no-shuffle", unprotected=True)),
     ),
     Trial(
         ColumnOrder(),

@@ -13,6 +13,7 @@ from tests import forked
 from tests.attackers.attacker import Stage
 from tests.attackers.publish.column_order import Releases
 from tests.attackers.publish.false_cells import ReleaseOf
+from tests.attackers.publish.recount import WrittenRelease
 
 KNOWN = ("age", "sex", "postcode", "admission_date")
 COLUMNS = (*KNOWN, "diagnosis")
@@ -24,8 +25,24 @@ METHODS = {
     "mondrian": ("--algorithm", "mondrian"),
     "datafly": ("--algorithm", "datafly", "--suppression-limit", "0.1"),
     "mu-argus": ("--algorithm", "mu-argus", "--suppression-limit", "0.1"),
+    "subtrees": ("--algorithm", "subtrees", "--suppression-limit", "0.1"),
+    "value-suppression": ("--algorithm", "value-suppression", "--suppression-limit", "0.1"),
+    "stochastic": ("--algorithm", "stochastic", "--seconds", "2", "--suppression-limit", "0.1"),
     "k-optimize": ("--algorithm", "k-optimize", "--seconds", "2", "--suppression-limit", "0.1"),
 }
+AVERAGE = {
+    "exact-suppression": (
+        "--algorithm",
+        "exact-suppression",
+        "--model",
+        "average-risk:threshold=0.2",
+        "--loss",
+        "loss",
+        "--suppression-limit",
+        "0.1",
+    ),
+}
+"""Methods for promises about the table as a whole."""
 FAST = ("levels", "regions", "mondrian")
 
 
@@ -35,8 +52,9 @@ def published(folder: Path, said: Sequence[str], spoil: bool = False) -> Iterato
     originals, release = folder / "patients.csv", folder / "release.csv"
     rows = tarnkappe.examples.hospital(rows=300, seed=23).table.data.to_pylist()
     _write(originals, [{name: row[name] for name in COLUMNS} for row in rows])
-    call = [TARN, "anonymize", "--input", originals, "--qi", *KNOWN, "--sensitive", "diagnosis", "--k", "3"]
-    subprocess.run([*call, *said, "--out", release], check=True, capture_output=True)
+    call = [TARN, "anonymize", "--input", originals, "--qi", *KNOWN, "--sensitive", "diagnosis"]
+    promise = [] if "--model" in said else ["--k", "3"]
+    subprocess.run([*call, *promise, *said, "--out", release], check=True, capture_output=True)
     if spoil:
         with release.open(encoding="utf-8", newline="") as file:
             written = list(csv.DictReader(file, delimiter=";"))
@@ -85,12 +103,26 @@ def stage(method: str, *further: str, spoil: bool = False, unprotected: bool = F
     """The hospital published by a method."""
 
     def build(folder: Path) -> AbstractContextManager[ReleaseOf]:
-        return published(folder, [*METHODS[method], *further], spoil)
+        return published(folder, [*(METHODS | AVERAGE)[method], *further], spoil)
 
     words = [method, *(flag.removeprefix("--") for flag in further), *["with a false cell"] * spoil]
     return Stage(
         ", ".join(words), build, unprotected=unprotected, slow=method not in FAST and not unprotected
     )
+
+
+def recounted(method: str) -> Stage:
+    """The hospital published by a method, for somebody who counts."""
+
+    @contextmanager
+    def build(folder: Path) -> Iterator[WrittenRelease]:
+        with published(folder, METHODS[method]) as release:
+            yield WrittenRelease(release.release, ";", KNOWN, 3)
+
+    def started(folder: Path) -> AbstractContextManager[WrittenRelease]:
+        return build(folder)
+
+    return Stage(method, started, slow=True)
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]], columns: Sequence[str] = COLUMNS) -> None:
