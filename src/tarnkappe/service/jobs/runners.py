@@ -12,6 +12,7 @@ import logging
 import shutil
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -58,7 +59,7 @@ class Running:
     cancelled: bool = False
 
 
-class JobRunners:
+class JobRunners(ABC):
     """The threads that run the jobs of a house."""
 
     def __init__(
@@ -330,5 +331,6 @@ class JobRunners:
 
         return Resolver(file, result, self._settings, who)
 
+    @abstractmethod
     def _result_file(self, job_id: str, what: str, who: Account) -> Path:
-        raise NotImplementedError
+        """Where a result of a job is, for somebody who may see it."""
